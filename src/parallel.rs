@@ -34,7 +34,6 @@ pub(crate) fn each<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What the work makes of each of some things, in their order; as [`each`].
 pub(crate) fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let things: Vec<Mutex<Option<T>>> = things.into_iter().map(|thing| Mutex::new(Some(thing))).collect();
     let done = each(things.len(), threads, |at| {
@@ -45,7 +44,6 @@ pub(crate) fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: im
     done.into_iter().flatten().collect()
 }
 
-/// As many threads as there are cores, for work that computes.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -121,7 +121,6 @@ impl Typed {
         if begun.is_empty() { PathCompleter::dir().complete(current) } else { begun }
     }
 
-    /// The directories of `-C`.
     fn directories(&self) -> Vec<PathBuf> {
         let next = |at: usize| self.words.get(at + 1).map(PathBuf::from);
         let of = |(at, word): (usize, &OsString)| match word.to_str()? {

@@ -15,7 +15,6 @@ use crate::outcome::{Body, Generated, Outcome};
 
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
-/// Does what the arguments ask for.
 pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
     with_near_names(done(arguments, services), services, &arguments.command.providers())
 }

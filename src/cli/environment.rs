@@ -17,7 +17,6 @@ impl Environment {
         }
     }
 
-    /// True if `NO_COLOR` is set to something.
     pub(super) fn no_color(&self) -> bool {
         self.variables.get("NO_COLOR").is_some() || self.variables.get("TERM") == Some("dumb")
     }
@@ -40,10 +39,8 @@ pub struct Streams<'a> {
     pub stdout: Box<dyn Write + 'a>,
     /// Standard error: progress, notes, failures.
     pub stderr: Box<dyn Write + 'a>,
-    /// True if people see standard output as it is written.
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
-    /// The columns of the terminal, if there is one.
     pub columns: Option<usize>,
 }
 

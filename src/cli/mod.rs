@@ -111,7 +111,6 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     }
 }
 
-/// Tells which reports could not be written.
 fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style) -> ExitCode {
     let Err(error) = reports else { return ExitCode::Done };
     // For people in whatever format: the result is whole without it.

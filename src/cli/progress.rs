@@ -50,7 +50,6 @@ struct Screen {
     lines: Mutex<Box<dyn Write + Send>>,
 }
 
-/// What the status line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Questions,
@@ -58,13 +57,11 @@ enum Kind {
 }
 
 struct Package {
-    /// The bytes so far.
     bytes: u64,
     total: Option<u64>,
     bar: Option<ProgressBar>,
 }
 
-/// What a run has asked for and got.
 #[derive(Clone, Copy, Default)]
 struct Fetched {
     questions: usize,
@@ -88,7 +85,6 @@ impl Progress {
         }))
     }
 
-    /// Where the events of a run go.
     pub(super) fn events(&self) -> Events {
         match &self.0 {
             Some(screen) => {

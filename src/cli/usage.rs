@@ -189,7 +189,6 @@ fn only_named(refused: &clap::Error, asked: &Asked) -> Option<String> {
     }
 }
 
-/// The same as an error of ours.
 fn error(refused: &clap::Error) -> Error {
     let text = redact::words(&refused.render().to_string());
     let message = match refused.kind() {

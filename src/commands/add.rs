@@ -18,11 +18,9 @@ use crate::workspace::RunSettings;
 pub struct Request {
     /// The providers, each with what is wanted of it.
     pub additions: Vec<Addition>,
-    /// What is wanted of the lock file.
     pub options: LockOptions,
 }
 
-/// Requires providers in the configuration, and locks them.
 pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Request { additions, options } = request;
     if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {

@@ -23,7 +23,6 @@ pub(super) struct Opened {
     pub(super) choices: Choices,
 }
 
-/// The versions that are selected, by provider.
 pub(super) type Choices = BTreeMap<ProviderAddr, Answer>;
 
 /// Each root module as it was opened, with the versions that its sources have of the providers that it asks for, but those
@@ -62,13 +61,11 @@ pub(super) fn of_roots(
     (opened.collect(), sources.notes())
 }
 
-/// The providers that a root module may ask about.
 fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
     let forbidden: BTreeSet<ProviderAddr> = root.forbidden().into_iter().filter_map(|it| it.address).collect();
     root.asked().into_iter().filter(|addr| !forbidden.contains(addr)).collect()
 }
 
-/// What is to be asked to know which versions of some providers are selected.
 fn queries(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
     asked.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
 }
@@ -81,7 +78,6 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
     }
 }
 
-/// The versions of all providers, each asked for once.
 fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
     let Some(session) = session else {
         let message = "only the registries can tell which versions there are, and --offline forbids asking them";
@@ -91,7 +87,6 @@ fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Resu
     Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
 }
 
-/// Why there is no answer.
 pub(super) fn error(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Error(error) => error,

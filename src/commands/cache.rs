@@ -34,7 +34,6 @@ pub enum Request {
 /// How long documents and release records are kept.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
-/// Shows or clears the index of known hashes.
 pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);
     let work_trees = worktree::tops(Path::new("."));

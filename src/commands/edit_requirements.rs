@@ -18,7 +18,6 @@ use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
-/// The versions on offer, by provider, or why they are not known.
 pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +27,6 @@ pub struct Removal {
     pub lock_only: bool,
 }
 
-/// What `upgrade --bump` is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Bump<'a> {
     /// The version that must be allowed; the newest if none was named.

@@ -35,7 +35,6 @@ pub struct Request {
     pub recursive: bool,
 }
 
-/// Explains a rule, a hash or a provider, without asking anybody.
 pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Some(topic) = &request.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
     let outcome = |explained| Outcome::of_body("explain", Body::Explained(explained));
@@ -85,7 +84,6 @@ impl Topic {
     }
 }
 
-/// What is known without asking.
 struct Read {
     dialect: Dialect,
     roots: Vec<(PathBuf, Root)>,
@@ -136,7 +134,6 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
     near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }
 
-/// A lock file of the repository that the run is not about.
 #[derive(Debug, Clone)]
 struct Other {
     shown: PathBuf,

@@ -50,14 +50,10 @@ pub fn fmt(request: &Request, services: &Services<'_>) -> Outcome {
     Outcome::of_body("fmt", Body::Formatted(formatted)).differing(differs).but(Error::all(errors))
 }
 
-/// A lock file as the tools would write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Formatted {
-    /// The canonical text.
     text: String,
-    /// True if that is another text than the one given.
     changed: bool,
-    /// The tool whose text it is.
     dialect: Dialect,
 }
 
@@ -73,7 +69,6 @@ fn format(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Findin
     Ok(Formatted { changed: formatted.as_bytes() != text, text: formatted, dialect })
 }
 
-/// The lock files to format, as reports name them.
 fn files(request: &Request, scope: &Scope) -> Vec<PathBuf> {
     let own = [PathBuf::from(FILE_NAME)];
     let named: &[PathBuf] = if request.files.is_empty() { &own } else { &request.files };
@@ -85,7 +80,6 @@ fn files(request: &Request, scope: &Scope) -> Vec<PathBuf> {
     scope.directories().iter().flat_map(in_directory).collect()
 }
 
-/// The module lock file of a root module, if there is one.
 fn modules_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let file = root.join(modulelock::FILE_NAME);
     is_there(&file).then_some(file).into_iter()

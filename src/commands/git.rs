@@ -10,14 +10,12 @@ use crate::outcome::{Body, GitReport, GitSetting, Outcome};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// To write the attributes and the configuration of the clone.
     Install,
     Uninstall,
     /// To tell what git knows; a setting that is missing is a difference.
     Status,
 }
 
-/// Tells git to merge and compare our files through us, or no longer.
 pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let (mut reports, mut notes, mut differs) = (Vec::new(), Vec::new(), false);
     for directory in services.scope.directories() {
@@ -46,14 +44,12 @@ pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> 
     Ok(Outcome { notes, ..Outcome::of_body("git", Body::Git(reports)) }.differing(differs))
 }
 
-/// The keys of the configuration, and their values.
 const CONFIG: [(&str, &str); 3] = [
     ("merge.tflock.name", "merges dependency lock files and trust files by provider"),
     ("merge.tflock.driver", "tflock merge -- %O %A %B %L %P"),
     ("diff.tflock.textconv", "tflock textconv"),
 ];
 
-/// Writes the attributes and the configuration. Tells what became of the attributes file.
 fn install(repository: &Git) -> Result<Stored, Error> {
     let stored = attributes_file::update(repository.top(), with_lines)?;
     for (key, value) in CONFIG {
@@ -72,7 +68,6 @@ fn uninstall(repository: &Git) -> Result<GitReport, Error> {
     Ok(GitReport::Uninstalled { attributes: stored == Stored::Written, clone })
 }
 
-/// All that git has to know.
 fn status(repository: &Git) -> Result<Vec<GitSetting>, GitError> {
     let mut settings = Vec::new();
     for (key, wanted) in CONFIG {
@@ -88,7 +83,6 @@ fn status(repository: &Git) -> Result<Vec<GitSetting>, GitError> {
     Ok(settings)
 }
 
-/// Whether git finds the program by its name.
 fn on_path(services: &Services<'_>) -> bool {
     let name = format!("tflock{}", std::env::consts::EXE_SUFFIX);
     let path = services.variables().get("PATH").unwrap_or_default();

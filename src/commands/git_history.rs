@@ -11,7 +11,6 @@ use crate::lockfile::{self, LockEntry};
 use crate::version::Version;
 use crate::workspace::RunSettings;
 
-/// The last entry that a provider had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
     pub entry: LockEntry,

@@ -11,7 +11,6 @@ use crate::git::Git;
 use crate::lockfile;
 use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, named_roots, one_dialect};
 
-/// What a shell offers where a provider is to be named.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Offered {
     /// Each provider by its type alone; by its address where two have the same type.
@@ -45,7 +44,6 @@ pub(super) fn of_root(root: &RunSettings) -> BTreeSet<ProviderAddr> {
     module.names().known()
 }
 
-/// The providers that a lock file below a directory has an entry for.
 pub(super) fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {
     locked_below_except(directory, &BTreeSet::new())
 }
@@ -64,14 +62,12 @@ pub(super) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) 
     locked.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
 }
 
-/// The providers whose signers the trust file remembers.
 pub(super) fn remembered(root: &RunSettings) -> BTreeSet<ProviderAddr> {
     let pins = TrustStore::load(&root.trust).map(|store| store.pins().clone()).unwrap_or_default();
     let exact = pins.providers.keys().filter(|pattern| pattern.is_exact());
     exact.filter_map(|pattern| ProviderAddr::parse(&pattern.to_string(), root.dialect).ok()).collect()
 }
 
-/// The providers that git's history of the lock file had an entry for.
 pub(super) fn once_locked(root: &RunSettings) -> BTreeSet<ProviderAddr> {
     let Ok(git) = Git::open(&root.root) else { return BTreeSet::new() };
     let path = git.directory().join(lockfile::FILE_NAME);

@@ -35,7 +35,6 @@ pub struct Request {
     pub modules: bool,
 }
 
-/// Lists the entries of lock files, with what is known of them.
 pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
@@ -72,7 +71,6 @@ fn not_locked(text: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}")).hint("`tflock list` shows all")
 }
 
-/// The calls of modules that are not local, by their names.
 fn used_modules(root: &RunSettings) -> Result<Body, Error> {
     let mut module = RootModule::open(root)?;
     module.read_configuration(Reading::LENIENT)?;
@@ -140,7 +138,6 @@ fn listed(
         .collect()
 }
 
-/// A root module and its list.
 type Told<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
 
 /// What a root module locks and, where it can be read, its configuration.

@@ -34,7 +34,6 @@ pub struct Publish {
     pub index: Option<String>,
 }
 
-/// Makes lock files complete for their configuration.
 pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let named = |publish: &Publish| Publishing::of(publish.index.as_deref(), services);
     let publishing = request.publish.as_ref().map(named).transpose()?;
@@ -73,7 +72,6 @@ pub(super) struct Locking<'a> {
     pub(super) to: Option<Dialect>,
 }
 
-/// Opens root modules for a command, side by side.
 struct Opening<'a> {
     asked: &'a Locking<'a>,
     run: Run<'a>,

@@ -14,18 +14,15 @@ use crate::net::{Background, Client, ClientOptions, Credentials, Discovery, RunB
 use crate::query::Events;
 use crate::settings::Variables;
 
-/// How the servers of a run are asked.
 pub struct Online {
     pub(super) background: Arc<Background>,
     variables: Variables,
     events: Events,
-    /// What the run may spend on servers.
     budget: Arc<RunBudget>,
     /// By tool, for each has its own CLI configuration.
     of_tool: [OnceLock<Result<Access, Error>>; 2],
 }
 
-/// What servers see of the user of one tool.
 #[derive(Debug)]
 pub(super) struct Access {
     pub(super) config: Arc<CliConfig>,
@@ -65,7 +62,6 @@ impl Online {
         Self { background: Arc::default(), variables, events, budget, of_tool: Default::default() }
     }
 
-    /// What servers are asked with as the user of a tool.
     pub(super) fn access(&self, dialect: Dialect) -> Result<&Access, Error> {
         let of_tool = &self.of_tool[usize::from(dialect == Dialect::OpenTofu)];
         of_tool.get_or_init(|| self.open(dialect)).as_ref().map_err(Clone::clone)

@@ -31,7 +31,6 @@ pub struct Request {
     pub modules: bool,
 }
 
-/// Shows what is selected, what could be, and what holds it back.
 pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     if request.modules {
         return outdated_modules::outdated(request.recursive, request.exit_code, services);
@@ -62,7 +61,6 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }.differing(differs).but(missing))
 }
 
-/// What is known of the versions of a provider.
 struct Known {
     offered: Vec<Version>,
     /// What is selected of them; none where the constraints alone decide that.

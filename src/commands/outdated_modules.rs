@@ -15,7 +15,6 @@ use crate::workspace::{Reading, RootModule, RunSettings};
 /// How much of a commit is shown.
 const SHORT: usize = 12;
 
-/// Shows what is selected of modules that are not local, what could be, and what holds it back.
 pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, recursive, Unlocked::Told)?;
     services.events_for(targets.dialect());
@@ -68,16 +67,13 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
     Ok((OutdatedModules { rows: rows.collect(), complete: errors.is_empty() }, errors))
 }
 
-/// Calls and what holds back by package and versions.
 type Rows = BTreeMap<ModuleVersions, (BTreeSet<String>, Vec<ModuleHolder>)>;
 
-/// A call with what is selected for it.
 struct Called<'a> {
     key: &'a str,
     source: &'a ModuleSource,
     constraints: Option<&'a ModuleConstraints>,
     place: &'a Place,
-    /// The version, where it is of a registry.
     version: Option<String>,
     commit: Option<String>,
 }

@@ -20,7 +20,6 @@ use crate::settings::IndexPlace;
 use crate::source::{IndexStores, Published};
 use crate::workspace::dialect_of_text;
 
-/// A shared index that is written to.
 #[derive(Debug, Clone)]
 pub(super) struct Publishing {
     place: IndexPlace,
@@ -70,7 +69,6 @@ impl Publishing {
         })
     }
 
-    /// What writes into the index, as the user of the tool of these directories.
     fn stores(
         &self,
         directories: &[PathBuf],
@@ -124,7 +122,6 @@ impl Publishing {
     }
 }
 
-/// Writes every entry of the cache that was computed here and is not there yet.
 pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>) -> Result<Outcome, Error> {
     let publishing = Publishing::of(named, services)?;
     let cache = Arc::new(cache);

@@ -20,7 +20,6 @@ pub struct Request {
     pub dry_run: bool,
 }
 
-/// Takes requirements out of the configuration, and their entries out of the lock file.
 pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let options = LockOptions { dry_run: request.dry_run, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
@@ -44,7 +43,6 @@ pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     Ok(outcome)
 }
 
-/// True if an entry was taken out.
 fn is_gone(body: &Result<Body, Error>) -> bool {
     let is_removed = |change: &Change| change.kind == ChangeKind::Removed;
     matches!(body, Ok(Body::Changes(changes)) if changes.written && changes.changes.iter().any(is_removed))

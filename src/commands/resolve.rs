@@ -87,7 +87,6 @@ fn is_left_whole(file: &Path, text: &[u8]) -> bool {
     stage(file, Stage::Ours).is_some_and(|ours| ours == text) && is_unset() == Some(true)
 }
 
-/// The configuration next to a lock file, as far as it could be read.
 #[derive(Debug, Default)]
 pub(super) struct Configuration {
     tree: Option<Arc<Tree>>,
@@ -96,7 +95,6 @@ pub(super) struct Configuration {
 }
 
 impl Configuration {
-    /// Reads the configuration next to a lock file; other files need none.
     fn load(file: &Path, services: &Services<'_>) -> Result<Self, Error> {
         if file.file_name().is_none_or(|name| name != lockfile::FILE_NAME) {
             return Ok(Self::default());
@@ -131,14 +129,12 @@ impl Configuration {
         }
     }
 
-    /// What it requires; none if nothing of it is known.
     pub(super) fn required(&self) -> Option<Configured<'_>> {
         let tree = self.tree.as_deref()?;
         Some(Configured { requirements: &tree.requirements, complete: tree.complete })
     }
 }
 
-/// The kind of a file by its name.
 pub(super) fn document_of(file: &Path) -> Document {
     file.file_name().map_or(Document::LockFile, |name| Document::by_name(&name.to_string_lossy()))
 }
@@ -149,12 +145,10 @@ fn taking(side: Side, file: &Path) -> String {
     if in_git { format!("run `{}`", checkout(side, file)) } else { keep(side) }
 }
 
-/// How to take one side by hand.
 pub(super) fn keep(side: Side) -> String {
     format!("keep the lines of {side}, delete those of {} and the markers", side.other())
 }
 
-/// The command that takes one side of a file that git could not merge.
 fn checkout(side: Side, file: &Path) -> String {
     format!("git checkout --{side} -- {}", shell_word(&file.to_string_lossy()))
 }

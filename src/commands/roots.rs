@@ -8,7 +8,6 @@ use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::workspace::RootSource;
 
-/// Root modules with their paths, or why they cannot be worked on.
 type Roots<T> = Vec<(PathBuf, Result<T, Error>)>;
 
 /// Root modules by the sources that they ask. `asks` gives the sources of one and the providers that it asks about; those that

@@ -17,7 +17,6 @@ use crate::workspace::discover::is_above_root_modules;
 use crate::workspace::{RunSettings, Scope, named_roots};
 
 pub struct Services<'a> {
-    /// Where the run works, and what holds for all its root modules.
     pub scope: Scope,
     pub events: Events,
     pub online: Arc<Online>,
@@ -43,7 +42,6 @@ impl Services<'_> {
         &self.scope.environment.variables
     }
 
-    /// What the run is told about each of the root modules that were named.
     pub fn named_roots(&self) -> Result<Vec<RunSettings>, Error> {
         named_roots(&self.scope)
     }
@@ -67,18 +65,15 @@ impl Services<'_> {
         self.events.clone()
     }
 
-    /// The cache of a run over root modules in these directories.
     pub fn open_cache(&self, directories: &[PathBuf]) -> Cache {
         cache_for(&self.scope, directories)
     }
 
-    /// The cache of a run over these root modules.
     pub fn open_cache_of(&self, roots: &[RunSettings]) -> Cache {
         self.open_cache(&roots.iter().map(|root| root.root.clone()).collect::<Vec<_>>())
     }
 }
 
-/// The cache of a run over root modules in these directories.
 pub(super) fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
     // Root modules of one work tree have one top, and finding it costs.
     let mut work_trees: Vec<PathBuf> = Vec::new();

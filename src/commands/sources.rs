@@ -25,7 +25,6 @@ use crate::source::oci::{OciClient, OciMirror, Template};
 use crate::source::{DirectoryMirror, Filter, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
 use crate::workspace::{RootSource, Scope};
 
-/// The sources of a run. Root modules may have different ones.
 pub(super) struct Sources<'a> {
     scope: &'a Scope,
     online: &'a Online,
@@ -48,7 +47,6 @@ struct Asked {
     methods: Vec<Method>,
 }
 
-/// Root modules that ask the same sources.
 pub(super) struct Group {
     pub(super) members: Vec<usize>,
     pub(super) opened: Opened,
@@ -72,7 +70,6 @@ impl<'a> Sources<'a> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What people should know of the sources, a line each.
     pub(super) fn notes(&self) -> Vec<String> {
         std::mem::take(&mut *self.told()).into_iter().collect()
     }
@@ -133,7 +130,6 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The sources that a root module asks about some providers, with a note where that may surprise.
     fn of<'p>(&self, source: &RootSource, providers: impl Iterator<Item = &'p ProviderAddr>) -> Result<Asked, Error> {
         if source.choice == SourceChoice::Configured {
             let config = self.config(source.dialect)?;
@@ -144,7 +140,6 @@ impl<'a> Sources<'a> {
         self.asked(source)
     }
 
-    /// The sources that a root module asks.
     fn asked(&self, source: &RootSource) -> Result<Asked, Error> {
         let dialect = source.dialect;
         let is_configured = source.choice == SourceChoice::Configured;
@@ -180,14 +175,12 @@ impl<'a> Sources<'a> {
         providers.filter(serves).cloned().collect()
     }
 
-    /// The CLI configuration of a tool.
     fn config(&self, dialect: Dialect) -> Result<Arc<CliConfig>, Error> {
         let config = &self.online.access(dialect)?.config;
         self.told().extend(config.warnings.iter().cloned());
         Ok(Arc::clone(config))
     }
 
-    /// The sources, opened once.
     fn session(&self, asked: &Asked) -> Opened {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = sessions.entry(asked.clone()).or_insert_with(|| self.open(asked));
@@ -283,7 +276,6 @@ impl<'a> Sources<'a> {
         &self.online.background
     }
 
-    /// What writes shared indexes, as the user of a tool.
     pub(super) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {
         let (access, client) = self.online(dialect, None)?;
         Ok(IndexStores::new(client.options(), Arc::clone(&access.credentials), client.options().timeout))
@@ -301,14 +293,12 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// The credentials with which OCI registries are asked.
 pub(super) fn oci_client(client: Client, config: &CliConfig, scope: &Scope) -> OciClient {
     let defaults = config.oci_defaults.clone().unwrap_or_default();
     let variables = &scope.environment.variables;
     OciClient::new(client, Arc::new(OciCredentials::new(&config.oci_credentials, &defaults, variables)))
 }
 
-/// What the client does, as events.
 pub(super) fn watch(events: &Events, over: Shutdown) -> Watch {
     let events = events.clone();
     Watch::by(move |doing| {

@@ -46,7 +46,6 @@ pub fn with_near_names(
     }
 }
 
-/// What names of providers may have been meant to be.
 struct Meant<'a> {
     typed: &'a [&'a str],
     dialect: Dialect,

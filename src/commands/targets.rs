@@ -15,7 +15,6 @@ use crate::path::worktree;
 use crate::workspace::discover::discover;
 use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
 
-/// How a command works on many root modules at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Below {
     pub recursive: bool,
@@ -23,7 +22,6 @@ pub struct Below {
     pub fail_fast: bool,
 }
 
-/// The root modules of a run, in the order of the results.
 #[derive(Debug)]
 pub struct Targets<'a> {
     scope: &'a Scope,
@@ -34,7 +32,6 @@ pub struct Targets<'a> {
     pub found: bool,
     /// Results that stand before anything is asked.
     pub outcomes: Vec<RootOutcome>,
-    /// The tools of those that were opened.
     dialects: Mutex<Vec<Dialect>>,
 }
 
@@ -165,7 +162,6 @@ impl<'a> Targets<'a> {
         Ok(self)
     }
 
-    /// The settings of one, by its number.
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
         let settings = match &self.places[at] {
             Place::Named(settings) => (**settings).clone(),
@@ -210,7 +206,6 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// One result for each of the root modules that were opened.
     pub fn outcome<'r>(
         &self,
         command: &'static str,

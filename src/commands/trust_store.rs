@@ -14,7 +14,6 @@ use crate::version::Version;
 
 pub use crate::workspace::TrustPlace;
 
-/// The remembered signers of one work tree, and what the run learned about them.
 #[derive(Debug, Clone, Default)]
 pub struct TrustStore {
     place: TrustPlace,
@@ -60,17 +59,14 @@ impl TrustStore {
         &self.place
     }
 
-    /// True if there is a trust file.
     pub fn exists(&self) -> bool {
         self.text.is_some()
     }
 
-    /// What is remembered, the updates of this run included.
     pub fn pins(&self) -> &Pins {
         &self.file.pins
     }
 
-    /// What the trust file says, with comments and places.
     pub fn file(&self) -> &TrustFile {
         &self.file
     }
@@ -160,7 +156,6 @@ fn header() -> Vec<String> {
         .into()
 }
 
-/// Reads a text; `shown` is its file as reports name it.
 pub(super) fn decode(text: &str, shown: &Path) -> Result<TrustFile, Error> {
     pins::decode(text, shown).map_err(|errors| {
         let errors = errors.into_iter().map(Error::from);

@@ -16,14 +16,12 @@ use crate::workspace::RunSettings;
 
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// What is wanted of each lock file.
     pub options: LockOptions,
     pub below: Below,
     /// Constraints of the root module that do not allow the version are rewritten.
     pub bump: bool,
 }
 
-/// Selects the newest versions that the constraints allow.
 pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Request { options, below, bump } = request;
     let selection = options.upgrade.clone().unwrap_or_default();

@@ -22,7 +22,6 @@ use crate::workspace::git_in;
 /// Hashes of a release that are looked for in the history, each by one call of git.
 const LOOKED_FOR: usize = 3;
 
-/// Where to look for witnesses of the entries of one lock file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Witnesses<'a> {
     /// The directory of the lock file, to be opened.
@@ -105,7 +104,6 @@ impl Witnesses<'_> {
         }
     }
 
-    /// What the index knows a lock file to have recorded.
     fn index(&self, release: &Release) -> Option<Witness> {
         let sums = self.cache.locked(&release.address, &release.version)?;
         let lines = Sums::decode(&self.cache.document(&sums)?);

@@ -19,7 +19,6 @@ impl<V> Default for Alike<V> {
 }
 
 impl<V: Clone> Alike<V> {
-    /// What became of an equal text.
     pub fn get(&self, text: &[u8]) -> Option<V> {
         let (first, value) = self.first.get()?;
         if **first == *text {
@@ -28,7 +27,6 @@ impl<V: Clone> Alike<V> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner).get(&Sha256Digest::of(text)).cloned()
     }
 
-    /// Keeps what became of a text; gives what is kept, which is another thread's if that was faster.
     pub fn keep(&self, text: &[u8], value: V) -> V {
         let (first, kept) = self.first.get_or_init(|| (text.into(), value.clone()));
         if **first == *text {

@@ -13,7 +13,6 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind};
 use crate::path::shown;
 
-/// What stands between the name of a file and the random end of its new version's name.
 const BESIDE: &str = ".tflock-";
 
 /// How many random characters that end has.
@@ -22,7 +21,6 @@ const RANDOM: usize = 9;
 /// How many symbolic links in a row are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// The permissions of the new file. They have no meaning on Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// These, whatever the umask and the old file say; `0o644` for a lock file.
@@ -38,7 +36,6 @@ pub enum Stored {
     Written,
 }
 
-/// Why a file was not written. The old one is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("refusing to write {}: it leads to {}, outside of {}", shown(bare(path)), shown(target), shown(within))]
@@ -79,7 +76,6 @@ pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Sto
     stage(path, bytes, mode, within)?.replace()
 }
 
-/// A new file that stands beside the old one, whole and flushed. Dropped, it is gone.
 #[derive(Debug)]
 pub(super) struct Staged {
     path: PathBuf,
@@ -155,7 +151,6 @@ fn is_held(reason: &io::Error) -> bool {
 }
 
 impl Staged {
-    /// Puts the new file in the place of the old one.
     pub(super) fn replace(self) -> Result<Stored, StoreError> {
         let Some(beside) = self.beside else { return Ok(Stored::Unchanged) };
         put_in_place(beside, &self.target).map_err(failed("replace", &self.path))?;

@@ -49,7 +49,6 @@ fn shown(dirs: &[PathBuf]) -> String {
     dirs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// A helper program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelperProgram {
     program: PathBuf,
@@ -112,7 +111,6 @@ pub fn docker_credential(program: &str, server: &str, limit: Duration) -> Result
     Err(format!("error in {program}: {}", first_line(&stderr)))
 }
 
-/// Runs a helper to its end, or as long as allowed.
 fn run(
     mut command: Command,
     input: Option<&str>,

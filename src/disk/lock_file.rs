@@ -8,7 +8,6 @@ use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::path::links::Refusal;
 
-/// Why a lock file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LockFileError {
     #[error("the lock file {} is larger than 16 MiB", bare(.0).display())]
@@ -21,7 +20,6 @@ pub enum LockFileError {
     },
 }
 
-/// The bytes of a lock file; none if there is none.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, LockFileError> {
     files::read(path).map_err(|reason| match Refusal::of(&reason) {
         Some(Refusal::TooLarge) => LockFileError::TooLarge(path.to_owned()),

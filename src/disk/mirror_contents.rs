@@ -18,33 +18,26 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// What a mirror holds of one release.
 #[derive(Debug, Clone, Default)]
 pub struct ReleaseContents {
-    /// True if the index of the provider names the version.
     pub indexed: bool,
     /// What the document of the version says of each platform; none if there is no such document.
     pub listed: Option<BTreeMap<Platform, ListedArchive>>,
     pub archives: BTreeMap<Platform, PathBuf>,
     /// The unpacked packages, which the tools take before packed ones.
     pub unpacked: BTreeMap<Platform, PathBuf>,
-    /// The copy of the signed list.
     pub sums: Option<Vec<u8>>,
     pub signature: Option<Vec<u8>>,
-    /// The copies of the registry's keys, each an armored block.
     pub keys: Vec<String>,
 }
 
-/// What the document of a version says of one package.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedArchive {
     /// Where it is: the name of a file beside the document, or any other URL.
     pub url: String,
-    /// Its hashes, as far as their schemes are known.
     pub hashes: Vec<PackageHash>,
 }
 
-/// The providers that a mirror has directories for, in the order of their addresses.
 pub fn providers(base: &Path) -> Vec<ProviderAddr> {
     let mut providers = Vec::new();
     for host in names_in(base) {
@@ -60,7 +53,6 @@ pub fn providers(base: &Path) -> Vec<ProviderAddr> {
     providers
 }
 
-/// What a mirror holds of each release of a provider.
 pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, ReleaseContents>, Error> {
     let directory = directory_in(base, addr);
     let mut releases: BTreeMap<Version, ReleaseContents> = BTreeMap::new();
@@ -107,7 +99,6 @@ fn listed((platform, value): (&String, &Value)) -> Option<(Platform, ListedArchi
     Some((platform.parse().ok()?, ListedArchive { url, hashes: known.collect() }))
 }
 
-/// The blocks of a file that holds armored keys one after the other.
 pub fn armored_blocks(text: &str) -> Vec<String> {
     const BEGIN: &str = "-----BEGIN";
     let starts: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();

@@ -33,22 +33,17 @@ use crate::version::Version;
 
 const DOCUMENT: Mode = Mode::KeepOr(0o644);
 
-/// A mirror that this run writes, and no other run at the same time.
 #[derive(Debug)]
 pub struct MirrorWriter {
     base: PathBuf,
     _lock: DirectoryLock,
 }
 
-/// What is known of one release, to be written beside its packages.
 #[derive(Debug, Clone, Default)]
 pub struct MirrorRelease {
-    /// The signed list, as the registry serves it.
     pub sums: Option<Vec<u8>>,
     pub signature: Option<Vec<u8>>,
-    /// The keys that the registry lists, each an armored block.
     pub keys: Vec<String>,
-    /// The packages that are there: the names of their files, and their hashes.
     pub archives: BTreeMap<Platform, (String, Vec<PackageHash>)>,
 }
 
@@ -61,12 +56,10 @@ pub enum MirrorWriteError {
     Document { path: PathBuf, reason: String },
 }
 
-/// The start of the names of a release's files: `terraform-provider-TYPE_VERSION`.
 pub fn file_prefix(addr: &ProviderAddr, version: &Version) -> String {
     format!("terraform-provider-{}_{version}", addr.type_name())
 }
 
-/// The directory of a provider in a mirror.
 pub fn directory_in(base: &Path, addr: &ProviderAddr) -> PathBuf {
     base.join(addr.host().as_ascii()).join(addr.namespace()).join(addr.type_name())
 }
@@ -130,7 +123,6 @@ impl MirrorWriter {
     }
 }
 
-/// The object of a document, by the name of its one member; none if there is no such file.
 pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, MirrorWriteError> {
     let wrong = |reason: String| MirrorWriteError::Document { path: path.to_owned(), reason };
     let Some(text) = files::read(path).map_err(|problem| wrong(problem.to_string()))? else { return Ok(None) };
@@ -174,7 +166,6 @@ impl ArchiveCopy {
         Ok(())
     }
 
-    /// Adds bytes of the archive.
     pub fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
         match &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(file) => file.write_all(bytes).map_err(failed("write", &self.path())),

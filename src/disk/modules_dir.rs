@@ -14,10 +14,8 @@ use crate::error::{Error, ErrorKind};
 
 const LIST: &str = "modules.json";
 
-/// What our own directories in it begin with.
 const STAGING: &str = ".tflock-";
 
-/// The directory of installed modules of one root module.
 #[derive(Debug)]
 pub struct ModulesDir {
     path: PathBuf,
@@ -40,7 +38,6 @@ impl ModulesDir {
         Ok(Self { path, data_dir: data_dir.to_owned() })
     }
 
-    /// The directory of a module by its path of call names.
     pub fn of(&self, key: &str) -> PathBuf {
         self.path.join(key)
     }
@@ -90,7 +87,6 @@ impl ModulesDir {
     }
 }
 
-/// Refuses a data directory behind which another place is.
 pub fn refuse_links(data_dir: &Path) -> Result<(), Error> {
     for place in [data_dir, &data_dir.join("modules")] {
         if fs::symlink_metadata(place).is_ok_and(|meta| meta.is_symlink()) {

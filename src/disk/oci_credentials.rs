@@ -19,7 +19,6 @@ use crate::settings::{Secret, Variables};
 /// The time a credentials helper has for its answer.
 const HELPER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is known of credentials; the files of Docker are read when one is needed.
 #[derive(Debug, Default)]
 pub struct OciCredentials {
     blocks: Vec<OciBlock>,
@@ -41,7 +40,6 @@ pub enum OciCredential {
     RefreshToken(Secret),
 }
 
-/// Where credentials of some specificity come from.
 enum Found {
     Here(OciCredential),
     Helper(String),
@@ -70,7 +68,6 @@ struct HelperAnswer {
 }
 
 impl OciCredentials {
-    /// What the CLI configuration says, and where Docker and its like keep theirs.
     pub fn new(blocks: &[OciBlock], defaults: &OciDefaults, variables: &Variables) -> Self {
         let files = match (&defaults.docker_style_config_files, defaults.discover_ambient_credentials) {
             (_, false) => Vec::new(),

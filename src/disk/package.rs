@@ -15,7 +15,6 @@ use crate::hash::{PackageHash, Sha256Digest};
 /// Bytes read at once.
 const CHUNK: usize = 256 << 10;
 
-/// A package on the disk without a hash.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     #[error("cannot read {}: {source}", path.display())]
@@ -69,7 +68,6 @@ pub fn hash_directory(path: &Path) -> Result<PackageHash, PackageError> {
     h1(files).map_err(|source| PackageError::H1 { path: path.to_owned(), source })
 }
 
-/// True if an unpacked package has the program of a provider of this type.
 pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
     for entry in read_folder(path)? {
         let (entry, file_type) = entry.map_err(|source| PackageError::Read { path: path.to_owned(), source })?;

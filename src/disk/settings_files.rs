@@ -9,7 +9,6 @@ use crate::path::shown;
 use crate::path::worktree::Place;
 use crate::settings::FILE_NAME;
 
-/// A settings file that is there but cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     #[error("cannot read {}: {reason}", shown(path))]
@@ -23,7 +22,6 @@ pub enum WorktreeError {
     NotText(PathBuf),
 }
 
-/// A settings file and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsText {
     /// Where it stands, absolute.

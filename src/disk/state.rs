@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
 
-/// The bytes of a state, as `state pull` prints it.
 pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|reason| {
         let message = format!("cannot read the state {}: {reason}", path.display());

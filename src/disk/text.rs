@@ -7,7 +7,6 @@ use super::files;
 use crate::error::Error;
 use crate::path::shown;
 
-/// A file that is there but cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}: {reason}", shown(path))]
 pub struct ReadError {
@@ -30,7 +29,6 @@ pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     }
 }
 
-/// True if there is something, even a link that leads nowhere.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

@@ -18,19 +18,15 @@ use super::atomic::{Mode, StoreError, Stored, stage};
 pub struct Replacement<'a> {
     /// The file. Its directory must exist.
     pub path: &'a Path,
-    /// The bytes that it will hold.
     pub bytes: &'a [u8],
     pub mode: Mode,
     pub was: Expected<'a>,
 }
 
-/// What a file must hold for a new text to take its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected<'a> {
     Anything,
-    /// There must be no file.
     Absent,
-    /// These bytes.
     Bytes(&'a [u8]),
 }
 
@@ -50,7 +46,6 @@ pub fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> 
     staged.into_iter().map(super::atomic::Staged::replace).collect()
 }
 
-/// Refuses a file that somebody else has changed.
 fn check(file: &Replacement<'_>) -> Result<(), StoreError> {
     if file.was == Expected::Anything {
         return Ok(());

@@ -14,7 +14,6 @@ use crate::trust::pins::FILE_NAME;
 /// As for a lock file.
 const MODE: Mode = Mode::Exactly(0o644);
 
-/// Why there is no trust file to work with.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustFileError {
     /// Pins in two places would contradict each other one day.
@@ -64,7 +63,6 @@ pub fn only_at_tops(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Trus
     Ok(())
 }
 
-/// The text of the trust file; none if there is none.
 pub fn read(path: &Path) -> Result<Option<String>, TrustFileError> {
     match files::read(path) {
         Ok(Some(bytes)) => String::from_utf8(bytes).map(Some).map_err(|_| TrustFileError::NotText(path.to_owned())),

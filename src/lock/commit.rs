@@ -15,11 +15,9 @@ const LOCK_FILE_MODE: Mode = Mode::Exactly(0o644);
 pub struct Write {
     pub path: PathBuf,
     pub text: String,
-    /// The directory that a symbolic link at `path` must not lead out of.
     pub boundary: PathBuf,
 }
 
-/// An edit of a configuration file that belongs to a lock file.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit<'a> {
     pub path: &'a Path,

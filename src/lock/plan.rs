@@ -16,16 +16,12 @@ use crate::query::rules::Rules;
 use crate::requirements::Requirements;
 use crate::version::{Constraints, Version};
 
-/// What the user asks of one root module.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
-    /// Providers that stay as they are.
     pub excluded: BTreeSet<ProviderAddr>,
-    /// Only these providers; all where there is none.
     pub only: Option<BTreeSet<ProviderAddr>>,
     /// Whether a provider of `only` that is not required is passed over; else it is an error.
     pub lenient: bool,
-    /// The platforms whose packages must be covered.
     pub platforms: Vec<Platform>,
     pub prune: bool,
     /// The providers that a state needs, if a state was given.
@@ -34,7 +30,6 @@ pub struct Intent {
     pub dropped: BTreeSet<ProviderAddr>,
     /// Select again what is selected already; none to keep it.
     pub upgrade: Option<Upgrade>,
-    /// Providers whose version is newly selected while all others keep theirs.
     pub reselected: BTreeMap<ProviderAddr, Reselect>,
     /// Releases that may replace what is recorded under their version.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
@@ -52,11 +47,8 @@ pub enum Reselect {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upgrade {
-    /// This one; else the newest.
     pub precise: Option<Version>,
-    /// How far from the recorded version.
     pub within: Option<Within>,
-    /// Pre-releases count like any other version.
     pub prereleases: bool,
     /// Releases without a package for a wanted platform are passed over.
     pub complete: bool,
@@ -72,7 +64,6 @@ pub enum OneForAll {
     AlsoLower,
 }
 
-/// What one root module needs to know.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// One step for each provider to look at, in the order of the lock file.
@@ -145,7 +136,6 @@ fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool 
     }
 }
 
-/// The providers that were named and that nothing requires.
 pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
     let named = intent.only.iter().flatten().filter(|addr| !intent.lenient && requirements.get(addr).is_none());
     named
@@ -170,7 +160,6 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// Which version of a provider is wanted.
     fn select(&self, addr: &ProviderAddr, constraints: &Constraints) -> Result<Selection, Error> {
         let Self { lock, intent, .. } = self;
         let moved = self.moved(addr);
@@ -204,7 +193,6 @@ impl<'a> Planner<'a> {
         Ok(if moved.is_some() { Selection::Exactly(version) } else { Selection::Keep(version) })
     }
 
-    /// The entry whose version a provider takes over; none if the provider has one of its own.
     fn moved(&self, addr: &ProviderAddr) -> Option<Moved> {
         let Self { lock, intent, .. } = self;
         let from = intent.moves.get(addr).filter(|_| lock.get(addr).is_none())?;

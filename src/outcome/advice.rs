@@ -17,14 +17,11 @@ const WITHOUT_RECURSION: [&str; 4] = ["add", "remove", "migrate", "get"];
 /// Of the commands below another one this is about all root modules.
 const INIT: &str = "trust init";
 
-/// Where a run was started, and what it is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stand {
-    /// The directories of `-C`, as typed.
     pub named: Vec<PathBuf>,
     /// True if root modules were searched for, with `-r`.
     pub recursive: bool,
-    /// Where paths of root modules begin.
     pub top: Top,
     /// True if files are named from there, too; else they are as the run named them.
     pub files_from_top: bool,

@@ -12,7 +12,6 @@ use crate::version::Version;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Explained {
-    /// All rules and topics, by name.
     Index,
     Topic(Topic),
     /// A rule; all there is to say stands in its table.
@@ -23,16 +22,13 @@ pub enum Explained {
     Provider(ExplainedProvider),
 }
 
-/// What annotations call a finding, a failure or a kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemRule {
-    /// Such as `provider-added`.
     pub id: &'static str,
     pub summary: &'static str,
     pub help: &'static str,
 }
 
-/// Where a hash is recorded, and where it comes from as far as that is known here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedHash {
     pub hash: PackageHash,
@@ -42,7 +38,6 @@ pub struct ExplainedHash {
     pub releases: Vec<ReleaseOfHash>,
 }
 
-/// An entry of a lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedAt {
     pub address: ProviderAddr,
@@ -53,7 +48,6 @@ pub struct RecordedAt {
     pub position: Option<Position>,
 }
 
-/// A release that has a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleaseOfHash {
     pub address: ProviderAddr,
@@ -64,7 +58,6 @@ pub struct ReleaseOfHash {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashOrigin {
     pub of: Hashed,
-    /// The platforms of the package, where known.
     pub platforms: BTreeSet<Platform>,
 }
 
@@ -76,7 +69,6 @@ pub enum Hashed {
     OtherFile,
 }
 
-/// What is known of a locked provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedProvider {
     /// Its entries in the lock files that the run is about.

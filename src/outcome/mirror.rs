@@ -8,15 +8,12 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// The packages of one root module in a mirror.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MirrorReport {
     /// The mirror, as it was named.
     pub directory: PathBuf,
-    /// True if it was looked at only.
     pub checked: bool,
     pub packages: Vec<MirroredPackage>,
-    /// Why others are not.
     pub failed: Vec<Error>,
 }
 
@@ -26,13 +23,11 @@ pub struct MirroredPackage {
     pub version: Version,
     pub platform: Platform,
     pub file: PathBuf,
-    /// Its size in bytes.
     pub size: u64,
     pub hashes: Vec<PackageHash>,
     pub fate: Fate,
 }
 
-/// What was done to have a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Fetched,
@@ -42,7 +37,6 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The word for machines and people.
     pub fn as_str(self) -> &'static str {
         match self {
             Fate::Fetched => "fetched",

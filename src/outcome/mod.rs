@@ -39,7 +39,6 @@ pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, Ha
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The command, as typed: `lock`, `why`, …
     pub command: &'static str,
     /// One result for each root module. `many` says whether they stand under `roots` in JSON.
     pub roots: Vec<RootOutcome>,
@@ -47,7 +46,6 @@ pub struct Outcome {
     pub many: bool,
     /// What people should know beside the result; goes to standard error.
     pub notes: Vec<String>,
-    /// What went wrong beside the results, and is about no one root module.
     pub error: Option<Error>,
     pub code: ExitCode,
     /// The tool for whose default registry short addresses are shown; none if the root modules differ.
@@ -58,13 +56,10 @@ pub struct Outcome {
     pub recursive: bool,
 }
 
-/// By what the entries of many lock files stand together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Grouping {
-    /// Which versions of each provider, and where.
     #[default]
     Provider,
-    /// What each root module locks.
     Root,
 }
 
@@ -74,7 +69,6 @@ impl Outcome {
         Self { command, code: ExitCode::all(roots.iter().map(RootOutcome::code)), roots, ..Self::default() }
     }
 
-    /// An outcome about no root module.
     pub fn of_body(command: &'static str, body: Body) -> Self {
         Self::of_roots(command, vec![RootOutcome { path: PathBuf::new(), body: Ok(body), findings: Vec::new() }])
     }
@@ -131,12 +125,10 @@ impl Outcome {
     }
 }
 
-/// The result for one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootOutcome {
     /// The root module, relative to the work tree; empty for the one that the command was run in.
     pub path: PathBuf,
-    /// The result, or why there is none.
     pub body: Result<Body, Error>,
     pub findings: Vec<Finding>,
 }
@@ -152,13 +144,11 @@ impl RootOutcome {
         body.and(ExitCode::of_findings(&self.findings))
     }
 
-    /// A root module that could not be worked on.
     pub fn failed(path: impl Into<PathBuf>, error: Error) -> Self {
         Self { path: path.into(), body: Err(error), findings: Vec::new() }
     }
 }
 
-/// What one command found out about one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// `why`: providers with who asks for them, and the locked version.
@@ -201,55 +191,43 @@ pub enum Body {
     Generated(Generated),
 }
 
-/// One provider of `why`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Required {
     pub address: ProviderAddr,
     pub requirement: Requirement,
-    /// The version in the lock file.
     pub locked: Option<crate::version::Version>,
     /// The way to each module that asks, by its path of call names.
     pub paths: BTreeMap<String, Vec<CallOnPath>>,
 }
 
-/// What `outdated` tells of one root module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutdatedReport {
-    /// The providers whose versions are known.
     pub rows: Vec<Outdated>,
     /// True if they are all that was asked about: no registry failed, and none was forbidden to ask.
     pub complete: bool,
 }
 
-/// One provider of `outdated`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outdated {
     pub address: ProviderAddr,
-    /// The version in the lock file.
     pub selected: Option<crate::version::Version>,
-    /// The newest that the constraints allow.
     pub allowed: Option<crate::version::Version>,
-    /// The newest release of all, pre-releases left out.
     pub newest: Option<crate::version::Version>,
-    /// The places in configuration that do not allow the newest.
     pub holders: Vec<Origin>,
     /// Newer versions that the constraints allow, the newest first, and why each is not selected.
     pub passed_over: Vec<(crate::version::Version, String)>,
 }
 
 impl Outdated {
-    /// True if `upgrade` would select another version.
     pub fn is_upgradable(&self) -> bool {
         self.allowed.is_some() && self.allowed != self.selected
     }
 
-    /// True if there is anything to tell.
     pub fn is_noteworthy(&self) -> bool {
         self.allowed != self.selected || self.newest > self.selected
     }
 }
 
-/// One entry of `list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub address: ProviderAddr,
@@ -258,11 +236,9 @@ pub struct Listed {
     pub required: Option<bool>,
     /// The platforms that the local index attributes to its hashes.
     pub platforms: Vec<Platform>,
-    /// The signer, where it is known.
     pub signer: Option<Signer>,
 }
 
-/// What `trust` did or shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustReport {
     /// The trust file, relative to the work tree.

@@ -5,39 +5,32 @@ use std::path::PathBuf;
 
 use crate::finding::Position;
 
-/// One module call of `list --modules`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedModule {
-    /// Its path of call names joined by dots.
     pub call: String,
     /// Its source, without secrets.
     pub source: String,
     /// The version, where it is of a registry and known.
     pub version: Option<String>,
     pub commit: Option<String>,
-    /// Whether it is locked; none where no module is.
     pub locked: Option<bool>,
     /// The file of the call, relative to the work tree.
     pub file: PathBuf,
     pub position: Position,
 }
 
-/// What `get` installed for one root module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstalledModules {
     /// Where, relative to the work tree.
     pub path: PathBuf,
-    /// The modules, in the order of the tree.
     pub modules: Vec<InstalledModule>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledModule {
-    /// Its path of call names joined by dots.
     pub call: String,
     /// Its source, without secrets.
     pub source: String,
-    /// The version, where it is of a registry.
     pub version: Option<String>,
     /// False if it was there already.
     pub changed: bool,
@@ -52,7 +45,6 @@ pub struct OutdatedModules {
     pub complete: bool,
 }
 
-/// A package, as some calls use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutdatedModule {
     pub versions: ModuleVersions,
@@ -75,10 +67,8 @@ pub struct ModuleVersions {
     pub newest: Option<String>,
 }
 
-/// A call that does not allow the newest version of its module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleHolder {
-    /// Its path of call names joined by dots.
     pub call: String,
     /// What it asks for: a constraint, or the `ref` of a git source.
     pub constraint: String,
@@ -88,18 +78,15 @@ pub struct ModuleHolder {
 }
 
 impl OutdatedModule {
-    /// True if `upgrade --modules` would select another one.
     pub fn is_upgradable(&self) -> bool {
         self.versions.allowed.is_some() && self.versions.allowed != self.versions.selected
     }
 
-    /// True if there is anything to tell.
     pub fn is_noteworthy(&self) -> bool {
         self.versions.allowed != self.versions.selected || self.versions.newest != self.versions.selected
     }
 }
 
-/// One call on the way from the root module to a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallOnPath {
     pub name: String,

@@ -15,14 +15,11 @@ pub enum Generated {
     Schema(&'static str),
 }
 
-/// One file of `fmt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormattedFile {
     /// The file, as it was named; `-` for standard input.
     pub path: PathBuf,
-    /// True if its canonical text is another one.
     pub changed: bool,
-    /// True if that was written to the file.
     pub written: bool,
     /// The canonical text of standard input, where that was asked for.
     pub text: Option<String>,
@@ -32,11 +29,9 @@ pub struct FormattedFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashLine {
     pub hash: PackageHash,
-    /// The package, as it was given.
     pub path: PathBuf,
 }
 
-/// What `cache` tells or did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CacheReport {
     Directory(PathBuf),
@@ -46,7 +41,6 @@ pub enum CacheReport {
     },
     Pruned {
         files: usize,
-        /// How many bytes.
         bytes: u64,
     },
     /// What was computed here was written into a file.
@@ -58,7 +52,6 @@ pub enum CacheReport {
     },
     /// What was computed here was written into a shared index.
     Published {
-        /// The index, as it was named.
         index: String,
         /// How many entries are new in it.
         news: usize,
@@ -73,7 +66,6 @@ pub enum CacheReport {
     },
 }
 
-/// What `git` did to one clone, or found there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitReport {
     /// The settings were written; whether the attributes file had to be.
@@ -88,7 +80,6 @@ pub enum GitReport {
     Status(Vec<GitSetting>),
 }
 
-/// One thing that git has to know, and whether it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitSetting {
     /// `merge.tflock.driver`, or `merge` of a file.
@@ -99,7 +90,6 @@ pub struct GitSetting {
 }
 
 impl GitSetting {
-    /// True if git knows it.
     pub fn is_set(&self) -> bool {
         let unset = self.wanted == "false" && self.found.as_deref() == Some("unset");
         unset || self.found.as_deref() == Some(self.wanted)
@@ -117,14 +107,11 @@ impl std::fmt::Display for GitSetting {
     }
 }
 
-/// One file of `merge`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedFile {
     /// The file, as it was named.
     pub path: PathBuf,
-    /// False if there was nothing to merge.
     pub merged: bool,
-    /// True if conflicts are left.
     pub conflicts: bool,
     pub remarks: Vec<Remark>,
 }

@@ -30,7 +30,6 @@ const GUARDED: [(&str, &str, &str); 10] = [
 /// The folders of a root module from which packages are installed.
 const PACKAGES: [&str; 2] = [".terraform", ".terragrunt-cache"];
 
-/// A name as every file system that folds names would compare it: a guarded name also for what is short for one.
 pub fn folded_name(name: &str) -> String {
     let bare = bare(name);
     let folded = if bare.is_ascii() { bare.to_ascii_lowercase() } else { folded_letters(bare) };
@@ -88,9 +87,7 @@ pub fn folded(path: &str) -> Cow<'_, str> {
 /// A folder of packages that a path leads into, or is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackageFolder<'a> {
-    /// The directory that it is in, as the path names it.
     pub root: &'a str,
-    /// The folder, as the path names it.
     pub path: &'a str,
     /// The name that it is read by: the folder `terraform.d` is one that may hold packages.
     pub name: &'static str,

@@ -36,7 +36,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The refusal inside of an error, if there is one.
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
@@ -46,7 +45,6 @@ pub(crate) fn refused(refusal: Refusal) -> io::Error {
     io::Error::other(refusal)
 }
 
-/// Where a path leads to, without symbolic links.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     if no_follow::leads(path)? {
         return Ok(lexical(Path::new(""), &std::path::absolute(path)?));
@@ -90,14 +88,12 @@ fn relative(base: &Path, place: &Path) -> PathBuf {
     up.chain(place.components().skip(shared)).collect()
 }
 
-/// One part of a path that is still to be gone.
 struct Step {
     part: OsString,
     /// The work tree that must not be left, for the parts of links that stand in one.
     within: Option<PathBuf>,
 }
 
-/// A path of which a part was gone.
 struct Way {
     /// How far, without symbolic links.
     place: PathBuf,

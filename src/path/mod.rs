@@ -12,7 +12,6 @@ use std::path::{Component, Path, PathBuf};
 
 pub use repo_path::RepoPath;
 
-/// A path from a directory, by its text: without `.` and inner `..`.
 pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
     let mut joined = PathBuf::new();
     for component in directory.join(path).components() {
@@ -33,7 +32,6 @@ pub fn shown(path: &Path) -> String {
     if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { with_slashes(&text) }
 }
 
-/// A path of Windows with slashes.
 fn with_slashes(text: &str) -> String {
     let plain = text.strip_prefix(r"\\?\UNC\").map(|share| format!(r"\\{share}"));
     plain.as_deref().or(text.strip_prefix(r"\\?\")).unwrap_or(text).replace('\\', "/")

@@ -20,13 +20,11 @@ pub(super) fn remember(directory: &Path) {
     plain.get_or_insert_default().insert(directory.to_owned());
 }
 
-/// True if a directory is remembered.
 pub(super) fn is_remembered(directory: &Path) -> bool {
     let plain = PLAIN.read().unwrap_or_else(PoisonError::into_inner);
     plain.as_ref().is_some_and(|plain| plain.contains(directory))
 }
 
-/// True if a directory, of whatever spelling, is remembered.
 fn leads_to_remembered(path: &Path) -> bool {
     // By its text alone `..` leads elsewhere where a link is before it, so each part must be known.
     let Ok(path) = std::path::absolute(path) else { return false };

@@ -11,7 +11,6 @@ use std::path::Path;
 pub struct RepoPath(String);
 
 impl RepoPath {
-    /// A path as git writes it.
     pub fn from_git(text: impl Into<String>) -> Self {
         Self(text.into())
     }

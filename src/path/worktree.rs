@@ -32,7 +32,6 @@ impl Place {
         self.directory.strip_prefix(self.top.as_ref()?).ok()
     }
 
-    /// The directory and those above it, up to the boundary.
     pub fn within(&self) -> impl Iterator<Item = &Path> {
         self.directory.ancestors().take_while(|place| place.starts_with(self.boundary()))
     }
@@ -43,7 +42,6 @@ fn above_or_at(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
 }
 
-/// The tops of all work trees that a directory is in, the innermost first: a submodule lies in another one.
 pub fn tops(directory: &Path) -> Vec<PathBuf> {
     let around = |top: &PathBuf| above_or_at(top.parent()?);
     std::iter::successors(top(directory), around).collect()
@@ -97,7 +95,6 @@ pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
     trees.iter().any(|tree| place.starts_with(real_path(tree)))
 }
 
-/// A path without symbolic links, as far as it exists.
 pub fn real_path(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|place| Some((place, std::fs::canonicalize(place).ok()?)));
     match existing {

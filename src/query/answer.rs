@@ -14,13 +14,10 @@ use crate::settings::Date;
 use crate::trust::Fingerprint;
 use crate::version::Version;
 
-/// The answers about one provider, or why there are none.
 pub type Answer = Result<Arc<Selected>, Refusal>;
 
-/// Why a release cannot be locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// A question found no answer.
     Error(Error),
     Finding(Finding),
     /// The answer is bad since the signing key is revoked, which is worth remembering.
@@ -45,17 +42,14 @@ impl From<Finding> for Refusal {
     }
 }
 
-/// The release that was selected for a step, and what else its source told on the way.
 #[derive(Debug, Clone)]
 pub struct Selected {
     pub release: Release,
-    /// The packages that were looked at.
     pub packages: BTreeMap<Platform, PackageFacts>,
     /// Platforms without a package, with the newest version that has one.
     pub missing: BTreeMap<Platform, Option<Version>>,
     /// False if the release speaks none of the protocols that the tools do.
     pub supported_protocol: bool,
-    /// The newest version that does, where this one does not.
     pub newest_supported: Option<Version>,
     /// The newest release of all, pre-releases left out, if it is newer than this one.
     pub newest: Option<Version>,
@@ -70,7 +64,6 @@ pub struct Selected {
 }
 
 impl Selected {
-    /// A release of which only its version is known.
     pub fn new(release: Release) -> Self {
         Self {
             release,
@@ -90,7 +83,6 @@ impl Selected {
         &self.release.version
     }
 
-    /// Takes in what was computed of packages.
     pub fn compute(&mut self, packages: BTreeMap<Platform, PackageFacts>) {
         for (platform, package) in &packages {
             for h1 in [&package.h1, &package.archive_form] {
@@ -101,7 +93,6 @@ impl Selected {
     }
 }
 
-/// Why a version was not selected although the constraints allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PassedOver {
     /// It was signed too late, or it is not known when.
@@ -137,7 +128,6 @@ pub struct PackageFacts {
     pub archive_form: Option<PackageHash>,
     /// Whether `h1` was computed here (now or earlier), not reported.
     pub computed: bool,
-    /// The size of the archive in bytes, where it was looked at, now or earlier.
     pub size: Option<u64>,
     /// True if a mirror told the digest of the archive and the tool records what a mirror tells.
     pub tells_zh: bool,
@@ -146,17 +136,14 @@ pub struct PackageFacts {
 }
 
 impl PackageFacts {
-    /// A package of whose contents nothing is known.
     pub fn unread(zh: Option<Sha256Digest>, file_name: String) -> Self {
         Self { zh, h1: None, archive_form: None, computed: false, size: None, tells_zh: false, file_name }
     }
 
-    /// The `zh:` hash of the archive.
     pub fn zh_hash(&self) -> Option<PackageHash> {
         self.zh.map(PackageHash::zh)
     }
 
-    /// All hashes that are known of it.
     pub fn hashes(&self) -> impl Iterator<Item = PackageHash> {
         self.h1.iter().chain(&self.archive_form).cloned().chain(self.zh_hash())
     }

@@ -11,13 +11,11 @@ use crate::platform::Platform;
 use crate::settings::Ban;
 use crate::version::{Constraints, Version};
 
-/// What a new version must be. The newest that will do is taken.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Criteria {
     pub constraints: Constraints,
     /// How far from a version, if there is a limit.
     pub within: Option<(Within, Version)>,
-    /// True if pre-releases count like any other version.
     pub prereleases: bool,
     /// True if releases without a package for a wanted platform are passed over.
     pub complete: bool,
@@ -25,30 +23,25 @@ pub struct Criteria {
     pub same: Option<Arc<SameVersion>>,
 }
 
-/// What a release must be beside its number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReleaseCriteria {
     /// This version will do at any age and with any platforms.
     pub recorded: Option<Version>,
-    /// The platforms that it must have packages for.
     pub platforms: Vec<Platform>,
     /// None of these may exclude it.
     pub exclusions: Vec<Exclusion>,
 }
 
 impl ReleaseCriteria {
-    /// The time after which a release must not be signed.
     pub fn limit(&self, version: &Version) -> Option<SystemTime> {
         self.exclusions.iter().filter_map(|exclusion| exclusion.limit(version)).min()
     }
 
-    /// The ban of a release, if there is one.
     pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<&Ban> {
         self.exclusions.iter().find_map(|exclusion| exclusion.ban(addr, version))
     }
 }
 
-/// The greatest step that an upgrade may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Within {
     /// The last number may change.
@@ -59,7 +52,6 @@ pub enum Within {
 }
 
 impl Within {
-    /// True if the step from one version to another is not too great.
     pub fn allows(self, from: &Version, to: &Version) -> bool {
         match self {
             Within::Patch => (from.major(), from.minor()) == (to.major(), to.minor()),
@@ -85,19 +77,16 @@ impl Criteria {
         Self { constraints, ..Self::default() }
     }
 
-    /// True if a version may be selected, as far as its number tells.
     pub fn allows(&self, version: &Version) -> bool {
         self.allows_by_constraints(version)
             && self.within.as_ref().is_none_or(|(within, from)| within.allows(from, version))
     }
 
-    /// True if the constraints allow a version.
     pub fn allows_by_constraints(&self, version: &Version) -> bool {
         allows(&self.constraints, self.prereleases, version)
     }
 }
 
-/// True if constraints allow a version, where pre-releases count like any other, or as the tools count them.
 pub(super) fn allows(constraints: &Constraints, prereleases: bool, version: &Version) -> bool {
     if prereleases {
         return !version.is_unspecified() && constraints.terms().iter().all(|term| term.contains(version));

@@ -22,25 +22,29 @@ pub struct PackageKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// So many more things are to be asked about.
-    Questions { count: usize },
+    Questions {
+        count: usize,
+    },
     /// One of them is answered, or given up.
     Answered,
     /// The package is to be downloaded, as soon as its server has a place for it.
-    PackageWanted { package: PackageKey },
+    PackageWanted {
+        package: PackageKey,
+    },
     /// The package is on its way.
     PackageStarted {
         package: PackageKey,
         /// Its size in bytes, where the server told it.
         total: Option<u64>,
     },
-    /// More of the package is there.
     PackageBytes {
         package: PackageKey,
         /// How many bytes came since the last event of this package.
         bytes: u64,
     },
-    /// The package starts again from nothing, after a failure.
-    PackageRestarted { package: PackageKey },
+    PackageRestarted {
+        package: PackageKey,
+    },
     /// The package is there whole, or given up.
     PackageDone {
         package: PackageKey,
@@ -50,8 +54,9 @@ pub enum Event {
         local: bool,
     },
     /// Whose default registry goes without saying from now on; none if the root modules differ.
-    Tool { dialect: Option<Dialect> },
-    /// A request is about to be made.
+    Tool {
+        dialect: Option<Dialect>,
+    },
     Request {
         /// The address without secrets.
         url: String,
@@ -73,7 +78,6 @@ impl Events {
         Self(Some(Arc::new(callback)))
     }
 
-    /// There is no listener.
     pub fn ignored() -> Self {
         Self(None)
     }

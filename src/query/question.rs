@@ -10,7 +10,6 @@ use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-/// What has to be found out about one provider.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Query {
     pub constraints: Constraints,
@@ -22,11 +21,9 @@ pub struct Query {
     /// Whether another release under the recorded version may take its place.
     pub accept_republished: bool,
     pub rules: Rules,
-    /// How much has to be found out.
     pub goal: Goal,
 }
 
-/// How much has to be found out about a release.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Goal {
     Version,
@@ -34,11 +31,9 @@ pub enum Goal {
     Documents,
     #[default]
     Packages,
-    /// To which packages recorded hashes belong.
     Hashes(Explain),
 }
 
-/// The recorded hashes that are to be explained.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Explain {
     pub h1: BTreeSet<PackageHash>,
@@ -54,7 +49,6 @@ pub struct Explain {
 pub struct Depth {
     /// Packages may be downloaded where no source attests a hash.
     pub download: bool,
-    /// How many bytes of packages the run may download in sum.
     pub most: u64,
     /// Neither the index nor what the origin reports counts: each `h1:` is computed from its archive.
     pub recompute: bool,
@@ -73,19 +67,16 @@ pub struct Moved {
     pub entry: LockEntry,
 }
 
-/// How the version of a step is chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Selection {
     /// This one, which must still be offered.
     Keep(Version),
     /// This one, though another one may be recorded.
     Exactly(Version),
-    /// The newest that will do.
     Newest(Criteria),
 }
 
 impl Selection {
-    /// The version, where it is known.
     pub fn version(&self) -> Option<&Version> {
         match self {
             Self::Keep(version) | Self::Exactly(version) => Some(version),
@@ -125,7 +116,6 @@ impl Query {
         }
     }
 
-    /// The recorded hashes that are to be explained, if that is what is asked.
     pub fn explain(&self) -> Option<&Explain> {
         match &self.goal {
             Goal::Hashes(explain) => Some(explain),
@@ -133,7 +123,6 @@ impl Query {
         }
     }
 
-    /// True if what the origin reports of packages counts.
     pub fn counts_reports(&self) -> bool {
         self.explain().map_or(self.rules.reported == ReportedRule::Write, |explain| explain.believe)
     }

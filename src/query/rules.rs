@@ -9,7 +9,6 @@ use crate::release::expiry::ExpiryRules;
 use crate::settings::{Ban, Index, SignatureRule};
 use crate::version::Version;
 
-/// The rules for one provider of one root module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rules {
     pub signature: SignatureRule,
@@ -17,9 +16,7 @@ pub struct Rules {
     pub signature_stated: bool,
     /// What is made of the hashes that the origin reports beside the signed ones.
     pub reported: ReportedRule,
-    /// True if an `h1:` that was imported may be written.
     pub imported: bool,
-    /// The shared indexes that may be asked.
     pub indexes: Vec<Index>,
     /// What the expiry of keys and signatures means.
     pub expiry: ExpiryRules,
@@ -32,7 +29,6 @@ pub struct Rules {
     pub exclusions: Exclusion,
 }
 
-/// Which releases are not newly selected, whatever the constraints say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Exclusion {
     /// Those that somebody asked to leave out: signed later. The protocol of registries knows no date of publication.
@@ -41,25 +37,21 @@ pub struct Exclusion {
     pub too_young_after: Option<SystemTime>,
     /// Versions that the policy's age does not count for.
     pub any_age: BTreeSet<Version>,
-    /// Bans, of this provider or of others.
     pub bans: Vec<Ban>,
     /// Versions that no ban counts for.
     pub unbanned: BTreeSet<Version>,
 }
 
 impl Exclusion {
-    /// True if the age of some releases matters.
     pub fn asks_for_age(&self) -> bool {
         self.not_after.is_some() || self.too_young_after.is_some()
     }
 
-    /// The time after which a release must not be signed.
     pub fn limit(&self, version: &Version) -> Option<SystemTime> {
         let of_policy = self.too_young_after.filter(|_| !self.any_age.contains(version));
         of_policy.into_iter().chain(self.not_after).min()
     }
 
-    /// The ban of a release, if there is one.
     pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<&Ban> {
         self.bans.iter().find(|ban| ban.covers(addr, version)).filter(|_| !self.unbanned.contains(version))
     }

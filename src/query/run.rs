@@ -20,7 +20,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Sources that were asked nothing yet.
     pub fn open(background: Arc<Background>, options: GatherOptions) -> Self {
         Self { background, sources: Arc::new(Sources::new(options)) }
     }
@@ -38,7 +37,6 @@ impl Session {
     }
 }
 
-/// Writes entries into a shared index, where they are not there.
 pub fn publish(
     background: &Background,
     stores: IndexStores,

@@ -13,7 +13,6 @@ use crate::version::{Constraints, Version};
 /// How many places are told of those that ask the same.
 const PLACES: usize = 3;
 
-/// What several root modules together ask of one provider.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct SameVersion {
     /// Each once.
@@ -23,13 +22,11 @@ pub struct SameVersion {
     platforms: BTreeSet<Platform>,
     /// Each once.
     exclusions: Vec<Exclusion>,
-    /// The recorded versions; none for a root module that records none.
     recorded: BTreeSet<Option<Version>>,
     /// The highest version that a root module has and shall not go below.
     floor: Option<Version>,
 }
 
-/// Constraints, and where they stand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Demand {
     constraints: Constraints,
@@ -73,7 +70,6 @@ impl SameVersion {
         self.floor.as_ref().filter(|floor| versions.iter().all(|version| version < floor))
     }
 
-    /// True if the number of a version suits all.
     pub fn allows(&self, version: &Version) -> bool {
         self.demands.iter().all(|demand| self.is_met(demand, version))
             && self.floor.as_ref().is_none_or(|floor| version >= floor)
@@ -142,7 +138,6 @@ mod tests {
         same
     }
 
-    /// The newest of some versions that suits all.
     fn newest<'a>(same: &SameVersion, offered: &[&'a str]) -> Option<&'a str> {
         offered.iter().copied().filter(|text| same.allows(&version(text))).max_by_key(|text| version(text))
     }

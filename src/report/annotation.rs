@@ -14,7 +14,6 @@ use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, ItemRule, Outcome};
 use crate::trust::words::by;
 
-/// One remark. Its texts are not escaped yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Annotation {
     pub(super) rule: ItemRule,
@@ -43,7 +42,6 @@ impl Annotation {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Findings {
     Each,
-    /// The first, with how many root modules have it.
     Grouped,
 }
 
@@ -111,7 +109,6 @@ fn titled(address: Option<&str>, text: &str) -> String {
     address.map_or_else(|| text.to_owned(), |address| format!("{address}: {text}"))
 }
 
-/// A failure, at its file or at the lock file of its root module.
 pub(super) fn of_error(error: &Error, root: &Path) -> Annotation {
     let file = error.file.clone().unwrap_or_else(|| root.join(FILE_NAME));
     let mut message = error.message.clone();
@@ -216,7 +213,6 @@ fn of_change(group: &ChangeGroup<'_>) -> Annotation {
     }
 }
 
-/// The level at which a change of this risk is told.
 pub(super) fn level_of(risk: Risk) -> Level {
     match risk {
         Risk::Routine => Level::Note,
@@ -225,7 +221,6 @@ pub(super) fn level_of(risk: Risk) -> Level {
     }
 }
 
-/// The versions of a change: one, or both with an arrow.
 pub(super) fn versions(change: &Change) -> String {
     let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map(|entry| entry.version.to_string()));
     match (old, new) {

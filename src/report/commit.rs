@@ -83,7 +83,6 @@ fn verb(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// A list item. It never begins with `#`, which git takes for a comment.
 fn bullet(text: &mut String, item: &str) {
     for (at, line) in wrap(item, WIDTH - 2, WIDTH - 2).iter().enumerate() {
         let _ = writeln!(text, "{} {line}", if at == 0 { '-' } else { ' ' });

@@ -6,7 +6,6 @@ use std::ops::Range;
 use similar::DiffTag;
 use similar::algorithms::{Capture, Compact, Replace, myers};
 
-/// How many equal lines are shown around those that differ.
 const AROUND: usize = 3;
 
 /// The difference between two texts as `patch` reads it; empty if there is none.

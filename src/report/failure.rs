@@ -53,7 +53,6 @@ pub(super) fn place(text: &mut String, file: Option<&Path>, position: Option<Pos
     };
 }
 
-/// One line for each next step.
 pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a String>, style: Style) {
     for hint in hints {
         let hint = flow("  help: ".len(), &printable(hint), style);

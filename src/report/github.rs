@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
 
-/// How many annotations of one level are shown.
 const MOST: usize = 10;
 
 const LEVELS: [(Level, &str, &str); 3] =

@@ -58,10 +58,8 @@ impl<'a, K: Hash + Eq + Clone> Same<'a, K> {
     }
 }
 
-/// How reports name the root modules that a text is about.
 #[derive(Clone, Copy)]
 pub(super) struct RootSummary {
-    /// How many the run is about.
     all: usize,
     verbose: bool,
     /// True if they were searched for.
@@ -119,7 +117,6 @@ fn names(paths: &[&Path]) -> String {
     paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ")
 }
 
-/// A root module as reports name it.
 pub(super) fn name(path: &Path) -> String {
     let path = slashed(path);
     if path.is_empty() { ".".to_owned() } else { printable(&path).into_owned() }
@@ -127,7 +124,6 @@ pub(super) fn name(path: &Path) -> String {
 
 /// The lock files of a run that changed, or were compared, and what changed in them.
 pub(super) struct Changed<'a> {
-    /// In the order of the run.
     pub(super) files: Vec<File<'a>>,
     /// The most dangerous first.
     pub(super) groups: Vec<ChangeGroup<'a>>,
@@ -144,12 +140,10 @@ pub(super) struct File<'a> {
     pub(super) modules: &'a [ModuleChange],
 }
 
-/// One change of a provider, and the root modules that make it.
 pub(super) struct ChangeGroup<'a> {
     /// As the first of them makes it, with the hashes of all.
     pub(super) change: Change,
     pub(super) risk: Risk,
-    /// What happened, in a few words.
     pub(super) headline: String,
     pub(super) explanation: Explanation,
     pub(super) places: Vec<Place<'a>>,
@@ -273,12 +267,10 @@ impl<'a> Changed<'a> {
         format!("{files}{providers} changed: {}{unchecked}", counts.join(", "))
     }
 
-    /// What changed in the texts besides their entries.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&'a Path, TextChange)> {
         self.files.iter().filter_map(|file| Some((file.root, file.review?.text)))
     }
 
-    /// The sources that gave no answer.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = &'a Error> {
         self.files.iter().filter_map(|file| file.review).flat_map(|review| &review.inconclusive)
     }
@@ -296,7 +288,6 @@ impl<'a> Changed<'a> {
         same.into_items().into_iter().filter_map(|(key, paths)| Some((*first.get(&key)?, paths))).collect()
     }
 
-    /// What is compared, with the lock files of which that is so.
     pub(super) fn sides(&self) -> Vec<(&'a [String; 2], Vec<&'a Path>)> {
         Same::of(self.files.iter().filter_map(|file| Some((file.path, &file.review?.sides)))).into_items()
     }

@@ -56,7 +56,6 @@ pub enum Format {
     Commit,
 }
 
-/// How much people want to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Detail {
     Quiet,
@@ -69,12 +68,10 @@ pub enum Detail {
 /// How human output looks. The default is plain text with full addresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Style {
-    /// True if the reader is a terminal that shows colours.
     pub colour: bool,
     /// The tool whose default registry host is left out of addresses; none if there is no one tool.
     pub dialect: Option<Dialect>,
     pub detail: Detail,
-    /// The columns of the terminal; none where lines are as long as they get, as in pipes and files.
     pub width: Option<usize>,
 }
 
@@ -97,7 +94,6 @@ impl Style {
     }
 }
 
-/// The result, as it goes to standard output.
 pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
         Format::Human => human::render(outcome, style),

@@ -4,10 +4,8 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
-/// What a piece of text is, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
-    /// Something went wrong, or is refused, or goes away.
     Bad,
     Careful,
     Good,
@@ -27,7 +25,6 @@ impl Paint {
     }
 }
 
-/// A text in its colour, or plain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Painted<T>(pub(crate) T, pub(crate) Option<Paint>);
 

@@ -36,7 +36,6 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     total.clone().into_iter().chain(reviews).chain(told).chain(beside).collect()
 }
 
-/// True if there is nothing to tell of a root module.
 pub(super) fn is_well(root: &RootOutcome) -> bool {
     let unremarked = root.findings.iter().all(|finding| finding.level < Level::Warn);
     match &root.body {

@@ -4,7 +4,6 @@ use super::Style;
 use super::paint::Paint;
 use super::wrap::{narrowest, width, wrap};
 
-/// Rows under headings. A column without any text in its cells is left out.
 pub(super) struct Table<const N: usize> {
     pub(super) headings: [&'static str; N],
     pub(super) rows: Vec<[String; N]>,
@@ -70,7 +69,6 @@ fn widths<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> [Option<
     })
 }
 
-/// The columns of a table on a page or a terminal.
 struct Columns<const N: usize> {
     widths: [Option<usize>; N],
     style: Style,

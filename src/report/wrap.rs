@@ -4,7 +4,6 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Style;
 
-/// How many columns of a terminal a text takes; letters of East Asia take two.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }

@@ -8,7 +8,6 @@ use crate::disk::helper::HelperError;
 use crate::error::{Error, ErrorKind};
 use crate::net::{NetError, ShownUrl, token_variable_shown};
 
-/// Why a source says nothing of what it was asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Miss {
     /// It affirms that there is no such thing.
@@ -47,7 +46,6 @@ pub(super) fn no_credentials(host: &Hostname, problem: HelperError) -> Error {
     Error { message, ..Error::from(problem) }
 }
 
-/// A source that is not reachable, or answered with an error.
 pub(super) fn unanswered(source: &str, addr: &ProviderAddr, problem: NetError) -> Error {
     let message = format!("asking {source} about provider {addr} failed: {problem}");
     Error { message, ..Error::from(problem) }

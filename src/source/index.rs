@@ -31,10 +31,8 @@ pub struct SharedIndexes {
     lines: Mutex<HashMap<IndexPlace, watch::Sender<bool>>>,
 }
 
-/// What an index answered about one archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexAnswer {
-    /// The entry, if there is one.
     pub entry: Option<IndexEntry>,
     /// What people should know; said once of an index.
     pub note: Option<String>,

@@ -23,7 +23,6 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::Client;
 
-/// The stores that were asked, by the URLs of their indexes.
 #[derive(Debug, Default)]
 pub(super) struct Clouds {
     stores: Mutex<HashMap<Url, Arc<dyn ObjectStore>>>,

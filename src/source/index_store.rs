@@ -19,7 +19,6 @@ use crate::settings::{IndexPlace, Secret};
 /// Entries that are written at once.
 const ABREAST: usize = 16;
 
-/// Reads and writes entries of shared indexes, each within some time.
 #[derive(Debug)]
 pub struct IndexStores {
     options: ClientOptions,
@@ -29,7 +28,6 @@ pub struct IndexStores {
     clouds: Clouds,
 }
 
-/// What came of writing entries into a shared index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Published {
     /// How many are new in it.
@@ -52,7 +50,6 @@ impl IndexStores {
         }
     }
 
-    /// The entry about an archive, if there is one.
     pub async fn read(&self, place: &IndexPlace, zh: &Sha256Digest) -> Result<Option<IndexEntry>, Error> {
         let text = match place {
             IndexPlace::Directory(base) => {

@@ -23,7 +23,6 @@ pub struct Method {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
-    /// The registry at each address's own host.
     Direct {
         /// Further attempts of a download, where they are stated.
         download_retries: Option<u32>,
@@ -33,7 +32,6 @@ pub enum Place {
         url: String,
         /// Further attempts of a download, where they are stated.
         download_retries: Option<u32>,
-        /// Whether what it says of other platforms than those that are looked at is recorded too.
         trust_all_hashes: bool,
     },
     /// An OCI mirror, by its template as written.
@@ -42,14 +40,12 @@ pub enum Place {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Filter {
-    /// All if none.
     pub include: Vec<AddrPattern>,
     /// None of these, included or not.
     pub exclude: Vec<AddrPattern>,
 }
 
 impl Filter {
-    /// True if the method takes a provider.
     pub fn takes(&self, addr: &ProviderAddr) -> bool {
         let any = |patterns: &[AddrPattern]| patterns.iter().any(|pattern| pattern.matches(addr));
         !any(&self.exclude) && (self.include.is_empty() || any(&self.include))
@@ -147,7 +143,6 @@ mod tests {
         Method::of(&SourceChoice::Configured, &config, (dialect, Path::new("root")))
     }
 
-    /// The numbers of the methods that take a provider.
     fn taking(methods: &[Method], addr: &str) -> Vec<usize> {
         let addr = ProviderAddr::parse(addr, Dialect::OpenTofu).unwrap();
         (0..methods.len()).filter(|at| methods[*at].filter.takes(&addr)).collect()

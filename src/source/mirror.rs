@@ -22,7 +22,6 @@ pub enum Mirror {
     Oci(Box<OciMirror>),
 }
 
-/// Where the package of one platform is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MirrorPackage {
     Local(LocalPackage),
@@ -36,7 +35,6 @@ pub enum MirrorPackage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedCopies {
     pub sums: Vec<u8>,
-    /// The detached signature over them, binary.
     pub signature: Vec<u8>,
     pub keys: Vec<String>,
 }
@@ -47,7 +45,6 @@ pub fn copy_names(addr: &ProviderAddr, version: &Version) -> [String; 3] {
     [sums.clone(), format!("{sums}.sig"), format!("{sums}.asc")]
 }
 
-/// What a mirror has of one release, by platform.
 pub type MirrorPackages = BTreeMap<Platform, MirrorPackage>;
 
 impl Mirror {
@@ -60,7 +57,6 @@ impl Mirror {
         }
     }
 
-    /// The client that asks it. That of a directory asks no server.
     pub fn client(&self) -> Client {
         match self {
             Self::Directory(_) => Client::new(ClientOptions::default()),
@@ -69,7 +65,6 @@ impl Mirror {
         }
     }
 
-    /// An error with the place of the mirror.
     pub fn placed(&self, error: Error) -> Error {
         match self {
             Self::Directory(mirror) => error.in_file(mirror.base()),
@@ -87,7 +82,6 @@ impl Mirror {
         }
     }
 
-    /// The packages of a release that the mirror lists.
     pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, Miss> {
         match self {
             Self::Directory(mirror) => mirror.packages(addr, version).await,
@@ -128,7 +122,6 @@ impl Mirror {
         matches!(self, Self::Oci(_))
     }
 
-    /// The error where it has no release of a provider.
     pub fn lacks(&self, addr: &ProviderAddr) -> Error {
         let message = format!("{} has no release of provider {addr}", self.shown());
         let error = self.placed(Error::new(ErrorKind::NotFound, message));

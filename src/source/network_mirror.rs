@@ -74,7 +74,6 @@ impl NetworkMirror {
         self.trust_all_hashes
     }
 
-    /// The mirror, as it may be shown.
     pub fn shown(&self) -> ShownUrl {
         ShownUrl::new(&self.base)
     }

@@ -29,13 +29,11 @@ pub struct Registry {
     credentials: Arc<Credentials>,
 }
 
-/// Where the package of one platform is, and what vouches for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     pub platform: Platform,
     /// The plugin protocols of the release.
     pub protocols: Vec<String>,
-    /// The name of its line in the checksums.
     pub file_name: String,
     pub url: Url,
     /// The digest that the answer announces.
@@ -46,12 +44,10 @@ pub struct Package {
     pub reported: ReportedPackages,
 }
 
-/// What has to be fetched to check a signature: once for each release, however many platforms name it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SignedUrls {
     pub sums: Url,
     pub signature: Url,
-    /// Armored keys, in listed order.
     pub keys: Vec<String>,
 }
 
@@ -68,7 +64,6 @@ impl Registry {
         &self.client
     }
 
-    /// All versions of a provider, ascending.
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, Miss> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
         let absent = || {
@@ -87,7 +82,6 @@ impl Registry {
         Ok(offers)
     }
 
-    /// Where the package for a platform is.
     pub async fn package(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Result<Package, Miss> {
         let (namespace, kind) = (addr.namespace(), addr.type_name());
         let path = format!("{namespace}/{kind}/{version}/download/{}/{}", platform.os(), platform.arch());
@@ -118,7 +112,6 @@ impl Registry {
         link::of_source(&about.source, about.tag.as_deref())
     }
 
-    /// The checksums of a release, or their signature.
     pub async fn signed_document(
         &self,
         addr: &ProviderAddr,
@@ -175,7 +168,6 @@ fn answer(addr: &ProviderAddr, url: &Url, reason: &WireError) -> Error {
     }
 }
 
-/// A URL that is none, or of another scheme than https and http.
 fn no_url(addr: &ProviderAddr, field: &str, text: &str) -> Error {
     let message = format!("the registry's response about provider {addr} has the invalid {field} {text:?}");
     Error::new(ErrorKind::Unavailable, message)

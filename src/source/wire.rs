@@ -225,7 +225,6 @@ object! {
 }
 
 impl Download {
-    /// The armored keys in listed order.
     pub(super) fn keys(&self) -> Vec<String> {
         self.signing_keys.gpg_public_keys.iter().map(|key| key.ascii_armor.clone()).collect()
     }

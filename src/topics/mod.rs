@@ -1,9 +1,7 @@
 //! What `explain` tells of beside rules, hashes and providers: the pages of `docs/topics`.
 
-/// A page of the documentation that the program brings along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Topic {
-    /// What it is called on the command line.
     pub name: &'static str,
     /// Markdown, which begins with its title.
     pub text: &'static str,
@@ -23,7 +21,6 @@ impl Topic {
         TOPICS.iter().find(|topic| topic.name == name)
     }
 
-    /// What it is about, in a few words.
     pub fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
     }

@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::parallel;
 use crate::path::worktree;
 
-/// The root modules below a directory.
 #[derive(Debug, Default)]
 pub struct Discovered {
     /// The directories to work on, relative to where the search began, in the order of their paths.
@@ -96,7 +95,6 @@ pub fn is_above_root_modules(directory: &Path) -> bool {
     !survey.places.iter().any(is_here) && survey.places.iter().any(|place| place.has_lock)
 }
 
-/// The root modules below a directory, as they are named from there; none where it cannot be searched.
 pub fn root_modules(directory: &Path) -> Vec<String> {
     let found = discover(directory, true, None).map(|found| found.roots).unwrap_or_default();
     found

@@ -7,7 +7,6 @@ use crate::disk::files;
 use crate::path::worktree::Place;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
 
-/// The patterns of all settings files, by the directories from which they begin: absolute, without symbolic links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exclusions(BTreeMap<PathBuf, Vec<Exclude>>);
 

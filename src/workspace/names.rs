@@ -14,10 +14,8 @@ use crate::finding::shell_word;
 use crate::lockfile::LockFile;
 use crate::requirements::Requirements;
 
-/// The providers that a root module knows.
 #[derive(Debug, Clone, Copy)]
 pub struct Names<'a> {
-    /// Those that it requires, as far as that is known.
     pub requirements: Option<&'a Requirements>,
     pub lock: Option<&'a LockFile>,
     /// The tool, whose registry is that of short addresses.
@@ -25,7 +23,6 @@ pub struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// The provider that a text names; one that the root module does not know only by its address.
     pub fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
         let parsed = ProviderAddr::parse(text, self.dialect);
         if !text.contains('/') {
@@ -54,12 +51,10 @@ impl Names<'_> {
         })
     }
 
-    /// True if the root module requires or locks the provider that a text names.
     pub fn knows(&self, text: &str) -> bool {
         self.resolve(text).is_ok_and(|addr| self.known().contains(&addr))
     }
 
-    /// All providers that the root module requires or locks.
     pub fn known(&self) -> BTreeSet<ProviderAddr> {
         let required = self.requirements.into_iter().flat_map(Requirements::iter).map(|(addr, _)| addr);
         let locked = self.lock.into_iter().flat_map(LockFile::iter).map(|(addr, _)| addr);
@@ -90,14 +85,12 @@ pub fn directory(text: &str) -> Option<String> {
 pub struct Named {
     texts: Vec<String>,
     seen: Mutex<Seen>,
-    /// True if some root module could not be read, so that it is not known what it knows.
     missed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
     found: BTreeSet<String>,
-    /// All providers that the root modules know, in short form.
     known: BTreeSet<String>,
     /// The tool of one of them.
     dialect: Option<Dialect>,
@@ -108,7 +101,6 @@ impl Named {
         Self { texts: texts.to_vec(), ..Self::default() }
     }
 
-    /// Takes in what one root module knows.
     pub fn see(&self, names: Names<'_>) {
         if self.texts.is_empty() {
             return;
@@ -119,7 +111,6 @@ impl Named {
         seen.known.extend(names.known().iter().map(|addr| addr.short(names.dialect)));
     }
 
-    /// Takes in that one root module cannot be read.
     pub fn miss(&self) {
         self.missed.store(true, Ordering::Relaxed);
     }

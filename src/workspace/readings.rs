@@ -8,7 +8,6 @@ use crate::disk::roots::AlikeTrees;
 use crate::finding::Finding;
 use crate::lockfile::{Decoded, decode};
 
-/// What was read so far. Cheap to clone: all root modules of a run share it.
 #[derive(Debug, Clone, Default)]
 pub struct Readings {
     locks: Arc<[Alike<Arc<Decoded>>; 2]>,

@@ -15,12 +15,9 @@ use crate::finding::Finding;
 use crate::lockfile::{Decoded, LockFile};
 use crate::requirements::Requirements;
 
-/// A root module with what was read for it so far.
 #[derive(Debug, Clone)]
 pub struct RootModule {
-    /// What the run is told about it.
     pub settings: RunSettings,
-    /// The bytes of its lock file; none if there is none.
     pub bytes: Option<Vec<u8>>,
     /// What they say, or all that is wrong with them; none if there is no lock file.
     pub lock: Option<Result<Arc<Decoded>, Vec<Finding>>>,
@@ -79,17 +76,14 @@ impl RootModule {
         }
     }
 
-    /// What the configuration requires; none without configuration.
     pub fn requirements(&self) -> Option<&Requirements> {
         self.tree.as_ref().map(|tree| &tree.requirements)
     }
 
-    /// The entries of the lock file; none if nothing in it can be read.
     pub fn entries(&self) -> Option<&LockFile> {
         self.lock.as_ref()?.as_ref().ok().map(|decoded| &decoded.lock)
     }
 
-    /// What names of providers mean here.
     pub fn names(&self) -> Names<'_> {
         Names { requirements: self.requirements(), lock: self.entries(), dialect: self.settings.dialect }
     }

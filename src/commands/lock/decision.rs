@@ -36,12 +36,10 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    /// True if nothing may be written.
     pub(super) fn is_refused(&self) -> bool {
         !self.errors.is_empty() || is_denied(&self.findings)
     }
 
-    /// The version that was decided on for a provider.
     pub(super) fn version(&self, addr: &ProviderAddr) -> Option<&Version> {
         self.entries.get(addr).map(|decided| &decided.entry.version)
     }
@@ -54,7 +52,6 @@ impl Decision {
     }
 }
 
-/// Decides the steps of one root module, one after the other.
 pub(super) struct Deciding<'a> {
     pub(super) root: &'a Root,
     pub(super) cache: &'a Cache,

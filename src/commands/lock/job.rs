@@ -26,7 +26,6 @@ use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
 use crate::verify::init_changes;
 
-/// Where a root module is on its way.
 pub(super) enum RootState {
     Planned(Box<Job>),
     Done(Box<RootOutcome>),
@@ -46,7 +45,6 @@ impl RootState {
     }
 }
 
-/// A root module whose plan is made.
 pub(super) struct Job {
     /// Its number among the root modules of the run.
     pub(super) number: usize,
@@ -60,14 +58,12 @@ pub(super) struct Job {
     pub(super) open: BTreeMap<ProviderAddr, Query>,
     /// Those of them that only packages answer, since it is not known which platforms their recorded hashes are of.
     pub(super) unattributed: Vec<ProviderAddr>,
-    /// What is known of the providers, or why it is not known.
     pub(super) answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
     /// What was decided; none before, and where an earlier one has failed and that counts.
     pub(super) decision: Option<Result<Decision, Error>>,
 }
 
 impl Job {
-    /// Makes the plan of a root module, by its number and path.
     pub(super) fn new(
         (number, path): (usize, &Path),
         root: Root,
@@ -196,7 +192,6 @@ impl Job {
         }
     }
 
-    /// Notes on entries that providers had before.
     fn earlier(&self, decision: &Decision) -> Vec<Finding> {
         let note = |(addr, earlier): (&ProviderAddr, &Earlier)| {
             let selected = decision.entries.get(addr).map(|settled| &settled.entry.version);
@@ -210,7 +205,6 @@ impl Job {
         self.root.earlier.iter().filter(|(addr, _)| is_told(addr)).map(note).collect()
     }
 
-    /// Writes what was decided, once the trust files are written.
     pub(super) fn finish(&self, mut decision: Decision, stored: &Stored, run: Run<'_>) -> RootState {
         let path = self.path.clone();
         let written = match stored.get(&self.root.settings.trust) {
@@ -245,7 +239,6 @@ impl Job {
         RootState::Done(Box::new(RootOutcome { path, body, findings }))
     }
 
-    /// Notes on entries that the configuration does not require, and on what else `init` will change.
     fn unrequired(&self) -> Vec<Finding> {
         let program = self.dialect().program();
         let state = self.root.intent.state.as_ref();

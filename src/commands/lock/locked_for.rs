@@ -9,10 +9,8 @@ use crate::lockfile::LockFile;
 use crate::platform::Platform;
 use crate::query::cached;
 
-/// Who was locked for what, as far as the cache knows whose hashes are recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LockedFor {
-    /// Of each entry, by whatever it is known.
     by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
     /// Of all entries: somebody fetched a package for them.
     fetched: BTreeSet<Platform>,

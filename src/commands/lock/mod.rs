@@ -56,10 +56,8 @@ pub enum Mode {
     DryRun,
 }
 
-/// What holds for all root modules of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
-    /// What is known from earlier runs.
     pub cache: &'a Cache,
     pub mode: Mode,
     /// True if the root modules that are left are not begun once one has failed.
@@ -72,7 +70,6 @@ pub struct Run<'a> {
 /// Opens a root module by its number.
 pub type Opener<'a> = &'a (dyn Fn(usize) -> Result<Root, Error> + Sync);
 
-/// The root modules of a run.
 pub struct Roots<'a> {
     /// Their paths, as reports name them.
     pub paths: &'a [PathBuf],
@@ -109,13 +106,11 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
     outcomes.into_values().collect()
 }
 
-/// What the root modules of a run have in common.
 #[derive(Default)]
 struct Shared {
     stores: TrustStores,
     kept: KeptReleases,
     same_versions: SameVersions,
-    /// True once one of them has failed.
     stop: AtomicBool,
 }
 

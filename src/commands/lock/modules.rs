@@ -13,7 +13,6 @@ use crate::modulelock::{
 };
 use crate::workspace::RunSettings;
 
-/// What becomes of the module lock file of a root module.
 #[derive(Debug, Clone, Default)]
 pub(in crate::commands) struct LockedModules {
     /// The new text, if it is another one.

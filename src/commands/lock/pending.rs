@@ -12,12 +12,10 @@ use crate::error::{Error, ErrorKind};
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::version::{Constraints, Version};
 
-/// What `add` is asked for one provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addition {
     pub source: String,
     pub constraint: Option<String>,
-    /// The local name, if one was given.
     pub name: Option<String>,
     pub pin: bool,
     /// A requirement that is there is changed.
@@ -37,7 +35,6 @@ impl Addition {
         self.pin || self.constraint.is_none() && !self.lock_only
     }
 
-    /// The constraint that goes with a version.
     fn constraint_for(&self, version: &Version) -> String {
         // Only an exact constraint allows a pre-release.
         let exact = self.pin || version.is_prerelease();
@@ -60,7 +57,6 @@ impl Addition {
 #[derive(Debug, Clone)]
 pub struct Pending {
     pub(in crate::commands) files: Vec<SourceFile>,
-    /// The tool that it is for.
     pub(in crate::commands) dialect: Dialect,
     pub(in crate::commands) additions: Vec<(ProviderAddr, Addition)>,
 }
@@ -103,7 +99,6 @@ pub(in crate::commands) fn require(
     Ok(())
 }
 
-/// True for an entry of `required_providers` in the root module.
 pub(in crate::commands) fn is_entry(origin: &Origin) -> bool {
     origin.module.is_empty() && origin.kind == OriginKind::RequiredProviders
 }

@@ -30,13 +30,11 @@ use crate::settings::{Date, SourceChoice};
 use crate::version::Version;
 use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, absent};
 
-/// One root module with all that was read for it.
 #[derive(Debug, Clone)]
 pub struct Root {
     pub(super) settings: RunSettings,
     /// The bytes of the lock file, if there is one.
     pub(in crate::commands) bytes: Option<Vec<u8>>,
-    /// What they say; nothing if there is none.
     pub(super) lock: LockFile,
     /// What is needed: by the configuration, or by the lock file itself.
     pub(super) requirements: Requirements,
@@ -47,18 +45,15 @@ pub struct Root {
     /// What holds for each provider.
     pub(super) rules: RuleBook,
     pub(in crate::commands) source: RootSource,
-    /// What happens when no signer is remembered for a provider.
     pub(super) first_use: FirstUseRule,
     /// Why another release is accepted under a recorded version.
     pub(super) reason: String,
-    /// What is written to configuration, together with the lock file.
     pub(super) edits: Vec<Edit>,
     /// What is made of the selected versions, in addition.
     pub(super) pending: Option<Pending>,
     /// What git's history recorded of providers that have no entry, or that are to have that one again.
     pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
     pub(in crate::commands) findings: Vec<Finding>,
-    /// What people should know of the configuration.
     warnings: Vec<String>,
     /// What becomes of the module lock file.
     pub(in crate::commands) modules: LockedModules,
@@ -70,7 +65,6 @@ pub struct Root {
     pub(super) found: bool,
 }
 
-/// An edit of a configuration file.
 #[derive(Debug, Clone)]
 pub(super) struct Edit {
     pub(super) place: PathBuf,
@@ -152,7 +146,6 @@ impl Root {
         self.source.choice == SourceChoice::Origin
     }
 
-    /// What people should know of the configuration.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -165,7 +158,6 @@ impl Root {
         &self.lock
     }
 
-    /// What is needed, to be changed before anything is planned.
     pub fn requirements_mut(&mut self) -> &mut Requirements {
         &mut self.requirements
     }
@@ -188,7 +180,6 @@ impl Root {
         placed(&self.settings, texts)
     }
 
-    /// The day of the run, UTC.
     pub(super) fn today(&self) -> Date {
         Date::of(self.settings.now)
     }
@@ -280,7 +271,6 @@ impl Root {
         rules
     }
 
-    /// The tool of the root module.
     pub fn dialect(&self) -> Dialect {
         self.rules.dialect()
     }
@@ -295,7 +285,6 @@ impl Root {
         Names { requirements: Some(&self.requirements), lock: Some(&self.lock), dialect: self.dialect() }
     }
 
-    /// The providers that the run is about.
     pub fn asked(&self) -> Vec<ProviderAddr> {
         let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
         self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()

@@ -29,7 +29,6 @@ const UNMOVED: [Rule; 7] = [
     Rule::FirstUseForbidden,
 ];
 
-/// The rules of one root module.
 #[derive(Debug, Clone)]
 pub(in crate::commands) struct RuleBook {
     dialect: Dialect,
@@ -46,7 +45,6 @@ pub(in crate::commands) struct RuleBook {
 }
 
 impl RuleBook {
-    /// The rules as flags, settings and environment say.
     pub(in crate::commands) fn new(settings: &RunSettings, options: &LockOptions) -> Self {
         let opentofu = settings.dialect == Dialect::OpenTofu;
         let mut own = settings.settings.clone();
@@ -68,12 +66,10 @@ impl RuleBook {
         }
     }
 
-    /// The dialect of the root module.
     pub(super) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The rules for one provider, of the platforms that are wanted.
     pub(in crate::commands) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
         Rules {
             signature: self.signature(addr),

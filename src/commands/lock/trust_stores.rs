@@ -12,7 +12,6 @@ use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
 use crate::version::Version;
 
-/// What is remembered, by trust file; root modules on several threads share it.
 #[derive(Default)]
 pub(super) struct TrustStores {
     files: Mutex<BTreeMap<TrustPlace, Result<TrustStore, Error>>>,
@@ -20,7 +19,6 @@ pub(super) struct TrustStores {
     pub(super) only_revocations: bool,
 }
 
-/// What became of each trust file.
 pub(super) type Stored = BTreeMap<TrustPlace, Result<bool, Error>>;
 
 impl TrustStores {
@@ -29,7 +27,6 @@ impl TrustStores {
         Self { only_revocations: true, ..Self::default() }
     }
 
-    /// Reads a trust file, unless that is done.
     pub(super) fn load(&self, place: &TrustPlace) -> Result<(), Error> {
         self.with(|stores| {
             let store = stores.entry(place.clone()).or_insert_with(|| TrustStore::load(place));
@@ -52,7 +49,6 @@ impl TrustStores {
         })
     }
 
-    /// Writes the trust files in which something is new.
     pub(super) fn commit(&self, run: Run<'_>) -> Stored {
         if run.mode != Mode::Write {
             return Stored::new();

@@ -83,7 +83,6 @@ impl Job {
         Ok(Some(outcome))
     }
 
-    /// The diff of all files that would be written.
     fn diff(&self, text: &str, edits: &[Edit]) -> String {
         let mut diff = String::new();
         for Edit { shown, texts, .. } in edits {

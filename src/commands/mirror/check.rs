@@ -23,7 +23,6 @@ use crate::query::engine::unrecorded;
 use crate::release::{Release, Releases, naming};
 use crate::settings::SourceChoice;
 
-/// Checks a mirror for all root modules.
 pub(super) fn check(
     request: &Request,
     roots: Roots,
@@ -54,7 +53,6 @@ pub(super) fn check(
     Ok((checked, notes))
 }
 
-/// One root module and the mirror.
 struct Checked<'a> {
     request: &'a Request,
     contents: &'a Contents,

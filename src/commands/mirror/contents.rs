@@ -30,7 +30,6 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Reads every document of the mirror, and hashes every package.
     pub(super) fn read(base: &Path) -> Result<Self, Error> {
         let mut found = BTreeMap::new();
         for addr in providers(base) {
@@ -193,7 +192,6 @@ fn is_plain_name(url: &str) -> bool {
     !url.is_empty() && !url.starts_with('.') && url.bytes().all(is_plain)
 }
 
-/// True if one of its hashes is this one.
 pub(super) fn has(hashes: &ArchiveHashes, hash: &PackageHash) -> bool {
     *hash == PackageHash::zh(hashes.zh) || *hash == hashes.h1 || hashes.archive_form.as_ref() == Some(hash)
 }

@@ -21,7 +21,6 @@ use crate::query::rules::Rules;
 use crate::query::run::Session;
 use crate::release::{Lookup, ReleaseKey, Releases};
 
-/// One root module with what was found of it, and the packages that it wants.
 struct Judged {
     root: Root,
     outcome: RootOutcome,
@@ -39,7 +38,6 @@ enum Begun {
 /// The packages that were asked for, by package.
 type Answers = BTreeMap<PackageKey, CopyAnswer>;
 
-/// Copies the packages of all root modules, each once, and writes the documents of the mirror.
 pub(super) fn copy(
     request: &Request,
     roots: Roots,
@@ -172,7 +170,6 @@ impl Copying<'_> {
         orders
     }
 
-    /// Writes the documents of each release with a package; returns why some could not be written.
     fn publish(self, answers: &Answers) -> BTreeMap<ReleaseKey, Error> {
         let mut releases: BTreeMap<ReleaseKey, MirrorRelease> = BTreeMap::new();
         for (key, answer) in answers {
@@ -194,7 +191,6 @@ impl Copying<'_> {
     }
 }
 
-/// Why nothing is known of locked releases.
 fn unanswered(root: &Root, known: &Releases) -> Vec<Error> {
     let knowledge = root.lock().iter().filter_map(|(addr, entry)| known.get(&(addr.clone(), entry.version.clone())));
     let errors = knowledge.filter_map(|knowledge| match knowledge {

@@ -29,7 +29,6 @@ pub struct Request {
     pub check: bool,
 }
 
-/// Makes a mirror of the locked packages, or checks one.
 pub fn mirror(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     let targets = Targets::of(scope, request.recursive, Unlocked::Opened)?.or_none()?;

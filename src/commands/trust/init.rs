@@ -33,7 +33,6 @@ use crate::workspace::refused;
 /// A release, as the sources of a group of root modules are asked about it: by the number of the group.
 type Asking = (usize, ReleaseKey);
 
-/// The lock files that record each release.
 type Recorded<'a> = BTreeMap<Asking, Vec<Recording<'a>>>;
 
 /// What is recorded in one work tree, with what its settings forbid to ask about.
@@ -49,7 +48,6 @@ struct Recording<'a> {
     lock: Rc<LockFile>,
 }
 
-/// Who signed which version of a provider.
 type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 
 /// Asks for the signer of every locked provider and version, and remembers those of providers without a pin.
@@ -147,7 +145,6 @@ fn question(version: Version, rules: Rules) -> Query {
     Query::locked(version, &[], rules, explain)
 }
 
-/// What was found out about all locked releases.
 struct Asked<'a> {
     answers: &'a BTreeMap<Asking, Lookup>,
     cache: &'a Cache,

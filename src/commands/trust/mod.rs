@@ -24,7 +24,6 @@ use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
 use crate::version::Version;
 use crate::workspace::{Reading, RootModule, RunSettings};
 
-/// What is done with the trust file, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     List,

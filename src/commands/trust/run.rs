@@ -15,12 +15,12 @@ use crate::workspace::{RunSettings, one_dialect};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// To ask for the signer of everything that is locked, and remember it.
-    Init { recursive: bool },
-    /// To do something with the trust file alone.
+    Init {
+        recursive: bool,
+    },
     Act(Action),
 }
 
-/// Shows or changes who may sign which provider.
 pub fn trust(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let action = match request {
         Request::Init { recursive } => return init(*recursive, services),

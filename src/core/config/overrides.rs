@@ -9,7 +9,6 @@ use super::decode::Parts;
 use super::error::{ConfigError, ConfigErrorKind};
 use super::module::{Module, ModuleCall, Place, ProviderConfig, Resource};
 
-/// Puts the parts of one directory together.
 pub(super) fn assemble(primaries: Vec<Parts>, overrides: Vec<Parts>, errors: &mut Vec<ConfigError>) -> Module {
     let mut assembly = Assembly { module: Module::default(), seen: Seen::default(), errors };
     for parts in primaries {

@@ -67,7 +67,6 @@ impl TestFile {
 }
 
 impl<'a> Reader<'a> {
-    /// The module of a run, if it names one.
     fn run(&mut self, block: &Block<'a>) -> Result<Option<ModuleCall>, Located> {
         block.labelled(1)?;
         let name = block.labels[0].text.clone().into_owned();

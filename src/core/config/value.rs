@@ -11,14 +11,12 @@ use hcl::edit::{Ident, Span};
 use super::error::ConfigErrorKind;
 use crate::hcl::normal;
 
-/// A value and where it begins in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) at: usize,
     pub(super) value: Value,
 }
 
-/// A value that was not evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Null,
@@ -50,7 +48,6 @@ pub(super) enum Step {
 }
 
 impl Node {
-    /// Reads the expression in a range of a text.
     pub(super) fn native(text: &str, range: Range<usize>) -> Result<Self, (usize, ConfigErrorKind)> {
         let at = range.start;
         let slice = &text[range];
@@ -89,7 +86,6 @@ impl Node {
         Self { value: Value::Reference(vec![Step::Name(word.to_owned())]), ..self }
     }
 
-    /// The names of a reference that consists of nothing else.
     pub(super) fn names(&self) -> Option<Vec<&str>> {
         let Value::Reference(steps) = &self.value else { return None };
         steps.iter().map(|step| if let Step::Name(name) = step { Some(name.as_str()) } else { None }).collect()

@@ -65,7 +65,6 @@ fn warning(reasons: &[String]) -> String {
     format!("Do not merge until this is explained: {}.", reasons.join("; "))
 }
 
-/// What makes a change dangerous, the worst first.
 fn against(change: &Change) -> Vec<String> {
     let mut reasons = Vec::new();
     let any = |wanted| change.hashes_added.iter().any(|added| verdict(change, &added.hash) == Some(wanted));
@@ -236,7 +235,6 @@ fn moved(change: &Change) -> (String, String) {
     texts(cause, format!("Another party vouches for it; who signed it before says nothing about it now. {same}"))
 }
 
-/// What must be said whatever the kind.
 fn remarks(change: &Change) -> Vec<&'static str> {
     let mut remarks = Vec::new();
     if change.novelty.as_ref().is_some_and(|novelty| novelty.namesake.is_some()) {
@@ -267,7 +265,6 @@ fn schemes<'a>(hashes: impl Iterator<Item = &'a PackageHash>) -> Vec<HashScheme>
     schemes
 }
 
-/// Who asks otherwise than before, in words.
 fn ask(ask: &Ask) -> String {
     let wanted = |constraint: Option<&String>| constraint.map_or("any version".to_owned(), |text| format!("`{text}`"));
     match ask {

@@ -71,7 +71,6 @@ fn what(change: &Change) -> String {
     }
 }
 
-/// What is known of the signer, if it is worth a word.
 fn signer(change: &Change) -> Option<String> {
     let told = match (change.standing, change.signer.as_ref()?) {
         (Standing::Refused, Signer::Key(_)) => "SIGNER REFUSED",
@@ -122,7 +121,6 @@ fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) ->
     format!("{all} {word} {what}: {}", kinds.join(", "))
 }
 
-/// The platforms that were added, where they are known.
 fn platforms(change: &Change) -> Vec<String> {
     let mut platforms: Vec<String> =
         change.hashes_added.iter().flat_map(|added| &added.platforms).map(ToString::to_string).collect();
@@ -131,7 +129,6 @@ fn platforms(change: &Change) -> Vec<String> {
     platforms
 }
 
-/// How many checksums stand on both sides.
 pub(super) fn kept(change: &Change) -> usize {
     change.new.as_ref().map_or(0, |new| new.hashes.len().saturating_sub(change.hashes_added.len()))
 }

@@ -44,7 +44,6 @@ pub fn judge(change: &mut Change, known: &Packages) {
     change.judged = judged;
 }
 
-/// All that counts for the hashes of one entry.
 struct Judge<'a> {
     knowledge: &'a Lookup,
     known: &'a Packages,

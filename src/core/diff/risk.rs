@@ -84,7 +84,6 @@ pub(super) fn distance(change: &Change) -> Option<Distance> {
     Distance::between(&old.version, &new.version)
 }
 
-/// What is known of a hash of the change.
 pub(super) fn verdict(change: &Change, hash: &crate::hash::PackageHash) -> Option<Verdict> {
     change.judged.get(hash).map(|judged| judged.verdict)
 }

@@ -91,7 +91,6 @@ impl PackageHash {
         }
     }
 
-    /// The letters before the colon.
     fn scheme_length(&self) -> usize {
         Self::scheme_of(&self.0).map_or(0, |scheme| scheme.chars().count())
     }

@@ -22,7 +22,6 @@ pub struct Sums {
     harvest: Vec<Sha256Digest>,
 }
 
-/// A line with at least two fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Line {
     digest: String,

@@ -60,7 +60,6 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Takes a line, without its end.
     fn take(&mut self) -> Option<&'a str> {
         let end = memchr::memchr(b'\n', self.rest.as_bytes())?;
         let (line, rest) = self.rest.split_at(end);

@@ -41,7 +41,6 @@ struct Inner<'b> {
     body: &'b Body,
     /// Offset of the text that the spans of the body count from.
     start: usize,
-    /// Where the tools say that something is missing.
     at: usize,
 }
 
@@ -311,7 +310,6 @@ fn conflict_marker(text: &str, at: usize) -> Option<(usize, String)> {
     Some((start, format!("conflict marker `{marker}` of an unfinished merge")))
 }
 
-/// The provider that a label names, by the rules for labels in their order.
 fn address(label: &str, dialect: Dialect) -> Result<ProviderAddr, String> {
     let source = ProviderSource::parse(label, dialect)
         .map_err(|error| format!("{label:?} is not a full address host/namespace/type: {error}"))?;

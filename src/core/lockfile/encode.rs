@@ -21,7 +21,6 @@ impl LockFile {
         text
     }
 
-    /// About how long the text will be.
     fn encoded_size(&self) -> usize {
         let hashes = |entry: &LockEntry| entry.hashes.iter().map(|hash| hash.as_str().len() + 8).sum::<usize>();
         256 + self.iter().map(|(_, entry)| 256 + hashes(entry)).sum::<usize>()

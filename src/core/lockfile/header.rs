@@ -7,7 +7,6 @@ use crate::dialect::Dialect;
 /// The byte order mark, which the tools skip.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The header as a tool writes it.
 pub(super) fn header(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Terraform => {

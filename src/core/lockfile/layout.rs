@@ -17,7 +17,6 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// The lines behind a byte order mark.
     fn lines(&self) -> std::str::Lines<'a> {
         self.text.trim_start_matches('\u{feff}').lines()
     }

@@ -27,7 +27,6 @@ struct Key {
     republished: Vec<String>,
 }
 
-/// A block and the comments above it, without line ends around them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Piece {
     comments: String,
@@ -43,7 +42,6 @@ struct Pieces {
     footer: String,
 }
 
-/// Why a text is not merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum BlocksError {
     #[error("the file is not UTF-8 text")]
@@ -154,7 +152,6 @@ impl Key {
         }
     }
 
-    /// The block as people know it.
     fn name(&self) -> String {
         let labels = self.labels.iter().map(|label| format!("{label:?}"));
         let which = (!self.republished.is_empty()).then(|| format!("({})", self.republished.join(", ")));

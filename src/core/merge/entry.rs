@@ -24,7 +24,6 @@ impl From<Option<&LockEntry>> for Settled {
     }
 }
 
-/// Decides what becomes of an entry, and says why where that is not plain.
 pub(super) fn settle(entry: Three<Option<&LockEntry>>, reasons: &mut Vec<Reason>) -> Settled {
     let Three { base, ours, theirs } = entry;
     if ours == theirs || theirs == base {

@@ -10,7 +10,6 @@ use crate::finding::Position;
 /// How long markers are unless the attribute `conflict-marker-size` says otherwise.
 pub const DEFAULT_MARKER_SIZE: usize = 7;
 
-/// Markers of one length, for writing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Markers {
     pub(super) size: usize,

@@ -183,7 +183,6 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What the list of a release is worth.
 fn list(release: &Release) -> (Ground, Evidence) {
     match &release.signer {
         Some(Signer::Key(key)) => (Ground::Signature, Evidence::Signed(key.clone())),

@@ -52,7 +52,6 @@ fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new:
     )
 }
 
-/// Only `h1:` are recorded, and no package on offer has one of them.
 fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
     let mut hashes = recorded.of(HashScheme::H1);
     let (first, others) = (hashes.next().map(PackageHash::abridged).unwrap_or_default(), hashes.count());
@@ -71,7 +70,6 @@ fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
     )
 }
 
-/// What is known of the signature of a release.
 fn signature(release: &Release) -> String {
     match &release.signer {
         Some(Signer::Key(key)) => format!("signature by {key} verifies"),

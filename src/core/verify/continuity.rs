@@ -10,14 +10,12 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::release::hashes::{Judge, Status};
 
-/// What happened to the hashes of one version, as far as they can match a package.
 struct Shift<'a> {
     came: Vec<&'a PackageHash>,
     went: Vec<&'a PackageHash>,
 }
 
 impl Judged<'_> {
-    /// True if the entry is not what it was at the base.
     pub(super) fn is_changed(&self) -> bool {
         self.subject.before.is_some_and(|before| before.get(self.addr) != Some(self.entry))
     }

@@ -58,7 +58,6 @@ const REMOVED: &str =
     "If the provider is still used, restore the entry from the base: `init` records what it is served.";
 
 impl Judged<'_> {
-    /// Requirement, policy, and what the entry itself says.
     pub(super) fn entry(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Some(requirements) = self.subject.requirements {
@@ -132,7 +131,6 @@ impl Judged<'_> {
         Some(self.find(Rule::PinsNothing, message).at(self.hashes_at()))
     }
 
-    /// Wanted platforms without an `h1:`. What cannot be attributed is never held against an entry.
     fn platforms(&self) -> Vec<Finding> {
         let settings = self.subject.settings;
         let wanted = settings.platforms.iter().flatten().filter(|platform| !settings.optional(self.addr, platform));

@@ -13,7 +13,6 @@ use crate::release::{Lookup, Release, altered, words};
 use crate::verify::{Unanswered, Verified};
 use crate::version::Version;
 
-/// What is known of a hash by what is known of the release that it is recorded for.
 pub(super) fn status(knowledge: &Lookup, hash: &PackageHash) -> Status {
     Judge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status
 }

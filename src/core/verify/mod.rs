@@ -141,7 +141,6 @@ impl Judged<'_> {
         Finding::new(rule, message).about(self.addr).of_version(&self.entry.version)
     }
 
-    /// The address and version, for messages.
     fn name(&self) -> String {
         format!("{} {}", self.addr, self.entry.version)
     }
@@ -156,7 +155,6 @@ impl Judged<'_> {
         self.spans.hashes.unwrap_or(self.spans.block)
     }
 
-    /// Where a hash is written first.
     fn place_of(&self, hash: &PackageHash) -> Position {
         let written = || self.spans.each_hash.iter().rev().map(|(hash, position)| (hash, *position)).collect();
         self.places.get_or_init(written).get(hash).copied().unwrap_or_else(|| self.hashes_at())

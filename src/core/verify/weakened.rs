@@ -108,7 +108,6 @@ fn h1(old: &Settings, new: &Settings) -> Vec<Weakening> {
     found
 }
 
-/// Registries whose releases need a signature less than before, where a `host` block says so.
 fn host_signatures(old: &Settings, new: &Settings) -> Vec<Weakening> {
     let own = |settings: &Settings, host: &Hostname| settings.hosts.get(host).is_some_and(|it| it.signature.is_some());
     let hosts: BTreeSet<&Hostname> = old.hosts.keys().chain(new.hosts.keys()).collect();
@@ -172,12 +171,10 @@ fn level(rule: Rule, old: &Settings, new: &Settings) -> Option<Weakening> {
     })
 }
 
-/// True if all that one ban covers, another one covers.
 fn is_within(ban: &Ban, other: &Ban) -> bool {
     other.providers.includes(&ban.providers) && is_range_within(&ban.versions, &other.versions)
 }
 
-/// True if all that one exemption excuses, another one excuses.
 fn is_excused(exemption: &Exemption, other: &Exemption) -> bool {
     let scope = match (&other.providers, &exemption.providers) {
         (None, _) => true,

@@ -61,7 +61,6 @@ fn did_you_mean(operator: Option<&str>) -> String {
     operator.map(|operator| format!("; did you mean {operator:?}?")).unwrap_or_default()
 }
 
-/// Reads one term and the comma behind it, if one follows; the text begins without white space and is not empty.
 pub(super) fn read_term(text: &str) -> Result<(Term, &str), ConstraintError> {
     let scan = Scan::read(text);
     let consumed = &text[..text.len() - scan.rest.len()];

@@ -7,7 +7,6 @@
 
 use super::Version;
 
-/// `[OPERATOR][GAP][NUM[.NUM]…][-EXTRA][+EXTRA]`, as far as a text goes along with it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scan<'a> {
     /// Anything but digits, white space, letters, dots and asterisks.
@@ -23,7 +22,6 @@ pub(super) struct Scan<'a> {
     pub(super) rest: &'a str,
 }
 
-/// Why numbers do not make a version.
 pub(super) enum NumberError {
     TooMany,
     Wildcard(&'static str),
@@ -73,7 +71,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The version, missing numbers set to zero.
     pub(super) fn version(&self) -> Result<Version, NumberError> {
         const NAMES: [&str; 3] = ["major", "minor", "patch"];
         if self.count > NAMES.len() {

@@ -8,16 +8,13 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::disk::roots::join;
 
-/// What the configuration of one directory says, as far as it can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// The directories of local modules, relative to where the search began.
     pub local_modules: Vec<PathBuf>,
     /// True if there is a `backend` or `cloud` block.
     pub has_backend: bool,
 }
 
-/// Reads the configuration of a place. A file with errors says nothing; whoever locks the place will tell.
 pub fn calls(start: &Path, place: &Place) -> Calls {
     let mut calls = Calls::default();
     for name in &place.configuration {

@@ -22,37 +22,28 @@ use crate::trust::pins;
 /// Folders of the tools, which hold copies of what other places hold.
 const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
-/// A directory with a lock file or with configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Relative to where the search began; empty for that directory itself.
     pub path: PathBuf,
-    /// True if there is a lock file.
     pub has_lock: bool,
-    /// The names of the configuration files of either tool.
     pub configuration: Vec<String>,
 }
 
-/// What a search found, in the order of the paths.
 #[derive(Debug, Default)]
 pub struct Survey {
     pub places: Vec<Place>,
     /// The trust files, of which a work tree has one at most.
     pub trust_files: Vec<PathBuf>,
-    /// Directories that could not be read.
     pub unreadable: Vec<BelowError>,
 }
 
-/// A directory that cannot be searched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot look for root modules in {}: {reason}", path.display())]
 pub struct BelowError {
-    /// The directory, or the one where the search began.
     pub path: PathBuf,
     pub reason: String,
 }
 
-/// Searches a directory and all below it.
 pub fn survey(start: &Path) -> Result<Survey, BelowError> {
     let failed = |reason: &dyn ToString| BelowError { path: start.to_owned(), reason: reason.to_string() };
     std::fs::read_dir(start).map_err(|reason| failed(&reason))?;

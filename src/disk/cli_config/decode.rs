@@ -12,7 +12,6 @@ use crate::settings::{Secret, Variables};
 /// What goes wrong here has a place, but no file yet.
 pub(super) type Decoded<T> = Result<T, CliConfigError>;
 
-/// Merges a further file. Settings that we do not know are ignored, as in the tools.
 pub(super) fn merge(config: &mut CliConfig, text: &str, dialect: Dialect, variables: &Variables) -> Decoded<()> {
     let document = hcl1::parse(text)?;
     if let Some(item) = document.fields("plugin_cache_dir").last() {
@@ -71,7 +70,6 @@ fn hostname(block: &'static str, label: &str, item: &Item) -> Decoded<Hostname> 
     })
 }
 
-/// Services that are no text are left out; the tools take them for absent.
 fn services(body: &Object) -> BTreeMap<String, String> {
     let objects = body.fields("services").flat_map(|item| item.value.objects());
     let texts = |item: &Item| Some((item.keys[0].clone(), item.value.as_text()?.to_owned()));

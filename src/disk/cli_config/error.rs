@@ -8,23 +8,19 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::hcl::hcl1::Hcl1Error;
 
-/// A CLI configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid CLI configuration: {fault}")]
 pub struct CliConfigError {
-    /// The file; filled in by whoever knows it.
     pub file: Option<PathBuf>,
     /// The place in the file; none if the file cannot be read.
     pub position: Option<Position>,
     pub fault: CliConfigFault,
 }
 
-/// What is wrong with a CLI configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CliConfigFault {
     #[error("cannot read it: {0}")]
     Unreadable(String),
-    /// Not HCL 1.
     #[error(transparent)]
     Syntax(#[from] Hcl1Error),
     #[error("the {block} block {label:?} has an invalid hostname: {reason}")]
@@ -43,7 +39,6 @@ pub enum CliConfigFault {
     /// `=` or a label where a plain block is wanted.
     #[error("{0} must be a block without label and equals sign")]
     NotABlock(String),
-    /// A `provider_installation` method that the tool does not know.
     #[error("unknown provider installation method {0:?}")]
     UnknownMethod(String),
     /// `dev_overrides` behind another method.

@@ -30,17 +30,14 @@ pub struct Method {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MethodKind {
     Direct {
-        /// Further attempts of a download (`tofu` only).
         download_retry_count: Option<u32>,
     },
     FilesystemMirror {
         /// As written.
         path: PathBuf,
     },
-    /// A server that holds packages of any host.
     NetworkMirror {
         url: String,
-        /// Further attempts of a download (`tofu` only).
         download_retry_count: Option<u32>,
         /// Whether hashes of all platforms are believed (`tofu` only).
         trust_all_hashes: bool,
@@ -55,7 +52,6 @@ pub enum MethodKind {
 /// `"ADDRESS" = "DIRECTORY"` of `dev_overrides`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevOverride {
-    /// The provider source address as written.
     pub address: String,
     pub path: PathBuf,
 }
@@ -80,7 +76,6 @@ pub(super) fn merge(config: &mut CliConfig, document: &Object, dialect: Dialect)
     Ok(())
 }
 
-/// The body of a plain block. In JSON a block may also be a list of objects.
 fn bodies(item: &Item) -> Decoded<Vec<&Object>> {
     match &item.value {
         Value::Object(_) | Value::List(_) if item.keys.len() == 1 && !item.assigned => Ok(item.value.objects()),

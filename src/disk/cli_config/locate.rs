@@ -5,16 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::dialect::Dialect;
 use crate::settings::Variables;
 
-/// Where the CLI configuration of one tool lies on one machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Locations {
     /// The main file, which need not exist.
     pub main: Option<PathBuf>,
-    /// True if the environment names the main file; then no directory is scanned.
     pub overridden: bool,
-    /// The directory whose `*.tfrc` and `*.tfrc.json` are read too.
     pub config_dir: Option<PathBuf>,
-    /// The directories that hold `plugins/`.
     pub data_dirs: Vec<PathBuf>,
     /// The system's directories of plugins, which are mirrors where nothing else is configured.
     pub system_plugins: Vec<PathBuf>,
@@ -30,7 +26,6 @@ pub(super) struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// The machine this program runs on.
     pub(super) fn current(exists: &'a dyn Fn(&Path) -> bool) -> Self {
         Self { windows: cfg!(windows), macos: cfg!(target_os = "macos"), account_home: std::env::home_dir(), exists }
     }

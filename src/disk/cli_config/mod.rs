@@ -23,7 +23,6 @@ use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::settings::{Secret, Variables};
 
-/// What the CLI configuration says, from all its files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CliConfig {
     /// The plugin cache: `TF_PLUGIN_CACHE_DIR`, else the first file that names one.
@@ -43,21 +42,17 @@ pub struct CliConfig {
     pub oci_credentials: Vec<OciBlock>,
     /// `oci_default_credentials` (`tofu` only).
     pub oci_defaults: Option<OciDefaults>,
-    /// The files that were read, in order.
     pub files: Vec<PathBuf>,
     /// The directories that hold `plugins/`: of providers (implicit mirrors) and of credentials helpers.
     pub data_dirs: Vec<PathBuf>,
     pub system_plugins: Vec<PathBuf>,
-    /// What a user should know, one line each.
     pub warnings: Vec<String>,
 }
 
 /// `credentials_helper "NAME" { args = […] }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialsHelper {
-    /// The name behind `terraform-credentials-`.
     pub name: String,
-    /// Arguments in front of `get HOST`.
     pub args: Vec<String>,
 }
 
@@ -70,14 +65,12 @@ pub struct RegistryProtocols {
 }
 
 impl CliConfig {
-    /// Finds and reads the CLI configuration of a tool.
     pub fn load(variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
         let exists = |path: &Path| path.exists();
         let locations = Locations::find(variables, dialect, &locate::System::current(&exists));
         Self::read(&locations, variables, dialect)
     }
 
-    /// Reads the CLI configuration from known places.
     pub fn read(locations: &Locations, variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
         let (data_dirs, system_plugins) = (locations.data_dirs.clone(), locations.system_plugins.clone());
         let mut config = Self { data_dirs, system_plugins, ..Self::default() };
@@ -100,7 +93,6 @@ impl CliConfig {
         Ok(config)
     }
 
-    /// Decodes the text of one file, as if it were the only one.
     pub fn decode(text: &str, dialect: Dialect, variables: &Variables) -> Result<Self, CliConfigError> {
         let mut config = Self::default();
         config.take_environment(variables);

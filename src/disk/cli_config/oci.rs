@@ -8,17 +8,14 @@ use crate::disk::oci_credentials::OciCredential;
 use crate::hcl::hcl1::{Item, Object};
 use crate::settings::Secret;
 
-/// `oci_credentials "REGISTRY[/PATH]" { … }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciBlock {
     pub prefix: String,
-    /// The credentials, unless a helper knows them.
     pub credential: Option<OciCredential>,
     /// The helper that knows them, by the name behind `docker-credential-`.
     pub helper: Option<String>,
 }
 
-/// `oci_default_credentials { … }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciDefaults {
     /// Whether what Docker and its like keep counts.

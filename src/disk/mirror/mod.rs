@@ -22,7 +22,6 @@ use crate::error::{Error, ErrorKind};
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// A directory that is laid out as a mirror.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilesystemMirror {
     base: PathBuf,
@@ -30,17 +29,13 @@ pub struct FilesystemMirror {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LocalPackage {
-    /// The archive, or a link to it.
     Packed(PathBuf),
-    /// The directory with the contents, or a link to it.
     Unpacked(PathBuf),
 }
 
-/// What a mirror has of one provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LocalPackages(BTreeMap<Version, BTreeMap<Platform, LocalPackage>>);
 
-/// Why a mirror could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum MirrorError {
     #[error("the filesystem mirror {0} does not exist")]
@@ -56,7 +51,6 @@ pub enum MirrorError {
 }
 
 impl FilesystemMirror {
-    /// The mirror in a directory, which may be a symbolic link.
     pub fn open(base: impl Into<PathBuf>) -> Result<Self, MirrorError> {
         let base = base.into();
         match std::fs::metadata(&base) {
@@ -80,7 +74,6 @@ impl FilesystemMirror {
         Ok(packages)
     }
 
-    /// The providers of which there is a package, of whatever version and platform.
     pub fn providers(&self) -> Result<BTreeSet<ProviderAddr>, MirrorError> {
         let mut found = BTreeSet::new();
         for host in named(&self.base, |name| Hostname::parse(name).is_ok())? {
@@ -100,12 +93,10 @@ impl FilesystemMirror {
         Ok(found)
     }
 
-    /// The versions of a provider, for whatever platform, in ascending order.
     pub fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorError> {
         Ok(self.packages(addr)?.versions().cloned().collect())
     }
 
-    /// The package of a version for a platform.
     #[cfg(test)]
     pub fn package(
         &self,
@@ -116,7 +107,6 @@ impl FilesystemMirror {
         Ok(self.packages(addr)?.package(version, platform).cloned())
     }
 
-    /// The platforms of a version, in the order of their text.
     #[cfg(test)]
     pub fn platforms(&self, addr: &ProviderAddr, version: &Version) -> Result<Vec<Platform>, MirrorError> {
         Ok(self.packages(addr)?.platforms(version).cloned().collect())
@@ -124,17 +114,14 @@ impl FilesystemMirror {
 }
 
 impl LocalPackages {
-    /// True if there is no package.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The versions in ascending order.
     pub fn versions(&self) -> impl Iterator<Item = &Version> {
         self.0.keys()
     }
 
-    /// The platforms of a version, in the order of their text.
     pub fn platforms(&self, version: &Version) -> impl Iterator<Item = &Platform> {
         self.0.get(version).into_iter().flat_map(BTreeMap::keys)
     }

@@ -20,37 +20,28 @@ use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, Offered
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleRequest {
-    /// The source, which is not local.
     pub source: ModuleSource,
     pub constraints: Option<ModuleConstraints>,
-    /// What is locked for the call.
     pub pin: Option<Pin>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedModule {
-    /// Its directory, absolute.
     pub dir: PathBuf,
     /// The top of its package, absolute: local modules below it are inside.
     pub package: PathBuf,
-    /// The version, where it is of a registry.
     pub version: Option<ModuleVersion>,
-    /// The package, as people know it.
     pub shown: String,
-    /// Which package it is; none if only its configuration was fetched.
     pub content: Option<ModuleContent>,
     /// Why it cannot be locked, if so; not known if only its configuration was fetched.
     pub ambiguity: Option<Ambiguity>,
 }
 
-/// The modules that were fetched for a run, or why they could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FetchedModules(BTreeMap<RequestKey, Result<FetchedModule, Error>>);
 
-/// Source, constraints, and what is locked.
 pub(super) type RequestKey = (String, String, Option<(String, ModuleContent)>);
 
-/// What holds for the modules of one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleTerms {
     pub dialect: Dialect,
@@ -60,14 +51,11 @@ pub struct ModuleTerms {
     pub whole: bool,
     /// True if what was learnt a while ago does not count.
     pub fresh: bool,
-    /// The work tree, in which a git source may name a repository.
     pub work_tree: PathBuf,
 }
 
-/// Whether modules are locked, and which of them are newly selected all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleLocking {
-    /// True if they are locked where there is no module lock file yet.
     pub wanted: bool,
     /// The packages that are newly selected.
     pub reselected: Reselected,
@@ -75,7 +63,6 @@ pub struct ModuleLocking {
     pub moves: bool,
 }
 
-/// Packages that are newly selected though they are locked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Reselected {
     #[default]
@@ -86,7 +73,6 @@ pub enum Reselected {
 
 type Fetch = dyn Fn(&ModuleTerms, ModuleRequest, Handler) + Send + Sync;
 
-/// Takes what came of a request, on any thread.
 pub type Handler = Box<dyn FnOnce(Result<FetchedModule, Error>) + Send>;
 
 type Inquire = dyn Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync;
@@ -101,7 +87,6 @@ pub struct ModuleFetch {
     offer: Arc<Offer>,
 }
 
-/// Where the modules of a root module come from that are not local.
 #[derive(Debug, Clone, Default)]
 pub struct ModuleAccess {
     pub lookup: ModuleLookup,
@@ -113,7 +98,6 @@ pub struct ModuleAccess {
     pub assigned: Vec<Assigned>,
 }
 
-/// `-var` and `-var-file`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assigned {
     Value(String, String),
@@ -246,14 +230,12 @@ impl ModuleLocking {
 }
 
 impl FetchedModules {
-    /// What came of a request; none if it was never made.
     pub fn get(&self, request: &ModuleRequest) -> Option<&Result<FetchedModule, Error>> {
         self.0.get(&key(request))
     }
 }
 
 impl FetchedModule {
-    /// A path in the package as reports show it: `PACKAGE//PATH`.
     pub(super) fn shown_path(&self, path: &Path) -> PathBuf {
         let within = path.strip_prefix(&self.package).unwrap_or(path);
         PathBuf::from(format!("{}//{}", self.shown, within.to_string_lossy().replace('\\', "/")))

@@ -32,7 +32,6 @@ use crate::error::{Error, ErrorKind};
 use crate::modulelock::ModuleLock;
 use crate::requirements::Requirements;
 
-/// The directory of test files, beside those in the root module itself.
 pub const TEST_DIRECTORY: &str = "tests";
 
 #[derive(Debug, Clone)]
@@ -41,7 +40,6 @@ pub struct TreeOptions {
     pub dialect: Dialect,
     /// `TF_DATA_DIR`, relative to the root module; else `.terraform`.
     pub data_dir: Option<PathBuf>,
-    /// What to do about modules that are not installed.
     pub missing: MissingModules,
     /// Where modules are looked for that are not local.
     pub modules: ModuleLookup,
@@ -75,15 +73,12 @@ pub enum ModuleLookup {
     None,
 }
 
-/// What to do about modules that are not installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingModules {
     Refuse,
-    /// The tree is incomplete, and says so.
     Skip,
 }
 
-/// What a root module with all modules below it needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
     /// The providers, with who asks. Files are relative to the root module.
@@ -91,9 +86,7 @@ pub struct Tree {
     /// False if a module is missing: then providers may be needed that are not in the requirements.
     pub complete: bool,
     pub missing: Vec<MissingModule>,
-    /// Providers that are part of the program, in full form.
     pub built_in: BTreeSet<String>,
-    /// True if the root module has a `backend` or `cloud` block.
     pub has_backend: bool,
     /// The directories of local modules, relative to the root module.
     pub local_modules: BTreeSet<PathBuf>,
@@ -101,7 +94,6 @@ pub struct Tree {
     pub remote_modules: Vec<RemoteModuleCall>,
     /// The calls of local modules, in the order of the walk.
     pub local_calls: Vec<LocalModuleCall>,
-    /// The module lock file, if there is one.
     pub module_lock: Option<Arc<ReadModuleLock>>,
     pub warnings: Vec<TreeWarning>,
     /// Every file that was read, relative to the root module: configuration, and values of variables where they count.
@@ -110,31 +102,24 @@ pub struct Tree {
     pub differs_by_tool: bool,
 }
 
-/// A module that is not local, as it is used in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteModuleCall {
-    /// Its path of call names joined by dots.
     pub key: String,
     /// Its source, as it may be shown.
     pub source: String,
     /// The same; none where only the list of installed modules tells it.
     pub address: Option<ModuleSource>,
     pub constraints: Option<ModuleConstraints>,
-    /// The version, where it is of a registry.
     pub version: Option<ModuleVersion>,
     /// Its directory: of installed ones relative to the root module.
     pub dir: PathBuf,
-    /// The module, if it was fetched.
     pub fetched: Option<FetchedModule>,
     pub place: Place,
 }
 
-/// A local module, as it is used in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalModuleCall {
-    /// Its path of call names joined by dots.
     pub key: String,
-    /// Its source, in the one form.
     pub source: String,
     /// Its directory: outside of fetched packages relative to the root module.
     pub dir: PathBuf,
@@ -144,10 +129,8 @@ pub struct LocalModuleCall {
     pub of_package: Option<String>,
 }
 
-/// A module that is not installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingModule {
-    /// Its path of call names joined by dots.
     pub key: String,
     pub source: String,
     /// Which versions will do, as written.

@@ -9,7 +9,6 @@ use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLockFile};
 
-/// A module lock file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadModuleLock {
     pub text: String,
@@ -37,7 +36,6 @@ impl Tree {
     }
 }
 
-/// Reads the module lock file of a root module, if there is one.
 pub(super) fn read(root: &Path) -> Result<Option<ReadModuleLock>, Box<TreeError>> {
     let path = PathBuf::from(FILE_NAME);
     match files::read(&root.join(&path)) {

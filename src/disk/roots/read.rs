@@ -12,7 +12,6 @@ use crate::disk::files;
 use crate::path::lexical;
 use crate::path::links::{self, Refusal};
 
-/// The configuration files in a directory.
 pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
     let mut names = Vec::new();
     for entry in fs::read_dir(links::resolve(dir)?)? {
@@ -34,7 +33,6 @@ pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
     Ok(ConfigFiles::select(names, dialect))
 }
 
-/// Reads files of a directory; bytes that are not UTF-8 are replaced.
 pub(super) fn texts(root: &Path, dir: &Path, names: &[String]) -> Result<Vec<SourceFile>, Box<TreeError>> {
     names.iter().map(|name| text(root, dir.join(name))).collect()
 }
@@ -51,7 +49,6 @@ pub(super) fn text(root: &Path, path: PathBuf) -> Result<SourceFile, Box<TreeErr
     }
 }
 
-/// A file or directory that is there but is not read.
 pub(super) fn unreadable(path: PathBuf, error: &io::Error) -> TreeError {
     match Refusal::of(error) {
         Some(reason) => TreeError::Refused { path, reason },
@@ -59,7 +56,6 @@ pub(super) fn unreadable(path: PathBuf, error: &io::Error) -> TreeError {
     }
 }
 
-/// The list of installed modules; empty if there is none.
 pub(super) fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest, Box<TreeError>> {
     let path = data_dir.unwrap_or(Path::new(".terraform")).join("modules/modules.json");
     match text(root, path) {

@@ -12,7 +12,6 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 type Arrival = (RequestKey, Result<FetchedModule, Error>);
 
-/// Modules that were asked for and have not arrived.
 pub(super) struct UnderWay {
     asked: BTreeSet<RequestKey>,
     sender: Sender<Arrival>,
@@ -36,7 +35,6 @@ impl UnderWay {
         }
     }
 
-    /// True if nothing is under way.
     pub(super) fn is_over(&self) -> bool {
         self.asked.is_empty()
     }

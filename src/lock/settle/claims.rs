@@ -11,7 +11,6 @@ use crate::query::question::Query;
 use crate::query::rules::ReportedRule;
 use crate::trust::pins::Signer;
 
-/// Every hash that may be written, with its platforms and all reasons.
 pub(super) struct Claims {
     pub(super) by_hash: BTreeMap<PackageHash, (BTreeSet<Platform>, BTreeSet<Evidence>)>,
 }

@@ -27,21 +27,17 @@ use crate::release::hashes::{Judge, Status};
 use crate::release::{Release, mirrors, naming, words};
 use crate::trust::pins::Signer;
 
-/// A provider whose entry is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryDecision {
     pub entry: LockEntry,
     /// The hashes that are new in it, each with all reasons to believe it.
     pub added: Vec<AddedHash>,
-    /// Who signed, if the release is new to the file.
     pub signer: Option<Signer>,
-    /// True if the release is new to the file.
     pub first_use: bool,
     /// True if another release under the recorded version was accepted.
     pub republished: bool,
     /// True if the entry had the same archives at another address.
     pub identical: bool,
-    /// Notes and warnings; at level deny only what the settings raise to it.
     pub findings: Vec<Finding>,
 }
 
@@ -164,7 +160,6 @@ fn fewer(addr: &ProviderAddr, step: &Query, hashes: &PackageHashes) -> Option<Fi
     (new < old).then(|| Finding::new(Rule::UnknownPlatformHash, message).about(addr))
 }
 
-/// What the release lacks: errors, or warnings where the settings call it optional.
 fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec<Finding>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (platform, newest) in &facts.missing {
@@ -304,7 +299,6 @@ fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) 
     Finding::new(Rule::UnexplainedHash, message).about(addr)
 }
 
-/// Recorded `h1:` hashes of unknown packages: unexplained if all packages are known, else merely unknown.
 fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
     let judge = Judge::of(Some(&facts.release));
     let recorded: Vec<(&PackageHash, Status)> =

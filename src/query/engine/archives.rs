@@ -25,7 +25,6 @@ enum Pass {
     Refused(Refusal),
 }
 
-/// Downloads archives and hashes them as they arrive.
 #[derive(Debug)]
 pub(super) struct Downloads {
     pub(super) client: Client,
@@ -51,13 +50,11 @@ pub(super) struct Wanted {
 }
 
 impl Downloads {
-    /// With a client of the source.
     pub(super) fn new(client: Client, equipment: &Equipment) -> Self {
         let Equipment { cache, events, threads, budget, .. } = equipment.clone();
         Self { client, cache, events, threads, budget }
     }
 
-    /// The hashes of an archive; what was computed goes into the index.
     pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
         self.events.emit(Event::PackageWanted { package: key.clone() });
         let hashes = self.attempts(&key, package).await;

@@ -40,7 +40,6 @@ enum Stage {
     Open,
     /// It waits for smaller ones, with its size.
     Waiting(u64),
-    /// It is not waited for.
     Done,
 }
 

@@ -28,7 +28,6 @@ use crate::source::{MirrorPackage, Miss};
 pub struct CopyOrder {
     /// Where it goes, under its conventional name.
     pub directory: PathBuf,
-    /// The rules that its release was judged by.
     pub rules: Rules,
     /// The hashes that lock files record of the release: one of them must be the package's.
     pub recorded: PackageHashes,
@@ -41,7 +40,6 @@ pub struct Copied {
     pub zh: PackageHash,
     /// Shutdown its files, as lock files record it.
     pub h1: PackageHash,
-    /// Its size in bytes.
     pub size: u64,
     pub fate: Fate,
     /// What its source has signed of the release; none of a mirror without copies of that.
@@ -168,7 +166,6 @@ impl MirrorSource {
         Ok(Some(Located { place: Place::Mirror(package), digest: None, release, signed: digests }))
     }
 
-    /// Copies an archive of this machine, and hashes it.
     async fn local_copy(
         &self,
         key: &PackageKey,
@@ -227,7 +224,6 @@ impl Downloads {
     }
 }
 
-/// What stands in the place of a package.
 enum There {
     /// A package, of the digest that was wanted, if one was.
     Package(PackageFacts),

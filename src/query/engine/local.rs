@@ -11,7 +11,6 @@ use crate::hash::archive::{BadArchive, Threads};
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
 
-/// The hashes of a package in a directory. Blocks.
 pub(super) fn hash(key: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {
     events.emit(Event::PackageStarted { package: key.clone(), total: None });
     let facts = match found {

@@ -50,7 +50,6 @@ pub(super) struct MirrorSource {
 pub(super) type Signed = Result<Option<Arc<SignedSums>>, Refusal>;
 
 impl MirrorSource {
-    /// A gatherer that has asked nothing yet.
     pub(super) fn new(mirror: Mirror, equipment: &Equipment) -> Self {
         Self {
             downloads: Downloads::new(mirror.client(), equipment),
@@ -64,7 +63,6 @@ impl MirrorSource {
         }
     }
 
-    /// The versions of a provider, ascending.
     pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
         let ask = async {
             match self.mirror.versions(addr).await {

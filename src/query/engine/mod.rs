@@ -57,7 +57,6 @@ pub struct Equipment {
     pub budget: Arc<DownloadBudget>,
     /// How many threads hash one archive; one unless somebody says so before the first.
     pub threads: Arc<OnceLock<Threads>>,
-    /// The time of the run, at which keys are judged.
     pub now: SystemTime,
     /// The tool whose records are made.
     pub dialect: Dialect,

@@ -29,7 +29,6 @@ use crate::settings::{Index, SignatureRule};
 use crate::source::{Miss, Package, Registry, SharedIndexes, SignedUrls};
 use crate::version::Version;
 
-/// Platforms that lock files are most often for; asked first.
 const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
 
 /// The origin registries, with what they were asked already.
@@ -51,14 +50,12 @@ pub(super) struct RegistrySource {
 /// What the registry said about the packages of one release.
 pub(super) type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
 
-/// The hashes over the files of an archive.
 #[derive(Debug, Clone)]
 pub(super) struct Hashed {
     /// As lock files record it.
     pub(super) h1: PackageHash,
     /// The other form of the archive, where it differs.
     pub(super) archive_form: Option<PackageHash>,
-    /// The size of the archive in bytes.
     pub(super) size: u64,
 }
 
@@ -81,12 +78,10 @@ impl Line {
         Ok(Self { file_name, zh, package: Some(package), reported })
     }
 
-    /// The package, of whose contents nothing is known.
     pub(super) fn unknown(&self) -> PackageFacts {
         PackageFacts::unread(Some(self.zh), self.file_name.clone())
     }
 
-    /// The package as it was computed here.
     pub(super) fn computed(&self, hashed: Hashed) -> PackageFacts {
         let Hashed { h1, archive_form, size } = hashed;
         PackageFacts { h1: Some(h1), archive_form, computed: true, size: Some(size), ..self.unknown() }
@@ -115,7 +110,6 @@ pub(super) fn listed(
 }
 
 impl RegistrySource {
-    /// Registries that were asked nothing yet.
     pub(super) fn new(registry: Registry, equipment: &Equipment) -> Self {
         Self {
             downloads: Downloads::new(registry.client().clone(), equipment),
@@ -131,7 +125,6 @@ impl RegistrySource {
         }
     }
 
-    /// The versions of a provider, ascending.
     pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
         let ask = async { self.registry.versions(addr).await.map(Arc::new) };
         self.offers.answer(addr.clone(), ask).await
@@ -214,7 +207,6 @@ impl RegistrySource {
         packages
     }
 
-    /// The platforms of a release, the likeliest first.
     pub(super) async fn platforms(&self, (addr, version): &ReleaseKey, query: &Query) -> Vec<Platform> {
         let offers = self.offers(addr).await.unwrap_or_default();
         let offer = offers.iter().find(|offer| offer.version == *version);
@@ -245,7 +237,6 @@ impl RegistrySource {
         }
     }
 
-    /// Looks at one archive of a release, which its checksums must list.
     pub(super) async fn look(
         self: Arc<Self>,
         key: ReleaseKey,

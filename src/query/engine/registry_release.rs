@@ -28,11 +28,9 @@ use crate::settings::IndexTrust;
 use crate::source::{Miss, Package, speaks_supported_protocol};
 use crate::version::{Version, newest_allowed};
 
-/// The archives that the checksums of a release name.
 type Listed = BTreeMap<Platform, Sha256Digest>;
 
 impl RegistrySource {
-    /// What the registry has of a release, and of its packages as much as the query is about.
     pub(super) async fn release(
         self: &Arc<Self>,
         key: &ReleaseKey,

@@ -21,7 +21,6 @@ use crate::release::{Release, mirrors};
 
 #[derive(Debug, Default)]
 pub(super) struct Searched {
-    /// How many packages were not looked at, since no real release has so many.
     pub(super) passed_over: usize,
     /// What went wrong first, where packages are looked at to be recorded.
     pub(super) problem: Option<Refusal>,
@@ -82,7 +81,6 @@ fn wanted(release: &Release, query: &Query) -> usize {
     }
 }
 
-/// The recorded hashes that nothing explains yet.
 pub(super) fn open<'a>(release: &'a Release, query: &'a Query) -> impl Iterator<Item = &'a PackageHash> {
     let unsigned = mirrors::is_vouched_by_mirror(release);
     let recorded =

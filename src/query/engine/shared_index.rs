@@ -23,7 +23,6 @@ const IMPORT: &str = "import";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) h1: PackageHash,
-    /// Its size in bytes.
     pub(super) size: u64,
     pub(super) by: Arc<str>,
     /// True if that counts as if it were computed here.
@@ -31,7 +30,6 @@ pub(super) struct Report {
 }
 
 impl RegistrySource {
-    /// What others say of an archive, as far as they were asked; none where the rules want none.
     pub(super) fn report(&self, zh: &Sha256Digest, rules: &Rules) -> Option<Report> {
         let imported = || {
             let (h1, size) = self.cache.imported_h1_of(zh).filter(|_| rules.imported)?;

@@ -21,7 +21,6 @@ use crate::trust::openpgp::{self, SignatureError};
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
-/// Checksums with what is known of their signature.
 #[derive(Debug)]
 pub(super) struct SignedSums {
     pub(super) sums: Arc<Sums>,
@@ -31,7 +30,6 @@ pub(super) struct SignedSums {
     pub(super) signer: Signer,
     /// The subkey that signed, if it was not the primary key.
     pub(super) subkey: Option<Fingerprint>,
-    /// When it was signed, by the signature's own word.
     pub(super) made: Option<SystemTime>,
     pub(super) findings: Vec<Finding>,
 }
@@ -54,7 +52,6 @@ impl SignedSums {
 }
 
 impl RegistrySource {
-    /// The checksums of the release that a package belongs to, signed as the rules ask.
     pub(super) async fn signed_sums(
         &self,
         release: &ReleaseKey,

@@ -26,7 +26,6 @@ pub(super) enum SourceState {
 }
 
 impl SourceState {
-    /// A source that was asked nothing yet.
     pub(super) fn new(source: Source, equipment: &Equipment) -> Self {
         match source {
             Source::Registry(registry) => Self::Registry(Arc::new(RegistrySource::new(*registry, equipment))),
@@ -48,7 +47,6 @@ impl SourceState {
         }
     }
 
-    /// The versions of a provider, ascending.
     pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
         match self {
             Self::Registry(registry) => registry.offers(addr).await,
@@ -120,7 +118,6 @@ impl SourceState {
         matches!(self, Self::Mirror(mirror) if mirror.mirror.fails_if_absent())
     }
 
-    /// An error with the place of the source, where that has one.
     pub(super) fn placed(&self, error: Error) -> Error {
         match self {
             Self::Mirror(mirror) => mirror.mirror.placed(error),

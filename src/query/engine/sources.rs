@@ -41,11 +41,9 @@ pub struct Sources {
     events: Events,
 }
 
-/// The versions that one source has of a provider.
 type OnOffer<'a> = (&'a SourceState, Arc<Vec<Offer>>);
 
 impl Sources {
-    /// Sources that were asked nothing yet.
     pub(in crate::query) fn new(options: GatherOptions) -> Self {
         let GatherOptions { sources, equipment } = options;
         let sources = sources.into_iter().map(|(filter, source)| (filter, SourceState::new(source, &equipment)));
@@ -165,7 +163,6 @@ impl Sources {
         .await
     }
 
-    /// The sources that take a provider, in their order.
     fn taking(&self, addr: &ProviderAddr) -> Vec<&SourceState> {
         self.sources.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, source)| source).collect()
     }
@@ -287,7 +284,6 @@ fn has(offers: &[Offer], version: &Version) -> bool {
     offers.iter().any(|offer| offer.version == *version)
 }
 
-/// All versions of all sources, ascending.
 fn union<'a>(on_offer: &'a [OnOffer<'_>]) -> Cow<'a, [Offer]> {
     if let [(_, offers)] = on_offer {
         return Cow::Borrowed(offers.as_slice());

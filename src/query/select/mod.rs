@@ -13,13 +13,10 @@ use crate::platform::Platform;
 use crate::release::offer::Offer;
 use crate::version::Version;
 
-/// What sources have of one provider, as far as they were asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidates<'a> {
     pub addr: &'a ProviderAddr,
-    /// The versions, ascending.
     pub offers: &'a [Offer],
-    /// What was told about single versions.
     pub probed: &'a BTreeMap<Version, Probed>,
     /// What a question about a single version tells.
     pub capabilities: Capabilities,
@@ -27,7 +24,6 @@ pub struct Candidates<'a> {
     pub source: Option<&'a str>,
 }
 
-/// What a source tells about a single version, if it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
     /// Which platforms it has packages for. Else the offer says that.
@@ -36,16 +32,13 @@ pub struct Capabilities {
     pub age: bool,
 }
 
-/// What was told about a single version.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Probed {
-    /// The platforms that it has packages for.
     pub platforms: BTreeSet<Platform>,
     /// When it was signed, where that is known.
     pub signed: Option<SystemTime>,
 }
 
-/// The version that is taken, and newer ones that were not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub version: Version,
@@ -60,14 +53,12 @@ pub enum Next {
     Ask(Version),
 }
 
-/// What looking through the versions came to.
 enum Looked {
     Found(Choice),
     Open(Version),
     Nothing(Vec<(Version, PassedOver)>),
 }
 
-/// Whether a version is old enough.
 enum Age {
     Enough,
     TooYoung(PassedOver),
@@ -75,7 +66,6 @@ enum Age {
 }
 
 impl Candidates<'_> {
-    /// The version that a step asks for, or the one to ask about before that can be said.
     pub fn next(&self, query: &Query) -> Result<Next, Refusal> {
         let criteria = match &query.selection {
             Selection::Keep(version) | Selection::Exactly(version) => return self.named(version, query),
@@ -160,7 +150,6 @@ impl Candidates<'_> {
         self.probed.get(&offer.version).map(|seen| lacking(&|platform| seen.platforms.contains(platform)))
     }
 
-    /// Whether a version was signed too late. So it was if that cannot be known.
     fn age(&self, version: &Version, limit: SystemTime) -> Age {
         match self.probed.get(version) {
             None if self.capabilities.age => Age::Open,
@@ -263,7 +252,6 @@ pub fn newer(offers: &[Offer], version: &Version) -> Option<Version> {
     newest_release(offers).filter(|other| *other > version).cloned()
 }
 
-/// The error where a locked version is not on offer in a place.
 pub fn lacking(addr: &ProviderAddr, version: &Version, offers: &[Offer], place: &str) -> Error {
     let message = format!("the locked version {version} of {addr} is not in {place}");
     newest_there(offers, Error::new(ErrorKind::NotFound, message))

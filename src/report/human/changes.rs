@@ -52,7 +52,6 @@ pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
     style.detail == Detail::Quiet && (changes.written || !changes.changed)
 }
 
-/// The last line: what to do now.
 pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let lock = Some(&changes.path).filter(|_| !changes.changed || !changes.lock_stays);
     let files = changes.edited.iter().rev().chain(lock);
@@ -122,9 +121,7 @@ fn painted(line: &str, style: Style) -> Painted<&str> {
 pub(super) struct Item {
     /// A line without its end; on a terminal as many as it takes.
     pub(super) line: String,
-    /// How many columns the last of them takes.
     pub(super) columns: usize,
-    /// With -v a line for each hash.
     pub(super) hashes: String,
 }
 

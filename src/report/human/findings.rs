@@ -28,7 +28,6 @@ pub(in crate::report) fn together<'a>(findings: &[(&'a Path, &'a Finding)], styl
     groups(findings, |_| None, style)
 }
 
-/// Findings of which the same is told.
 pub(in crate::report) struct Group<'a> {
     /// With the provider that they are about.
     pub(in crate::report) message: String,
@@ -65,7 +64,6 @@ fn message(finding: &Finding, style: Style) -> String {
     }
 }
 
-/// Level and rule, and how many columns they take.
 fn label(finding: &Finding, style: Style) -> (String, usize) {
     let (word, paint) = match finding.level {
         Level::Note => ("note", Paint::Aside),
@@ -124,7 +122,6 @@ fn is_note(group: &Group<'_>) -> bool {
     group.first.level == Level::Note
 }
 
-/// A finding with its place, and whose it is.
 fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, whose: Option<RootSummary>, style: Style) {
     let (label, wide) = label(first, style);
     // Writing to a string cannot fail, here and below.
@@ -138,7 +135,6 @@ fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, whose: Op
 /// The most different words of one rule about what to do.
 const MOST_HELPS: usize = 3;
 
-/// What to do about the findings of one rule.
 enum Advice {
     /// Words with which all of them can be settled.
     ForAll(String),

@@ -104,7 +104,6 @@ pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     text + &outcome.error.iter().map(|error| failure::human(error, style)).collect::<String>()
 }
 
-/// What is said of one root module beside its result.
 fn remark(root: &RootOutcome, style: Style) -> String {
     match &root.body {
         Ok(Body::Verified(verified)) => verified::reasons(verified, style),

@@ -57,7 +57,6 @@ pub(super) fn list(used: &[UsedModule], style: Style) -> String {
     Table { headings: ["CALL", "SOURCE", "VERSION", "LOCKED", "AT"], rows }.text(style)
 }
 
-/// How many modules are where.
 pub(super) fn installed(installed: &InstalledModules) -> String {
     let new = installed.modules.iter().filter(|module| module.changed).count();
     let count = installed.modules.len();

@@ -4,7 +4,6 @@ use crate::report::Style;
 use crate::report::table::Table;
 use crate::report::wrap::wrap;
 
-/// What stands before and after code.
 const FENCE: &str = "```";
 
 /// A page in markdown, its paragraphs and the cells of its tables in lines as wide as the terminal; as it is without one.
@@ -31,7 +30,6 @@ fn block(block: &'static str, style: Style) -> String {
     }
 }
 
-/// The cells of a row of a table with two columns.
 fn cells(line: &'static str) -> Option<[&'static str; 2]> {
     let (left, right) = line.strip_prefix('|')?.strip_suffix('|')?.split_once('|')?;
     (!right.contains('|')).then(|| [left.trim(), right.trim()])

@@ -107,7 +107,6 @@ fn title(changed: &Changed<'_>, style: Style) -> String {
     titles.collect()
 }
 
-/// A text in lines behind an indent.
 fn paragraph(indent: &str, what: &str, paint: Paint, style: Style) -> String {
     let room = style.room().min(if style.width.is_some() { PROSE } else { usize::MAX }) - indent.len();
     wrap(what, room, room).into_iter().fold(String::new(), |mut text, line| {
@@ -116,7 +115,6 @@ fn paragraph(indent: &str, what: &str, paint: Paint, style: Style) -> String {
     })
 }
 
-/// How wide the columns of addresses and of versions are.
 fn columns(changed: &Changed<'_>, style: Style) -> [usize; 2] {
     changed.groups.iter().fold([0; 2], |[addr, version], group| {
         let widest =

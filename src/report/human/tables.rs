@@ -64,7 +64,6 @@ fn versions(row: &Outdated, style: Style) -> [String; 5] {
     [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), held]
 }
 
-/// Why the newest release that the constraints allow is not selected.
 pub(super) fn skipped(row: &Outdated) -> Option<String> {
     let (version, why) = row.passed_over.first()?;
     let others = match row.passed_over.len() - 1 {
@@ -147,7 +146,6 @@ pub(super) fn origin_on_path(asking: &Origin, provider: &Required) -> [String; 4
     [place, asks, constraint, printable(&format!("module.{}", calls.join(" > "))).into_owned()]
 }
 
-/// Place, what asks, constraint and module.
 pub(super) fn origin(origin: &Origin) -> [String; 4] {
     let asker = if origin.module.is_empty() { String::new() } else { origin.asker() };
     let place = format!("{}:{}", slashed(&origin.file), origin.position);

@@ -8,7 +8,6 @@ use crate::report::{Style, printable, slashed};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Retired, Signer};
 
-/// One line for each signer, and what to do now.
 pub(super) fn trust(report: &TrustReport, style: Style) -> String {
     let pins = &report.pins;
     let mut lines: Vec<[String; 4]> = Vec::new();

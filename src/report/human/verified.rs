@@ -15,7 +15,6 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
     findings(found, style) + &verdict(verified, found) + "\n"
 }
 
-/// How it ended, and how much is known.
 pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> String {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
@@ -44,7 +43,6 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
     if told.is_empty() { verdict.to_owned() } else { format!("{verdict}: {}", told.join(", ")) }
 }
 
-/// The word for how a verification ended.
 pub(in crate::report) fn word(code: ExitCode) -> &'static str {
     match code {
         ExitCode::Done => "passed",

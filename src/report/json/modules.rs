@@ -30,7 +30,6 @@ fn side(key: &ModuleKey, block: &LockedModule) -> Value {
     })
 }
 
-/// One call of `list --modules`.
 pub(super) fn used(module: &UsedModule) -> Value {
     json!({
         "call": module.call,
@@ -44,7 +43,6 @@ pub(super) fn used(module: &UsedModule) -> Value {
     })
 }
 
-/// What `get` installed.
 pub(super) fn installed(installed: &InstalledModules) -> Map<String, Value> {
     let module = |module: &crate::outcome::InstalledModule| {
         json!({
@@ -60,7 +58,6 @@ pub(super) fn installed(installed: &InstalledModules) -> Map<String, Value> {
     ])
 }
 
-/// What the sources of modules offer.
 pub(super) fn outdated(report: &OutdatedModules) -> Map<String, Value> {
     let holder = |holder: &ModuleHolder| {
         json!({
@@ -85,7 +82,6 @@ pub(super) fn outdated(report: &OutdatedModules) -> Map<String, Value> {
     Map::from_iter([("modules".to_owned(), rows), ("complete".to_owned(), json!(report.complete))])
 }
 
-/// A call on the way to a module.
 pub(super) fn call(call: &CallOnPath) -> Value {
     json!({ "name": call.name, "source": call.source, "version": call.version })
 }

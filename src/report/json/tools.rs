@@ -45,7 +45,6 @@ pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
     one("cache", value)
 }
 
-/// One member for each clone.
 pub(super) fn git(reports: &[GitReport]) -> Map<String, Value> {
     let setting = |setting: &GitSetting| json!({ "name": setting.name, "found": setting.found, "wanted": setting.wanted, "ok": setting.is_set() });
     let report = |report: &GitReport| match report {

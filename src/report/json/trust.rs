@@ -12,7 +12,6 @@ pub(super) fn signer(signer: &Signer) -> String {
     signer.to_string()
 }
 
-/// What a run learned, beside the changes of a lock file.
 pub(super) fn learned(trust: &TrustChange) -> Value {
     let pinned = trust.pinned.iter();
     let pinned: Value = pinned.map(|(addr, by)| json!({ "address": addr.to_string(), "signer": signer(by) })).collect();
@@ -29,7 +28,6 @@ pub(super) fn learned(trust: &TrustChange) -> Value {
     })
 }
 
-/// The body of `trust`.
 pub(super) fn report(report: &TrustReport) -> Map<String, Value> {
     let pins = &report.pins;
     let providers = pins.providers.iter().map(|(pattern, pin)| provider(&pattern.to_string(), pin));

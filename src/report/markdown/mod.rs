@@ -106,7 +106,6 @@ fn title(command: &str) -> &'static str {
     }
 }
 
-/// An error with its next steps.
 pub(super) fn failure(error: &Error) -> String {
     error.each().fold(String::new(), |mut text, error| {
         let _ = writeln!(text, "**Failed:** {}", escaped(&error.message));

@@ -27,7 +27,6 @@ const MOST_NAMES: usize = 12;
 pub(super) struct Shown {
     pub(super) whose: RootSummary,
     pub(super) style: Style,
-    /// True if the total stands above already.
     pub(super) counted: bool,
 }
 
@@ -57,7 +56,6 @@ pub(super) fn review(changed: &Changed<'_>, room: usize, shown: Shown) -> Option
     Some(text)
 }
 
-/// A text that never grows above its room.
 struct Page {
     text: String,
     room: usize,
@@ -161,7 +159,6 @@ fn row(group: &ChangeGroup<'_>, style: Style) -> String {
     format!("| {word} | {} | {versions} | {told} |", code(&style.addr(&change.address)))
 }
 
-/// The versions of a change, never broken into two lines.
 fn arrow(change: &Change) -> String {
     escaped(&versions(change)).replace(" -&gt; ", "&nbsp;→&nbsp;")
 }

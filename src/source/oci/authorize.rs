@@ -16,7 +16,6 @@ use crate::error::{Error, ErrorKind};
 use crate::net::{Ask, Authorization, Kind};
 use crate::settings::Secret;
 
-/// What a registry wants before it answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Challenge {
     Basic,
@@ -73,7 +72,6 @@ impl OciClient {
         found.map_err(|problem| failed(problem.to_string()))?.map_err(failed)
     }
 
-    /// Asks where the registry says that tokens are given out.
     async fn token(
         &self,
         repository: &Repository,
@@ -120,7 +118,6 @@ fn basic(user: &str, password: &Secret) -> Secret {
 }
 
 impl Challenge {
-    /// Reads `WWW-Authenticate`; none for schemes that are not known.
     fn parse(text: &str) -> Option<Self> {
         let (scheme, parameters) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
         match scheme.to_ascii_lowercase().as_str() {

@@ -10,7 +10,6 @@ use crate::platform::Platform;
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// The manifests that are asked for.
 pub(super) const MEDIA_TYPES: [&str; 2] = [INDEX, IMAGE];
 
 /// The artifact type of a provider's index. Source: opentofu `oci_registry_mirror_source.go`.
@@ -19,7 +18,6 @@ const PROVIDER: &str = "application/vnd.opentofu.provider";
 /// The artifact type of a provider's package for one platform.
 const TARGET: &str = "application/vnd.opentofu.provider-target";
 
-/// The media type of a layer that is a package.
 pub const ZIP: &str = "archive/zip";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -31,7 +29,6 @@ pub struct Manifest {
     pub layers: Vec<Descriptor>,
 }
 
-/// What leads to a manifest or blob.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Descriptor {
@@ -39,7 +36,6 @@ pub struct Descriptor {
     pub artifact_type: String,
     /// The digest of its bytes, with its algorithm.
     pub digest: String,
-    /// How many bytes it has.
     pub size: u64,
     platform: Option<Target>,
 }
@@ -94,7 +90,6 @@ impl Manifest {
         Ok(packages)
     }
 
-    /// The digest of the package of an image.
     pub(super) fn package(&self) -> Result<Sha256Digest, String> {
         self.archive(TARGET)
     }
@@ -122,7 +117,6 @@ impl Manifest {
 }
 
 impl Descriptor {
-    /// Leads to what has a digest, of which nothing else is known.
     pub fn of_digest(digest: String) -> Self {
         Self { digest, ..Self::default() }
     }

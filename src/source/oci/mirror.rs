@@ -35,7 +35,6 @@ pub struct OciMirror {
     shown: String,
 }
 
-/// The package of one platform: what its index leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciPackage {
     repository: Repository,
@@ -125,7 +124,6 @@ impl OciMirror {
         Ok(versions)
     }
 
-    /// The packages of a release. Its tag is asked for in the canonical form of its version, as the tool does.
     pub async fn packages(
         &self,
         repository: &Repository,

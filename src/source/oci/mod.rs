@@ -43,7 +43,6 @@ pub struct OciClient {
 }
 
 impl OciClient {
-    /// A client that was granted nothing yet.
     pub fn new(client: Client, credentials: Arc<OciCredentials>) -> Self {
         Self { client, credentials, granted: Arc::default() }
     }
@@ -140,7 +139,6 @@ fn next_page(link: &str) -> Option<&str> {
     parameters.to_ascii_lowercase().replace([' ', '"'], "").contains("rel=next").then_some(target)
 }
 
-/// A digest as manifests write it.
 fn written(digest: &Sha256Digest) -> String {
     format!("sha256:{digest}")
 }

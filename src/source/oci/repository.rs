@@ -12,7 +12,6 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Parses `REGISTRY/NAME`, without tag and digest.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (registry, name) =
             text.split_once('/').ok_or("expected a registry and a repository with a slash between them")?;
@@ -38,7 +37,6 @@ impl Repository {
         &self.name
     }
 
-    /// The URL of something in the repository.
     pub(super) fn url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path()));

@@ -9,7 +9,6 @@ use super::super::value::Part;
 use super::{Block, ConfigErrorKind, Located, ModuleCall, Names, Reader, Role, Value, check_name};
 
 impl<'a> Reader<'a> {
-    /// A `module` block.
     pub(super) fn call(&mut self, block: &Block<'a>) -> Result<ModuleCall, Located> {
         block.labelled(1)?;
         check_name(&block.labels[0].text, block.labels[0].at)?;

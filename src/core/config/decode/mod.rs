@@ -24,7 +24,6 @@ use super::value::{Node, Value};
 
 pub(super) use resources::implied_local_name;
 
-/// What one file contributes to its module.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     /// Each `required_providers` block, with its entries.
@@ -73,7 +72,6 @@ const TERRAFORM: Schema = &[
 
 const TERRAFORM_ARGUMENTS: [&str; 3] = ["required_version", "experiments", "language"];
 
-/// A file while it is read: its places, and the errors so far.
 pub(super) struct Reader<'a> {
     pub(super) dialect: Dialect,
     role: Role,

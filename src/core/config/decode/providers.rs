@@ -5,7 +5,6 @@ use super::{
 };
 
 impl<'a> Reader<'a> {
-    /// Reads a block; none if its errors are on record already.
     pub(in super::super) fn provider_config(&mut self, block: &Block<'a>) -> Result<Option<ProviderConfig>, Located> {
         block.labelled(1)?;
         let label = &block.labels[0];

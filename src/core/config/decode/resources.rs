@@ -7,7 +7,6 @@ use super::super::value::Step;
 use super::{Block, ConfigErrorKind, Import, Located, Reader, Resource, Value, check_name, provider_reference};
 
 impl<'a> Reader<'a> {
-    /// A `resource`, `data`, `ephemeral` or `action` block.
     pub(super) fn resource(&mut self, block: &Block<'a>, mode: OriginKind) -> Result<Resource, Located> {
         block.labelled(2)?;
         for label in &block.labels {
@@ -30,7 +29,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// An `import` block.
     pub(super) fn import(&mut self, block: &Block<'a>) -> Result<Import, Located> {
         block.labelled(0)?;
         let contents = block.body.contents(&[], &mut self.errors);

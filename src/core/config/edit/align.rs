@@ -51,7 +51,6 @@ pub(super) fn align(text: &str, range: Range<usize>) -> String {
     splices.apply(text)
 }
 
-/// Widths of the parts of a line, and the spaces between them.
 struct Columns {
     lead: usize,
     before_equals: usize,

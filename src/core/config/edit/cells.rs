@@ -18,7 +18,6 @@ pub(super) struct Line {
     pub(super) comment: Option<usize>,
 }
 
-/// What is open around a byte.
 #[derive(Debug, PartialEq, Eq)]
 enum Frame {
     Bracket,
@@ -38,7 +37,6 @@ pub(super) fn lines(text: &str, range: Range<usize>) -> Vec<Line> {
     reader.lines
 }
 
-/// A line while it is read.
 #[derive(Debug)]
 struct Open {
     start: usize,

@@ -65,19 +65,16 @@ struct Entry {
 }
 
 impl Entry {
-    /// The constraint as an expression of native syntax.
     fn constraint_value(&self) -> Option<String> {
         self.constraint.as_deref().map(lines::quoted)
     }
 
-    /// The entry as a member of a JSON object.
     fn json(&self) -> String {
         let version = self.constraint.iter().map(|constraint| format!(", \"version\": {constraint:?}"));
         format!("{:?}: {{\"source\": {:?}{}}}", self.name, self.source, version.collect::<String>())
     }
 }
 
-/// What is different in an entry that is replaced.
 #[derive(Debug)]
 struct Change {
     source: Option<String>,
@@ -197,7 +194,6 @@ fn not_required(files: &Files<'_>, module: &Module, addr: &ProviderAddr, source:
     EditError::NotRequired { addr: addr.clone(), uses, near }
 }
 
-/// The local name of the entry to write or to replace.
 fn local_name(module: &Module, addr: &ProviderAddr, request: &AddRequest) -> Result<String, EditError> {
     let source = ProviderSource::Provider(addr.clone());
     let is_this = |entry: &(&String, &super::RequiredProvider)| entry.1.source == source;

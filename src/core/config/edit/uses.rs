@@ -26,7 +26,6 @@ impl fmt::Display for Use {
     }
 }
 
-/// Everything that uses one of the names, in the order of files and places.
 pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, names: &BTreeSet<String>) -> Vec<Use> {
     let mut found = Vec::new();
     for config in module.providers.iter().filter(|config| names.contains(&config.name)) {

@@ -3,10 +3,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use url::Url;
 
-/// What is escaped in a query.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// What is escaped in a path.
 const PATH: &AsciiSet = &QUERY
     .remove(b'$')
     .remove(b'&')

@@ -20,7 +20,6 @@ pub struct RemoteModule {
 }
 
 impl RemoteModule {
-    /// Parses what stands in a configuration or in `modules.json`.
     pub(super) fn parse(text: &str) -> Result<Self, ModuleSourceError> {
         let (package, subdir) = split(text);
         let detected = detect(&package).map_err(|error| match error {
@@ -105,7 +104,6 @@ fn split(text: &str) -> (String, String) {
     }
 }
 
-/// The address of a package with its method and scheme.
 fn detect(package: &str) -> Result<String, ModuleSourceError> {
     let forced = package.split_once("::").filter(|(method, rest)| is_method(method) && !rest.is_empty());
     let address = forced.map_or(package, |(_, rest)| rest);

@@ -8,7 +8,6 @@ use memchr::memmem;
 use super::Oddity;
 use super::record::{CentralHeader, DESCRIBED, DirectoryEnd};
 
-/// An entry as the streaming pass found it.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     pub(super) name: Box<[u8]>,
@@ -49,7 +48,6 @@ impl Streamed {
     }
 }
 
-/// The directory as the streaming pass found it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Directory {
     pub(super) offset: u64,
@@ -82,7 +80,6 @@ impl Directory {
         if confirmed && memmem::find(&bytes[1..], b"PK\x05\x06").is_none() { Ok(()) } else { Err(Oddity::EndDiffers) }
     }
 
-    /// The end with the true value wherever it refers to the zip64 end.
     fn with_zip64_marks_replaced(&self, mut end: DirectoryEnd) -> DirectoryEnd {
         let narrow = |value: &mut u64, mark: u64, truth: u64| {
             if *value == mark {

@@ -81,7 +81,6 @@ fn is_program(path: &[u8]) -> bool {
     path.starts_with(PROGRAM) && !path.contains(&b'/')
 }
 
-/// The path of an entry in the package: its name without empty and `.` parts.
 fn path_of(entry: &Entry) -> Result<Vec<u8>, BadArchive> {
     let name = &*entry.name;
     if name.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| part == b"..") {

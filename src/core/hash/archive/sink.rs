@@ -20,13 +20,11 @@ const BLOCKS: usize = 8;
 /// A block with less space than this is handed on: inflate needs room to be fast.
 const LEAST_SPACE: usize = 32 << 10;
 
-/// The digests of the archive, and of its entries in their order.
 pub(super) struct Digests {
     pub(super) zh: Sha256Digest,
     pub(super) entries: Vec<Sha256Digest>,
 }
 
-/// Takes the bytes of the archive and the contents of its entries.
 pub(super) struct Sink {
     block: Vec<u8>,
     filled: usize,
@@ -49,7 +47,6 @@ impl Sink {
         Self { block: vec![0; BLOCK], filled: 0, worker }
     }
 
-    /// Takes bytes of the archive.
     pub(super) fn archive(&mut self, bytes: &[u8]) {
         match &mut self.worker {
             Worker::Inline(hashing) => hashing.zh.update(bytes),
@@ -62,7 +59,6 @@ impl Sink {
         &mut self.block[self.filled..]
     }
 
-    /// Takes the first bytes of the space as content.
     pub(super) fn advance(&mut self, length: usize) {
         match &mut self.worker {
             Worker::Inline(hashing) => hashing.content.update(&self.block[..length]),
@@ -89,7 +85,6 @@ impl Sink {
         }
     }
 
-    /// Ends the content of an entry.
     pub(super) fn end_entry(&mut self) {
         match &mut self.worker {
             Worker::Inline(hashing) => hashing.end_entry(),
@@ -102,7 +97,6 @@ impl Sink {
         }
     }
 
-    /// The digests of all that was taken.
     pub(super) fn finish(self) -> Digests {
         match self.worker {
             Worker::Inline(hashing) => hashing.finish(),

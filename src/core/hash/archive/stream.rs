@@ -103,7 +103,6 @@ impl Stream {
         }
     }
 
-    /// The entries, if the archive is complete.
     pub(super) fn finish(self) -> Result<Vec<Streamed>, BadArchive> {
         match self.state {
             State::Done => Ok(self.entries),
@@ -120,7 +119,6 @@ impl Stream {
         self.held.len() >= length
     }
 
-    /// Lets go of the first of the bytes held.
     fn release(&mut self, length: usize) {
         self.held.drain(..length);
         self.position += length as u64;
@@ -279,7 +277,6 @@ impl Stream {
         Ok(false)
     }
 
-    /// Counts bytes of the current entry.
     fn count(&mut self, packed: usize, unpacked: usize) -> Result<(), BadArchive> {
         let (packed, unpacked) = (packed as u64, unpacked as u64);
         self.position += packed;

@@ -31,13 +31,11 @@ impl Token {
     }
 }
 
-/// Cuts a text into tokens, one at a time.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
 }
 
-/// A fault and the byte where it is.
 pub(super) type Faulty<T> = Result<T, (usize, Fault)>;
 
 impl<'a> Lexer<'a> {
@@ -45,7 +43,6 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0 }
     }
 
-    /// The next token and the byte where it begins.
     pub(super) fn token(&mut self) -> Faulty<(usize, Token)> {
         self.skip_blank()?;
         let start = self.at;

@@ -87,7 +87,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The elements of a list. As in the tools commas in a row are allowed, and none is needed before a list.
     fn list(&mut self, depth: usize) -> Faulty<Vec<Value>> {
         let mut list = Vec::new();
         let mut separated = true;

@@ -36,7 +36,6 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
-/// What one step through code met.
 #[derive(PartialEq, Eq)]
 enum Step {
     Code,
@@ -87,7 +86,6 @@ impl Scanner<'_> {
         if end == floor { 0 } else { end }
     }
 
-    /// Goes on to the next byte that means something, or over it.
     fn code(&mut self) -> Result<Step, ScanError> {
         let at = self.at;
         self.skip_plain(&CODE);

@@ -130,7 +130,6 @@ struct Scanner<'a> {
     /// The text up to the end of the body.
     bytes: &'a [u8],
     at: usize,
-    /// Where the headers of the blocks around stand.
     open: Vec<usize>,
     /// What is open within the current expression.
     frames: Vec<Frame>,
@@ -180,7 +179,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The rest of `a { b = 1 }`, behind the opening brace.
     fn single_argument(&mut self) -> Result<(), ScanError> {
         let at = self.at;
         let wrong = |at| Err(error(at, StructureError::SingleLineBlock));

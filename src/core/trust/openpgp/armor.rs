@@ -15,7 +15,6 @@ const BUFFER: usize = 100;
 
 const LONGEST: usize = 96;
 
-/// Go's standard encoding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -37,7 +36,6 @@ pub(super) fn decode_key(text: &str) -> Result<Vec<u8>, &'static str> {
     }
 }
 
-/// What a first line says is in the block.
 fn kind(line: &str) -> Option<&str> {
     let kind = line.trim().strip_prefix(BEGIN)?.get(..)?;
     // The dashes at the end are counted, not looked at.

@@ -9,7 +9,6 @@ use sequoia_openpgp::types::SignatureType;
 use super::canonical::with_canonical_numbers;
 use super::error::{SignatureError, one_line};
 
-/// The signature packets of a document, in their order; never empty.
 pub(super) struct Signatures(Vec<Signature>);
 
 impl Signatures {
@@ -46,7 +45,6 @@ impl Signatures {
         Ok(Self(signatures))
     }
 
-    /// The signatures in their order.
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Signature> {
         self.0.iter()
     }

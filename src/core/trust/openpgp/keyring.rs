@@ -12,7 +12,6 @@ use super::error::{SignatureError, one_line};
 /// The most keys of one document, all its texts together: many times what registries list.
 const MOST: usize = 100;
 
-/// The listed keys in their order.
 pub(super) struct Keyring(Vec<Result<Vec<Cert>, SignatureError>>);
 
 impl Keyring {
@@ -38,7 +37,6 @@ impl Keyring {
     }
 }
 
-/// Each key once, by its fingerprint, with all that its copies say.
 fn merged<'a>(copies: impl Iterator<Item = &'a Cert>) -> BTreeMap<String, Cert> {
     let mut merged: BTreeMap<String, Cert> = BTreeMap::new();
     for copy in copies {

@@ -183,7 +183,6 @@ impl Found {
         self.file.pins.republished.insert(republication, reason).is_some()
     }
 
-    /// Keeps where a block and its parts stand.
     fn anchor(&mut self, reader: &Reader<'_>, key: BlockKey, block: &Block, names: &[&'static str]) {
         self.file.spans.entry(key.clone()).or_insert_with(|| reader.position(start(&block.ident)));
         for name in names {

@@ -13,7 +13,6 @@ use crate::error::{Error, ErrorKind};
 use crate::path::links;
 use crate::redact;
 
-/// A call of a module that is not local.
 struct Asked<'c> {
     call: &'c ModuleCall,
     key: &'c str,
@@ -223,7 +222,6 @@ impl Walk<'_> {
     }
 }
 
-/// Where a directory of a package is, links in it followed; none if that is not in the package.
 fn real_in(package: &Path, dir: &Path) -> Option<PathBuf> {
     let dir = links::without_links(package, dir.strip_prefix(package).ok()?);
     (!dir.starts_with("..")).then(|| package.join(dir))

@@ -59,7 +59,6 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<
     Ok(likeness.map_or(Arc::clone(&tree), |likeness| alike.keep(&likeness, tree)))
 }
 
-/// The configuration of a directory, by the name of each file.
 struct Texts {
     files: ConfigFiles,
     primary: Vec<SourceFile>,
@@ -144,13 +143,11 @@ struct Node {
     package: Option<Rc<Package>>,
 }
 
-/// A package that was fetched, and for which call.
 struct Package {
     fetched: FetchedModule,
     call: String,
 }
 
-/// The directory of a called module.
 struct Located {
     dir: PathBuf,
     package: Option<Rc<Package>>,
@@ -249,7 +246,6 @@ impl Walk<'_> {
         1
     }
 
-    /// The list of installed modules, read when the first question comes.
     fn manifest(&mut self) -> &Manifest {
         if self.manifest.get().is_none() {
             let manifest = read::manifest(self.root, self.options.data_dir.as_deref()).unwrap_or_else(|error| {

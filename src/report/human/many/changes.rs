@@ -15,7 +15,6 @@ use crate::report::wrap::{flow, width};
 use crate::report::{Style, printable, slashed};
 use crate::trust::pins::Signer;
 
-/// A root module and what changed there.
 type Written<'a> = (&'a RootOutcome, &'a Changes);
 
 /// Signers once at the top, then each change once, and what was learned of signers.
@@ -70,7 +69,6 @@ fn without_names(diff: &str) -> &str {
 /// How the words of a signer end that was remembered in this run.
 const FIRST_USE: &str = "first use)";
 
-/// Who signed the releases that are new to the lock files.
 fn signers(changed: &[Written<'_>], style: Style) -> String {
     let mut signers: BTreeMap<(bool, String), BTreeSet<String>> = BTreeMap::new();
     for change in changed.iter().flat_map(|(_, changes)| &changes.changes) {

@@ -16,7 +16,6 @@ use crate::report::{Detail, Style};
 /// How many root modules of one end are named.
 const MOST_NAMED: usize = 20;
 
-/// How a root module ended; what is worse is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Told,
@@ -75,7 +74,6 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
     text
 }
 
-/// How each root module ended, the worst that is said of it.
 fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
     let mut roots: BTreeMap<&Path, (End, &RootOutcome)> = BTreeMap::new();
     for root in &outcome.roots {

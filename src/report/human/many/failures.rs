@@ -9,11 +9,9 @@ use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::groups::{RootSummary, Same};
 use crate::report::{Style, failure};
 
-/// An error, and the root modules that have it.
 pub(in crate::report) struct Failure<'a> {
     /// The first, whose place is told; its next steps are those for all of them.
     pub(in crate::report) error: Error,
-    /// The root modules that have it.
     pub(in crate::report) paths: Vec<&'a Path>,
 }
 

@@ -48,7 +48,6 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text + &ends
 }
 
-/// The findings that stand beside the result.
 pub(super) fn beside(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     let is_beside =
         |root: &&RootOutcome| !matches!(root.body, Ok(Body::Changes(_) | Body::Review(_) | Body::Verified(_)));
@@ -56,7 +55,6 @@ pub(super) fn beside(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     roots.flat_map(|root| root.findings.iter().map(|finding| (root.path.as_path(), finding))).collect()
 }
 
-/// The findings that are part of the result.
 pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     let mut told = Vec::new();
     for root in &outcome.roots {

@@ -36,7 +36,6 @@ fn listed(outcome: &Outcome) -> Vec<Item<'_, Listed>> {
     of(outcome, |body| if let Body::Entries(entries) = body { Some(entries.as_slice()) } else { None })
 }
 
-/// A root module and a thing of it.
 type Item<'a, T> = (&'a Path, &'a T);
 
 fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) -> Vec<Item<'a, T>> {

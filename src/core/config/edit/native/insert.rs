@@ -11,11 +11,9 @@ use super::super::splice::Splices;
 use super::{Required, Site, is_on_one_line};
 use crate::hcl::scan::Argument;
 
-/// How an entry is laid out.
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
     line_break: &'static str,
-    /// The indentation of the entry itself.
     indent: String,
     unit: &'a str,
     /// True if the value takes one line only.
@@ -47,7 +45,6 @@ impl<'a> Layout<'a> {
         format!("{}{} = {}", self.indent, entry.name, self.object(&quoted(&entry.source), entry.constraint_value()))
     }
 
-    /// The object of an entry; the values are expressions.
     pub(super) fn object(&self, source: &str, version: Option<String>) -> String {
         let Self { line_break, indent, unit, inline } = self;
         match (inline, version) {

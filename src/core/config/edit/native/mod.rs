@@ -16,26 +16,20 @@ pub(super) use insert::{append, insert_block, insert_entry};
 pub(super) use remove::remove_entry;
 pub(super) use replace::replace_entry;
 
-/// A `terraform` block of a file.
 #[derive(Debug)]
 pub(super) struct Site<'a> {
     text: &'a str,
     terraform: Block<'a>,
-    /// True if it has the argument `required_version`.
     pub(super) has_version: bool,
-    /// Its `required_providers` blocks.
     pub(super) required: Vec<Required<'a>>,
 }
 
-/// A `required_providers` block.
 #[derive(Debug)]
 pub(super) struct Required<'a> {
     block: Block<'a>,
-    /// Its entries, in order.
     pub(super) entries: Vec<Argument<'a>>,
 }
 
-/// The `terraform` blocks of a text, which is known to be sound.
 pub(super) fn sites(text: &str) -> Vec<Site<'_>> {
     let blocks = |range, kind: &str| {
         let mut blocks = scan::outline(text, range).map(|outline| outline.blocks).unwrap_or_default();
@@ -68,7 +62,6 @@ impl Site<'_> {
         std::iter::once(&self.terraform).chain(required.map(|required| &required.block)).map(range).collect()
     }
 
-    /// The end of the line on which a block ends, without its line break.
     fn line_end_of(&self, block: &Block<'_>) -> usize {
         let end = lines::line_end(self.text, block.body.end);
         self.text[..end].trim_end_matches(['\n', '\r']).len().max(block.body.end)
