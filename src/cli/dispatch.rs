@@ -1,4 +1,4 @@
-//! From arguments to a command and its request.
+//! From arguments to a command.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::outcome::{Body, Generated, Outcome};
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
 pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
-    with_near_names(done(arguments, services), services, &arguments.command.providers())
+    with_near_names(done(arguments, services), services, &arguments.command.common().providers)
 }
 
 /// Makes a command that changes nothing work in the root modules below, where it runs in a directory that is none itself;
@@ -35,25 +35,25 @@ fn in_root_modules_below(recursive: &mut bool, services: &Services<'_>) -> impl 
 fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
     match &arguments.command {
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
-            locking::lock(&lock.request(), services)
+            locking::lock(lock, services)
         }
-        Command::Trust(arguments) => trust::trust(&arguments.command.request(), services),
-        Command::Add(arguments) => add::add(&arguments.request(), services),
-        Command::Remove(arguments) => remove::remove(&arguments.request(), services),
-        Command::Upgrade(arguments) => upgrade::upgrade(&arguments.request(services.scope.environment.now), services),
+        Command::Trust(arguments) => trust::trust(arguments, services),
+        Command::Add(arguments) => add::add(arguments, services),
+        Command::Remove(arguments) => remove::remove(arguments, services),
+        Command::Upgrade(arguments) => upgrade::upgrade(arguments, services),
         Command::Outdated(arguments) => {
-            let mut request = arguments.request();
-            let below = in_root_modules_below(&mut request.recursive, services);
-            outdated::outdated(&request, services).map(below)
+            let mut arguments = arguments.clone();
+            let below = in_root_modules_below(&mut arguments.below.recursive, services);
+            outdated::outdated(&arguments, services).map(below)
         }
-        Command::Migrate(arguments) => migrate::migrate(&arguments.request(), services),
-        Command::Mirror(arguments) => mirror::mirror(&arguments.request(), services),
+        Command::Migrate(arguments) => migrate::migrate(arguments, services),
+        Command::Mirror(arguments) => mirror::mirror(arguments, services),
         Command::Verify(arguments) => {
             let mut request = arguments.request();
             let below = in_root_modules_below(&mut request.recursive, services);
             verify::verify(&request, services).map(below)
         }
-        Command::Explain(arguments) => explain::explain(&arguments.request(), services),
+        Command::Explain(arguments) => explain::explain(arguments, services),
         Command::Completions(asked) => {
             let shell = asked.shell(services.variables().get("SHELL"))?;
             Ok(Outcome::of_body("completions", Body::Generated(Generated::Script(completing::script(shell)))))
@@ -69,19 +69,19 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Man(asked) => {
             manual::page(&asked.command).map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page))))
         }
-        Command::Hash(arguments) => Ok(hash::hash(&arguments.request(), services)),
-        Command::Cache(arguments) => cache::cache(arguments.command.request(), services),
+        Command::Hash(arguments) => Ok(hash::hash(arguments, services)),
+        Command::Cache(arguments) => cache::cache(arguments, services),
         Command::Get(arguments) => get::get(&arguments.request(), services),
-        Command::Fmt(arguments) => Ok(fmt::fmt(&arguments.request(), services)),
+        Command::Fmt(arguments) => Ok(fmt::fmt(arguments, services)),
         Command::List(arguments) => {
-            let mut request = arguments.request();
-            let below = in_root_modules_below(&mut request.recursive, services);
-            list::list(&request, services).map(below)
+            let mut arguments = arguments.clone();
+            let below = in_root_modules_below(&mut arguments.recursive, services);
+            list::list(&arguments, services).map(below)
         }
         Command::Why(arguments) => {
-            let mut request = arguments.request();
-            let below = in_root_modules_below(&mut request.recursive, services);
-            why::why(&request, services).map(below)
+            let mut arguments = arguments.clone();
+            let below = in_root_modules_below(&mut arguments.recursive, services);
+            why::why(&arguments, services).map(below)
         }
         Command::Diff(asked) => {
             let mut request = asked.request(arguments);
@@ -94,6 +94,6 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         }
         Command::Merge(arguments) => merge::merge(&arguments.request(), services),
         Command::Textconv(arguments) => merge::textconv(&arguments.file, services),
-        Command::Git(arguments) => git::git(arguments.command.request(), services),
+        Command::Git(arguments) => git::git(arguments, services),
     }
 }

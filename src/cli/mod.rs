@@ -1,7 +1,7 @@
 //! The shell of the program: arguments, environment and streams in, exit code out.
 //!
-//! Here alone the process's surroundings are read and its streams are written. Arguments become the request of a
-//! command; its outcome becomes text and an exit code.
+//! Here alone the process's surroundings are read and its streams are written. Arguments go to a command,
+//! whose outcome becomes text and an exit code.
 #![expect(clippy::disallowed_methods, reason = "the environment, the clock and the standard streams are read here")]
 
 mod args;
@@ -49,7 +49,7 @@ pub fn run(
 
 fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
     let global = &arguments.global;
-    let format = global.format();
+    let format = global.format;
     let style = |terminal: bool| Style {
         colour: global.color.shown(terminal, environment.no_color()),
         dialect: global.tool.and_then(args::Tool::dialect),
@@ -60,7 +60,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     if let Err(error) = usage::formats(arguments) {
         // Nothing was done: no report takes the place of a file.
         write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-        return result(streams, &report::failure(Some(arguments.command.name()), &error, format))
+        return result(streams, &report::failure(Some(arguments.command.common().name), &error, format))
             .and(ExitCode::of_error(&error));
     }
     match outcome(arguments, environment, streams) {
@@ -75,7 +75,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         }
         Err(error) => {
             write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-            let failure = |format| report::failure(Some(arguments.command.name()), &error, format);
+            let failure = |format| report::failure(Some(arguments.command.common().name), &error, format);
             let reports = reports::write(global, environment, |format, _| failure(format));
             let code = ExitCode::of_error(&error).and(unwritten(streams, reports, err));
             code.and(result(streams, &failure(format)))

@@ -18,7 +18,7 @@ pub(super) fn write(
 ) -> Result<(), Error> {
     let dialect = global.tool.and_then(super::args::Tool::dialect);
     let plain = Style { dialect, detail: global.detail(), ..Style::default() };
-    let asked = global.report.iter().map(|(format, file)| (format.format(), environment.directory.join(file)));
+    let asked = global.report.iter().map(|(format, file)| (*format, environment.directory.join(file)));
     let mut errors = Vec::new();
     for (format, file) in asked {
         errors.extend(
@@ -40,7 +40,7 @@ pub(super) fn write(
 /// The step summary, if annotations were asked for.
 fn step_summary(global: &Global, environment: &Environment) -> Option<PathBuf> {
     let annotates =
-        global.format() == Format::Github || global.report.iter().any(|(format, _)| format.format() == Format::Github);
+        global.format == Format::Github || global.report.iter().any(|(format, _)| *format == Format::Github);
     let file = environment.variables.get("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())?;
     annotates.then(|| environment.directory.join(file))
 }

@@ -18,10 +18,10 @@ const ANNOTATED: [&str; 9] = ["lock", "verify", "diff", "add", "remove", "upgrad
 
 /// Refuses forms of the result that a command does not have: in them it would seem that all is well.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
-    let name = arguments.command.name();
+    let name = arguments.command.common().name;
     let reports = arguments.global.report.iter().map(|(format, _)| *format);
     for asked in std::iter::once(arguments.global.format).chain(reports) {
-        let (has, whose) = match asked.format() {
+        let (has, whose) = match asked {
             Format::Human | Format::Json | Format::Markdown => (true, String::new()),
             Format::Github | Format::Gitlab | Format::Sarif => (ANNOTATED.contains(&name), ANNOTATED.join(", ")),
             Format::Commit => (name == "diff", "diff".to_owned()),

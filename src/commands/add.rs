@@ -7,6 +7,7 @@ use super::edit_requirements;
 use super::lock::Addition;
 use super::lock::Root;
 use super::locking::{Locking, run};
+use super::options::{LockFlags, Modules, Within};
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
@@ -14,15 +15,57 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::RunSettings;
 
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The providers, each with what is wanted of it.
-    pub additions: Vec<Addition>,
-    pub options: LockOptions,
+/// Require a provider and lock it.
+///
+/// Writes the requirement into the `required_providers` block, or into versions.tf if there is none, keeps every other
+/// byte, and locks the provider. The default constraint is `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
+/// was locked before, by git's history, is no first use: that version is held to the hashes recorded then. On any error
+/// neither file changes.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"
+)]
+pub(crate) struct AddArgs {
+    /// Source addresses, each with an optional version constraint.
+    #[arg(value_name = "ADDR[@CONSTRAINT]", required = true)]
+    pub(crate) providers: Vec<String>,
+    /// The local name, for one provider; by default its type.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Require exactly the version that is selected.
+    #[arg(long)]
+    pub(crate) pin: bool,
+    /// Change an existing requirement.
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Leave the configuration unchanged.
+    #[arg(long, conflicts_with_all = ["name", "replace"])]
+    pub(crate) lock_only: bool,
+    #[command(flatten)]
+    pub(crate) locking: LockFlags,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let Request { additions, options } = request;
+impl AddArgs {
+    fn additions(&self) -> Vec<Addition> {
+        let addition = |text: &String| {
+            let (source, constraint) = match text.split_once('@') {
+                Some((source, constraint)) => (source.to_owned(), Some(constraint.to_owned())),
+                None => (text.clone(), None),
+            };
+            let name = self.name.clone();
+            Addition { source, constraint, name, pin: self.pin, replace: self.replace, lock_only: self.lock_only }
+        };
+        self.providers.iter().map(addition).collect()
+    }
+}
+
+pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let additions = args.additions();
+    let options = LockOptions { accept_no_configuration: true, ..args.locking.options() };
     if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {
         return Err(Error::new(ErrorKind::Usage, "--name is the local name of one provider, but several are named"));
     }
@@ -34,12 +77,11 @@ pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
     let unlocked = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
-        let root = edit_requirements::add(root, settings, additions)?;
+        let root = edit_requirements::add(root, settings, &additions)?;
         unlocked.lock().unwrap_or_else(PoisonError::into_inner).extend(others_without_entry(&root, settings));
         Ok(root)
     };
-    let asked =
-        Locking { command: "add", fail_fast: false, options: options.clone(), prepare: Some(&prepare), to: None };
+    let asked = Locking { command: "add", fail_fast: false, options, prepare: Some(&prepare), to: None };
     let mut outcome = run(asked, targets, services);
     outcome.notes.extend(unlocked.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(outcome)

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::Subcommand;
+
 use super::Services;
 use super::publish;
 use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
@@ -13,28 +15,68 @@ use crate::hash::PackageHash;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::path::worktree;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
+/// Show, clear or share the index of known hashes.
+///
+/// The index records which h1: belongs to which zh:, computed from verified archives, so no package is downloaded twice.
+/// It is in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
+#[derive(Debug, Clone, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct CacheArgs {
+    #[command(subcommand)]
+    pub(crate) command: CacheCommand,
+}
+
+/// The commands below `cache`.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// Print the directory of the index.
     Dir,
+    /// Print the size of the index.
     Stats,
-    /// To remove what has not been used for long.
+    /// Remove old documents, release records and module packages.
+    ///
+    /// Removes documents, release records and module packages that were written more than 90 days ago. Keeps the known
+    /// hashes, which never become invalid.
     Prune {
-        /// Everything, also what is known of hashes.
+        /// Remove everything, including the known hashes.
+        #[arg(long)]
         all: bool,
+        /// Also remove the imported hashes.
+        #[arg(long, conflicts_with = "all")]
         imported: bool,
     },
-    /// To write what was computed here into a file, `-` for standard output.
-    Export(PathBuf),
-    /// To write it into a shared index: the one that was named, else that of `TFLOCK_INDEX`.
-    Publish(Option<String>),
-    /// To take in such a file, `-` for standard input.
-    Import(PathBuf),
+    /// Write the hashes that this machine computed to a file, for another machine.
+    ///
+    /// The same index gives the same file. Leaves out imported hashes.
+    #[command(
+        override_usage = "tflock cache export [OPTIONS] <FILE|->\n       tflock cache export [OPTIONS] --publish [--index <URL>]"
+    )]
+    Export {
+        /// The file, or - for standard output.
+        #[arg(value_name = "FILE|-", required_unless_present = "publish")]
+        file: Option<PathBuf>,
+        /// Write the missing ones to a shared index instead.
+        #[arg(long, conflicts_with = "file")]
+        publish: bool,
+        /// The URL of the shared index; default `TFLOCK_INDEX`. Settings in the working tree cannot name it.
+        #[arg(long, value_name = "URL", requires = "publish")]
+        index: Option<String>,
+    },
+    /// Read the hashes that another machine exported.
+    ///
+    /// They save `lock` downloads, unless --h1 or the policy says verified, and appear as reported by an index. `verify`
+    /// does not treat them as proof. A file that is damaged or contradicts a known hash is refused as a whole.
+    Import {
+        /// The file, or - for standard input.
+        #[arg(value_name = "FILE|-")]
+        file: PathBuf,
+    },
 }
 
 /// How long documents and release records are kept.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
-pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
+pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);
     let work_trees = worktree::tops(Path::new("."));
     let cache = Cache::open(CacheOptions { directory, work_trees, disabled: false });
@@ -44,12 +86,12 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
             Error::new(ErrorKind::Disk, note).hint("set TFLOCK_CACHE_DIR to a directory outside of the working tree")
         );
     };
-    let report = match request {
-        Request::Dir => CacheReport::Directory(place.to_owned()),
-        Request::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
-        Request::Prune { all, imported } => {
+    let report = match &args.command {
+        CacheCommand::Dir => CacheReport::Directory(place.to_owned()),
+        CacheCommand::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
+        CacheCommand::Prune { all, imported } => {
             let old = services.scope.environment.now.checked_sub(KEPT).map(Prune::OlderThan);
-            let Pruned { files, bytes } = match (all, imported, old) {
+            let Pruned { files, bytes } = match (*all, *imported, old) {
                 (true, ..) => cache.prune(Prune::All)?,
                 (false, true, _) => cache.prune(Prune::Imported)?,
                 (false, false, Some(old)) => cache.prune(old)?,
@@ -58,9 +100,9 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
             };
             CacheReport::Pruned { files, bytes }
         }
-        Request::Export(file) => export(file, &cache)?,
-        Request::Publish(index) => return publish::publish(index.as_deref(), cache, services),
-        Request::Import(file) => return import(file, &cache, services),
+        CacheCommand::Export { file: Some(file), .. } => export(file.clone(), &cache)?,
+        CacheCommand::Export { file: None, index, .. } => return publish::publish(index.as_deref(), cache, services),
+        CacheCommand::Import { file } => return import(file.clone(), &cache, services),
     };
     Ok(Outcome::of_body("cache", Body::Cache(report)))
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::git_history;
 use super::lock::{Addition, Pending, Root, is_entry, require};
+use super::remove::RemoveArgs;
 use crate::addr::ProviderAddr;
 use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
@@ -19,13 +20,6 @@ use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
 pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Removal {
-    pub providers: Vec<String>,
-    pub force: bool,
-    pub lock_only: bool,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Bump<'a> {
@@ -123,9 +117,8 @@ fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr) -> Root {
 
 /// Takes requirements out of the configuration of a root module, and entries that nothing else requires out of its lock
 /// file.
-pub fn remove(mut root: Root, settings: &RunSettings, asked: &Removal) -> Result<Root, Error> {
-    let Removal { providers, force, lock_only } = asked;
-    let (force, lock_only) = (*force, *lock_only);
+pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Result<Root, Error> {
+    let &RemoveArgs { ref providers, force, lock_only, .. } = args;
     let files = if lock_only { Vec::new() } else { sources(settings)? };
     let mut edited = files.clone();
     let (mut still, mut gone) = (Vec::new(), Vec::new());

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::Services;
+use super::options::Within;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::opening::open;
@@ -28,26 +29,39 @@ use crate::topics;
 use crate::version::Version;
 use crate::workspace::{Names, RootModule, RunSettings};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
-    /// A rule, a topic, a hash or a provider, as typed; none for the list of rules and topics.
-    pub topic: Option<String>,
-    pub recursive: bool,
+/// Explain a rule, a hash or a provider.
+///
+/// Shows what a rule means and what to do about it; where the repository records a hash and which package it belongs to;
+/// or, for a source address, the evidence for each hash of its entry, and which other lock files have the provider. Does
+/// not use the network: it shows what earlier runs found out.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
+)]
+pub(crate) struct ExplainArgs {
+    /// The id of a rule, a topic, a hash with its scheme, or a provider source address; without it the rules and topics.
+    #[arg(value_name = "RULE|TOPIC|HASH|ADDR")]
+    pub(crate) topic: Option<String>,
+    /// Look at the lock file of every root module below.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let Some(topic) = &request.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
+pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let Some(topic) = &args.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
     let outcome = |explained| Outcome::of_body("explain", Body::Explained(explained));
     Ok(match Topic::parse(topic) {
         Topic::Page(page) => outcome(Explained::Topic(*page)),
         Topic::Rule(rule) => outcome(Explained::Rule(rule)),
         Topic::Item(item) => outcome(Explained::Item(item)),
         Topic::Hash(hash) => {
-            let read = read(request.recursive, services)?;
+            let read = read(args.recursive, services)?;
             outcome(Explained::Hash(read.hash(hash))).but(read.unreadable)
         }
         Topic::Address(text) => {
-            let read = read(request.recursive, services)?;
+            let read = read(args.recursive, services)?;
             match read.provider(&text) {
                 Ok(provider) => outcome(Explained::Provider(provider)).but(read.unreadable),
                 // What cannot be read may have it.

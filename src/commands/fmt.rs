@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
+use super::options::Within;
 use crate::config;
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, store};
@@ -22,31 +23,43 @@ use crate::settings;
 use crate::trust::pins;
 use crate::workspace::{Exclusions, Scope, absent, dialect_of_text, refused};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
-    /// Nothing is written; a text that would change is a difference.
-    pub check: bool,
-    /// The files; the lock file of the root module if there are none. `-` is standard input.
-    pub files: Vec<PathBuf>,
-    /// All lock files below, in place of named ones.
-    pub recursive: bool,
+/// Write the lock file as the tools write it.
+///
+/// Rewrites dependency lock files in their canonical text: order, spacing, each hash once. Refuses what the tools refuse.
+/// Without FILE the lock file of the root module; `-` reads standard input and writes standard output.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock fmt\n  tflock fmt --check -r\n  git show HEAD:./.terraform.lock.hcl | tflock fmt -"
+)]
+pub(crate) struct FmtArgs {
+    /// Write nothing; exit 1 if a file would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// The lock files, or - for standard input.
+    #[arg(value_name = "FILE|-")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Format every lock file below.
+    #[arg(short, long, conflicts_with = "files")]
+    pub(crate) recursive: bool,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
 /// Writes lock files in their canonical text.
 ///
 /// Standard input gives its canonical text; files give a line for each that was changed, or would be. A file that cannot
 /// be formatted does not stop the others.
-pub fn fmt(request: &Request, services: &Services<'_>) -> Outcome {
+pub fn fmt(args: &FmtArgs, services: &Services<'_>) -> Outcome {
     let mut formatted = Vec::new();
     let (files, mut errors) =
-        if request.recursive { files_below(&services.scope) } else { (files(request, &services.scope), Vec::new()) };
+        if args.recursive { files_below(&services.scope) } else { (files(args, &services.scope), Vec::new()) };
     for path in files {
-        match one(&path, request.check, services) {
+        match one(&path, args.check, services) {
             Ok(file) => formatted.push(file),
             Err(error) => errors.push(error),
         }
     }
-    let differs = request.check && formatted.iter().any(|file| file.changed);
+    let differs = args.check && formatted.iter().any(|file| file.changed);
     Outcome::of_body("fmt", Body::Formatted(formatted)).differing(differs).but(Error::all(errors))
 }
 
@@ -69,13 +82,13 @@ fn format(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Findin
     Ok(Formatted { changed: formatted.as_bytes() != text, text: formatted, dialect })
 }
 
-fn files(request: &Request, scope: &Scope) -> Vec<PathBuf> {
+fn files(args: &FmtArgs, scope: &Scope) -> Vec<PathBuf> {
     let own = [PathBuf::from(FILE_NAME)];
-    let named: &[PathBuf] = if request.files.is_empty() { &own } else { &request.files };
+    let named: &[PathBuf] = if args.files.is_empty() { &own } else { &args.files };
     let is_stdin = |file: &Path| file == Path::new("-");
     let in_directory = |directory: &PathBuf| -> Vec<PathBuf> {
         let named = named.iter().map(|file| if is_stdin(file) { file.clone() } else { directory.join(file) });
-        named.chain(modules_in(directory).filter(|_| request.files.is_empty())).collect()
+        named.chain(modules_in(directory).filter(|_| args.files.is_empty())).collect()
     };
     scope.directories().iter().flat_map(in_directory).collect()
 }

@@ -1,6 +1,9 @@
 //! `git`: git is told to merge and compare our files through us, or no longer.
 
+use clap::Subcommand;
+
 use super::Services;
+use super::options::Within;
 use crate::disk::atomic::Stored;
 use crate::disk::attributes_file;
 use crate::error::Error;
@@ -8,20 +11,37 @@ use crate::git::attributes::{wanted, with_lines, without_lines};
 use crate::git::{Git, GitError};
 use crate::outcome::{Body, GitReport, GitSetting, Outcome};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+/// Let git merge and compare lock files through tflock.
+#[derive(Debug, Clone, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct GitArgs {
+    #[command(subcommand)]
+    pub(crate) command: GitCommand,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+/// The commands below `git`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum GitCommand {
+    /// Write .gitattributes and the repository's configuration.
+    ///
+    /// Adds a line for each kind of file to the .gitattributes at the top of the working tree, which you commit, and the
+    /// commands to the configuration of this clone, which git does not share: everyone who merges runs this once. Code
+    /// hosts do not run merge drivers.
     Install,
+    /// Remove these settings again.
     Uninstall,
-    /// To tell what git knows; a setting that is missing is a difference.
+    /// Show what is installed; exit 1 if something is missing.
     Status,
 }
 
-pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
+pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let (mut reports, mut notes, mut differs) = (Vec::new(), Vec::new(), false);
     for directory in services.scope.directories() {
         let repository = Git::open(&directory)?;
-        reports.push(match request {
-            Request::Install => {
+        reports.push(match args.command {
+            GitCommand::Install => {
                 let stored = install(&repository)?;
                 let others = status(&repository)?.into_iter().filter(|setting| !setting.is_set());
                 notes.extend(others.map(|setting| format!("another line decides: {setting}")));
@@ -30,8 +50,8 @@ pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> 
                 }
                 GitReport::Installed(stored == Stored::Written)
             }
-            Request::Uninstall => uninstall(&repository)?,
-            Request::Status => {
+            GitCommand::Uninstall => uninstall(&repository)?,
+            GitCommand::Status => {
                 let settings = status(&repository)?;
                 differs |= settings.iter().any(|setting| !setting.is_set());
                 if settings.iter().any(|setting| setting.found.is_none()) {

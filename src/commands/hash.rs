@@ -3,21 +3,31 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
+use super::options::Within;
 use crate::disk::package::{PackageError, hash_archive, hash_directory};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::hash::archive::Threads;
 use crate::outcome::{Body, HashLine, Outcome};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
-    pub paths: Vec<PathBuf>,
+/// Print the hashes of provider packages.
+///
+/// Prints the zh: and h1: of archives and the h1: of unpacked directories, one line `HASH  PATH` each, as a lock file
+/// records them.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Example:\n  tflock hash terraform-provider-null_3.2.4_linux_amd64.zip")]
+pub(crate) struct HashArgs {
+    /// Archives and directories.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
 /// Hashes packages; those that cannot be hashed are a failure beside the others.
-pub fn hash(request: &Request, services: &Services<'_>) -> Outcome {
+pub fn hash(args: &HashArgs, services: &Services<'_>) -> Outcome {
     let directories = services.scope.directories();
-    let opened = directories.iter().flat_map(|directory| request.paths.iter().map(|path| directory.join(path)));
+    let opened = directories.iter().flat_map(|directory| args.paths.iter().map(|path| directory.join(path)));
     let (lines, error) = hashed(&opened.collect::<Vec<_>>());
     Outcome::of_body("hash", Body::Hashed(lines)).but(error)
 }

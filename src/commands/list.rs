@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Services;
+use super::options::{Assignments, Within};
 use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place};
@@ -24,24 +25,38 @@ use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
 use crate::workspace::{Named, Names, Reading, RootModule, RunSettings, absent};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The only providers that are wanted, as typed; empty for all.
-    pub providers: Vec<String>,
-    pub recursive: bool,
-    /// By what the entries of many lock files stand together.
-    pub by: Grouping,
-    /// The module calls, in place of the entries.
-    pub modules: bool,
+/// List the entries of the lock file.
+///
+/// Lists each provider with its version, its hashes and their known platforms, and the signer if an earlier run kept the
+/// signature; with -v also its constraints. With several root modules: which versions of it are locked, and where.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Examples:\n  tflock list\n  tflock list -r hashicorp/aws")]
+pub(crate) struct ListArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR", conflicts_with = "modules")]
+    pub(crate) providers: Vec<String>,
+    /// List the calls of remote modules instead, with the locked versions.
+    #[arg(long, conflicts_with = "by")]
+    pub(crate) modules: bool,
+    /// Look at every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// With several root modules: which versions of each provider, or what each root module locks.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Grouping::Provider)]
+    pub(crate) by: Grouping,
+    #[command(flatten)]
+    pub(crate) variables: Assignments,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
+pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
-    if request.modules {
+    if args.modules {
         return Ok(targets.outcome("list", &roots, used_modules));
     }
-    let (cache, asked) = (services.open_cache_of(&roots), Named::new(&request.providers));
+    let (cache, asked) = (services.open_cache_of(&roots), Named::new(&args.providers));
     let mut opened = parallel::each(roots.len(), parallel::cores(), |at| open(&roots[at])).into_iter();
     let mut told: HashMap<[usize; 2], Vec<Told<'_>>> = HashMap::new();
     let outcome = targets.outcome("list", &roots, |root| {
@@ -56,15 +71,15 @@ pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         if let Some((_, entries)) = told.iter().find(|(other, _)| is_like(other)) {
             return Ok(Body::Entries(Arc::clone(entries)));
         }
-        let only: Vec<ProviderAddr> = request.providers.iter().filter_map(|text| names.resolve(text).ok()).collect();
-        let is_wanted = |listed: &Listed| request.providers.is_empty() || only.contains(&listed.address);
+        let only: Vec<ProviderAddr> = args.providers.iter().filter_map(|text| names.resolve(text).ok()).collect();
+        let is_wanted = |listed: &Listed| args.providers.is_empty() || only.contains(&listed.address);
         let mut entries = entries(root, &lock.lock, tree.as_deref(), &cache);
         entries.retain(is_wanted);
         let entries = Arc::new(entries);
         told.push((root, Arc::clone(&entries)));
         Ok(Body::Entries(entries))
     });
-    Ok(Outcome { grouping: request.by, ..outcome }.but(asked.missing(not_locked)))
+    Ok(Outcome { grouping: args.by, ..outcome }.but(asked.missing(not_locked)))
 }
 
 fn not_locked(text: &str) -> Error {

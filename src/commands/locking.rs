@@ -1,12 +1,14 @@
 //! `lock`, and what it shares with the other commands that write lock files.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::lock::{self, Mode, Root, Roots, Run};
+use super::options::{Below, LockFlags, Modules, Within};
 use super::publish::Publishing;
 use super::sources::Sources;
-use super::targets::{Below, Targets, Unlocked};
+use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::dialect::Dialect;
 use crate::disk::directory_lock::DirectoryLock;
@@ -14,38 +16,91 @@ use crate::disk::roots::{ModuleLocking, Reselected, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::version::Version;
 use crate::workspace::{Named, RunSettings};
 
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// What is wanted of each lock file.
-    pub options: LockOptions,
-    pub below: Below,
-    /// Also directories with configuration that no module calls and that have no lock file.
-    pub create: bool,
-    /// What was computed here of all that is locked then goes into a shared index.
-    pub publish: Option<Publish>,
+/// Complete the lock file.
+///
+/// Adds the providers that the configuration needs, keeps selected versions, adds the hashes of missing platforms and
+/// updates constraints. Removes nothing without --prune. Platforms come from --platform, else from .tflock.hcl, else from
+/// the lock file plus the current machine. Also known as `tflock providers lock`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock lock --platform linux_amd64 --platform darwin_arm64\n  tflock lock --check\n  tflock lock --dry-run hashicorp/aws"
+)]
+pub(crate) struct LockArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR")]
+    pub(crate) providers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) locking: LockFlags,
+    /// Write nothing; exit 1 if the file would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Read no configuration; complete the hashes of the existing entries.
+    #[arg(long, conflicts_with = "prune")]
+    pub(crate) from_lock: bool,
+    /// Remove entries that the configuration does not require.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// A state file, or the output of `state pull`: providers in it are kept.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Replace the hashes of a release that was published again; may be repeated.
+    #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason")]
+    pub(crate) accept_republished: Vec<(String, Version)>,
+    /// The reason; it is kept in the trust file.
+    #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) reason: Option<String>,
+    /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.
+    #[arg(long, conflicts_with = "from_lock")]
+    pub(crate) lock_modules: bool,
+    /// With -r: also in directories with configuration that no module calls and that have no lock file.
+    #[arg(long, requires = "recursive")]
+    pub(crate) create: bool,
+    /// Then write the hashes that this machine computed for the locked packages to a shared index: --index or `TFLOCK_INDEX`.
+    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    publish: bool,
+    /// The URL of the shared index to write to. Settings in the working tree cannot name it.
+    #[arg(long, value_name = "URL", requires = "publish")]
+    pub(crate) index: Option<String>,
+    #[command(flatten)]
+    pub(crate) below: Below,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-/// A shared index that is to be written to.
-#[derive(Debug, Clone, Default)]
-pub struct Publish {
-    /// Its URL; that of `TFLOCK_INDEX` if none is named.
-    pub index: Option<String>,
+impl LockArgs {
+    pub(crate) fn options(&self) -> LockOptions {
+        LockOptions {
+            check: self.check,
+            from_lock: self.from_lock,
+            prune: self.prune,
+            state: self.state.clone(),
+            providers: self.providers.clone(),
+            accept_republished: self.accept_republished.clone(),
+            reason: self.reason.clone(),
+            lock_modules: self.lock_modules,
+            ..self.locking.options()
+        }
+    }
 }
 
-pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let named = |publish: &Publish| Publishing::of(publish.index.as_deref(), services);
-    let publishing = request.publish.as_ref().map(named).transpose()?;
-    let targets = Targets::of(&services.scope, request.below.recursive, Unlocked::created(request.create))?;
+fn release(text: &str) -> Result<(String, Version), String> {
+    let (addr, version) = text.split_once('@').filter(|(addr, _)| !addr.is_empty()).ok_or("expected ADDR@VERSION")?;
+    let version = version.parse().map_err(|problem| format!("{problem}"))?;
+    Ok((addr.to_owned(), version))
+}
+
+pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let publishing = args.publish.then(|| Publishing::of(args.index.as_deref(), services)).transpose()?;
+    let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
-    let asked = Locking {
-        command: "lock",
-        fail_fast: request.below.fail_fast,
-        options: request.options.clone(),
-        prepare: None,
-        to: None,
-    };
+    let asked =
+        Locking { command: "lock", fail_fast: args.below.fail_fast, options: args.options(), prepare: None, to: None };
     let outcome = run(asked, targets, services);
     let is_over = |root: &RootOutcome| matches!(&root.body, Err(error) if error.kind == ErrorKind::Interrupted);
     Ok(match publishing {

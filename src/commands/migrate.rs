@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::lock::Root;
 use super::locking::{Locking, run};
+use super::options::{LockFlags, Modules, Within};
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::{Hostname, ProviderAddr, default_host};
@@ -23,35 +24,75 @@ use crate::path::worktree;
 use crate::requirements::{Origin, OriginKind};
 use crate::workspace::RunSettings;
 
-#[derive(Debug, Clone)]
-pub struct Request {
-    pub to: Dialect,
-    pub recursive: bool,
-    /// The new host is written where source addresses name the old one.
-    pub edit_config: bool,
-    /// What is wanted of the lock file.
-    pub options: LockOptions,
+/// Move the lock file to the other tool, at the same versions.
+///
+/// Moves entries of registry.terraform.io to registry.opentofu.org, or the other way round, and verifies each release
+/// afresh. If its signed checksums list the recorded archives, the archives are identical: it keeps the hashes, and the pin
+/// of the old address applies to the new one. All others are first uses. Providers of other registries stay unchanged. If
+/// a version does not exist there, it writes nothing, in no root module.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock migrate --to tofu --dry-run\n  tflock migrate -r --to tofu --edit-config\n  tflock migrate --to terraform"
+)]
+pub(crate) struct MigrateArgs {
+    /// The tool to move to.
+    #[arg(long, value_name = "TOOL", value_enum)]
+    pub(crate) to: Target,
+    /// Also write the new host where source addresses in the configuration name the old one.
+    #[arg(long)]
+    pub(crate) edit_config: bool,
+    #[command(flatten)]
+    pub(crate) locking: LockFlags,
+    /// Write nothing; exit 1 if a file would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Work in every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+/// The values of `--to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Target {
+    /// OpenTofu, with registry.opentofu.org.
+    Tofu,
+    /// Terraform, with registry.terraform.io.
+    Terraform,
+}
+
+impl Target {
+    fn dialect(self) -> Dialect {
+        match self {
+            Target::Tofu => Dialect::OpenTofu,
+            Target::Terraform => Dialect::Terraform,
+        }
+    }
 }
 
 /// Moves lock files to the other tool, at the same versions: all of them, or none.
-pub fn migrate(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let Request { to, recursive, edit_config, options } = request;
-    let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;
+pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let options = LockOptions {
+        check: args.check,
+        accept_no_configuration: true,
+        accept_missing_modules: true,
+        ..args.locking.options()
+    };
+    let (check, dry_run) = (options.check, options.dry_run);
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?;
     let kept = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
         kept.lock().unwrap_or_else(PoisonError::into_inner).extend(remarks(settings));
-        prepared(root, settings, *edit_config)
+        prepared(root, settings, args.edit_config)
     };
-    let asked = Locking {
-        command: "migrate",
-        fail_fast: false,
-        options: options.clone(),
-        prepare: Some(&prepare),
-        to: Some(*to),
-    };
+    let asked =
+        Locking { command: "migrate", fail_fast: false, options, prepare: Some(&prepare), to: Some(args.to.dialect()) };
     let mut outcome = run(asked, targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
-    if !options.check && !options.dry_run && outcome.roots.iter().any(held_up) {
+    if !check && !dry_run && outcome.roots.iter().any(held_up) {
         outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());
     }
     outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));

@@ -1,6 +1,6 @@
-//! Commands: each a function from its request and the services to an outcome.
+//! Commands: each a function from its arguments and the services to an outcome.
 //!
-//! A command prints nothing and knows no command line. Beside the commands stands what several of them need: the root
+//! A command prints nothing; the doc comments of its arguments are its help. Beside the commands stands what several of them need: the root
 //! modules of a run ([`targets`]), which sources to ask, the trust files.
 
 pub mod add;
@@ -26,6 +26,7 @@ pub mod migrate;
 pub mod mirror;
 mod modules;
 mod online;
+pub(crate) mod options;
 pub mod outdated;
 mod outdated_modules;
 mod publish;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::available_versions::{Opened, error, of_roots};
+use super::options::{Assignments, Below, Packages, Within};
 use super::outdated_modules;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
@@ -20,25 +21,42 @@ use crate::requirements::Requirements;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::Named;
 
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// The only providers to look at, as typed; empty for all.
-    pub providers: Vec<String>,
-    pub recursive: bool,
-    /// A version that could be selected is a difference.
-    pub exit_code: bool,
-    /// The modules that are not local, in place of the providers.
-    pub modules: bool,
+/// Show what `upgrade` would select, and what is newer.
+///
+/// One line for each provider that has a newer release: the selected version, the newest that the constraints allow, the
+/// newest release, and which constraint holds it back. Downloads no package and checks no signature.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock outdated\n  tflock outdated --exit-code hashicorp/aws\n  tflock outdated --modules"
+)]
+pub(crate) struct OutdatedArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR")]
+    pub(crate) providers: Vec<String>,
+    /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+    /// Show remote modules instead: the locked version, and the versions that their sources have.
+    #[arg(long, conflicts_with_all = ["providers", "source", "fs_mirror", "net_mirror"])]
+    pub(crate) modules: bool,
+    #[command(flatten)]
+    pub(crate) packages: Packages,
+    #[command(flatten)]
+    pub(crate) variables: Assignments,
+    #[command(flatten)]
+    pub(crate) below: Below,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    if request.modules {
-        return outdated_modules::outdated(request.recursive, request.exit_code, services);
+pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if args.modules {
+        return outdated_modules::outdated(args.below.recursive, args.exit_code, services);
     }
-    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
-    let options = LockOptions { providers: request.providers.clone(), found: targets.found, ..LockOptions::default() };
+    let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::Told)?;
+    let options = LockOptions { providers: args.providers.clone(), found: targets.found, ..LockOptions::default() };
     let (roots, notes) = of_roots(&targets, &options, services, true);
-    let named = Named::new(&request.providers);
+    let named = Named::new(&args.providers);
     roots.iter().flatten().for_each(|opened| named.see(opened.root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
     // As all files in reports relative to the work tree, which outside of git is the root module.
@@ -47,7 +65,7 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
     let roots = targets.paths.iter().zip(&places).zip(roots);
     let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
     let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
-    if request.recursive && !request.providers.is_empty() {
+    if args.below.recursive && !args.providers.is_empty() {
         // Who does not ask for them is not in the answer.
         outcome.roots.retain(
             |root| !matches!(&root.body, Ok(Body::Outdated(report)) if report.rows.is_empty() && report.complete),
@@ -57,7 +75,7 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
         Ok(Body::Outdated(report)) => report.rows.iter().any(Outdated::is_upgradable),
         _ => false,
     };
-    let differs = request.exit_code && outcome.roots.iter().any(is_upgradable);
+    let differs = args.exit_code && outcome.roots.iter().any(is_upgradable);
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }.differing(differs).but(missing))
 }
 

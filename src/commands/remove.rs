@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::edit_requirements::{self, Removal};
+use super::edit_requirements;
 use super::lock::Root;
 use super::locking::{Locking, run};
+use super::options::{Modules, Within};
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::diff::{Change, ChangeKind};
@@ -13,21 +14,40 @@ use crate::error::Error;
 use crate::outcome::{Body, Outcome};
 use crate::workspace::RunSettings;
 
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    pub removal: Removal,
-    /// Nothing is written; the outcome holds the diff.
-    pub dry_run: bool,
+/// Remove a requirement and its lock file entry.
+///
+/// Refuses while something still uses the provider, unless forced. The signer stays trusted. If you re-add the provider,
+/// versions in git history keep their recorded hashes; other versions are a first use. An entry that another module
+/// requires stays.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Example:\n  tflock remove hashicorp/random")]
+pub(crate) struct RemoveArgs {
+    /// Source addresses.
+    #[arg(value_name = "ADDR", required = true)]
+    pub(crate) providers: Vec<String>,
+    /// Remove the provider even if something uses it.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Leave the configuration unchanged.
+    #[arg(long)]
+    pub(crate) lock_only: bool,
+    /// Write nothing; print the diff.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let options = LockOptions { dry_run: request.dry_run, accept_no_configuration: true, ..LockOptions::default() };
+pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let options = LockOptions { dry_run: args.dry_run, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
     let kept = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
-        let root = edit_requirements::remove(root, settings, &request.removal)?;
+        let root = edit_requirements::remove(root, settings, args)?;
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(still_required(&root, settings).filter(|_| !request.removal.lock_only));
+        kept.extend(still_required(&root, settings).filter(|_| !args.lock_only));
         Ok(root)
     };
     let asked = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };

@@ -15,13 +15,6 @@ use crate::path::worktree;
 use crate::workspace::discover::discover;
 use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Below {
-    pub recursive: bool,
-    /// No further root module is begun once one has failed.
-    pub fail_fast: bool,
-}
-
 #[derive(Debug)]
 pub struct Targets<'a> {
     scope: &'a Scope,

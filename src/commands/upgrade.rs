@@ -2,28 +2,159 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use super::available_versions::of_roots;
 use super::edit_requirements::{self, Bump, Offered};
 use super::lock::Root;
 use super::locking::{Locking, run};
-use super::targets::{Below, Targets, Unlocked};
+use super::options::{Assignments, Below, LockFlags, Within};
+use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
+use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind};
+use crate::lock::plan::{self, OneForAll};
 use crate::outcome::Outcome;
+use crate::query::criteria;
+use crate::settings::{Age, Date};
+use crate::version::Version;
 use crate::workspace::RunSettings;
 
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    pub options: LockOptions,
-    pub below: Below,
-    /// Constraints of the root module that do not allow the version are rewritten.
-    pub bump: bool,
+/// Select the newest versions that the constraints allow.
+///
+/// Without ADDR: every provider. Adds missing entries; removes nothing without --prune, except Terraform entries that
+/// OpenTofu's replace. Shows what keeps a provider from its newest release. The age of a release is the age of its
+/// signature, because the registry protocol has no publication date.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws --precise 5.31.0\n  tflock upgrade -r hashicorp/aws"
+)]
+pub(crate) struct UpgradeArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR")]
+    pub(crate) providers: Vec<String>,
+    /// Leave these providers as they are, by source address.
+    #[arg(long, value_name = "ADDR", num_args = 1.., conflicts_with = "precise")]
+    pub(crate) exclude: Vec<String>,
+    /// Lock these modules again from their sources, without SOURCE all modules; and only the providers that ADDR names.
+    #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"])]
+    pub(crate) modules: Option<Vec<String>>,
+    /// Select this version, newer or older; for one provider.
+    #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "pre", "newest_with_platforms"])]
+    pub(crate) precise: Option<Version>,
+    /// Change no more than this part of the version.
+    #[arg(long = "within", value_name = "PART", value_enum)]
+    pub(crate) step: Option<criteria::Within>,
+    /// Skip releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
+    #[arg(long, value_name = "DATE|AGE")]
+    exclude_newer: Option<Limit>,
+    /// Also rewrite the constraint of the root module that does not allow the version.
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) bump: bool,
+    /// Allow pre-releases; the tools accept one only if a constraint names it.
+    #[arg(long, requires = "bump")]
+    pub(crate) pre: bool,
+    /// Skip releases without a package for a wanted platform.
+    #[arg(long)]
+    pub(crate) newest_with_platforms: bool,
+    /// With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules.
+    ///
+    /// Never selects an older version than a root module has. If no release suits all of them, each root module gets the
+    /// newest that its own constraints allow, and a warning names the conflict.
+    #[arg(long)]
+    pub(crate) same_versions: bool,
+    /// With --same-versions: also select a version that is older than that of some root modules.
+    #[arg(long, requires = "same_versions")]
+    pub(crate) allow_downgrade: bool,
+    #[command(flatten)]
+    pub(crate) locking: LockFlags,
+    /// Write nothing; exit 1 if the file would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Remove entries that the configuration does not require.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// A state file, or the output of `state pull`: providers in it are kept.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) variables: Assignments,
+    #[command(flatten)]
+    pub(crate) below: Below,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let Request { options, below, bump } = request;
+/// The value of `--exclude-newer`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    Day(Date),
+    Age(Age),
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains('-') {
+            return text.parse().map(Limit::Day).map_err(|problem| format!("{problem}"));
+        }
+        text.parse().map(Limit::Age).map_err(|problem| format!("{problem}; or a date, YYYY-MM-DD"))
+    }
+}
+
+impl Limit {
+    /// The last moment that is not too new. A day counts whole, in UTC.
+    fn moment(self, now: SystemTime) -> SystemTime {
+        match self {
+            Limit::Age(age) => now.checked_sub(age.duration()),
+            Limit::Day(date) => {
+                let seconds = u64::try_from(date.unix_seconds() + 86399).unwrap_or(0);
+                SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+            }
+        }
+        .map_or(SystemTime::UNIX_EPOCH, |moment| moment.max(SystemTime::UNIX_EPOCH))
+    }
+}
+
+impl UpgradeArgs {
+    /// What was asked for.
+    fn options(&self, now: SystemTime) -> LockOptions {
+        let selection = plan::Upgrade {
+            precise: self.precise.clone(),
+            within: self.step,
+            prereleases: self.pre,
+            complete: self.newest_with_platforms,
+            same: self.same_versions.then_some(if self.allow_downgrade {
+                OneForAll::AlsoLower
+            } else {
+                OneForAll::NotLower
+            }),
+        };
+        LockOptions {
+            check: self.check,
+            prune: self.prune,
+            state: self.state.clone(),
+            providers: self.providers.clone(),
+            excluded: self.exclude.clone(),
+            upgrade: (self.modules.is_none() || !self.providers.is_empty()).then_some(selection),
+            reselected_modules: match &self.modules {
+                None => Reselected::None,
+                Some(sources) if sources.is_empty() => Reselected::All,
+                Some(sources) => Reselected::Named(sources.clone()),
+            },
+            not_after: self.exclude_newer.map(|limit| limit.moment(now)),
+            ..self.locking.options()
+        }
+    }
+}
+
+pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let UpgradeArgs { below, bump, .. } = args;
+    let options = args.options(services.scope.environment.now);
     let selection = options.upgrade.clone().unwrap_or_default();
     if selection.precise.is_some() && options.providers.len() != 1 {
         return Err(Error::new(ErrorKind::Usage, "--precise selects a version of one provider, but several are named"));
@@ -36,7 +167,7 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
     let mut newest: BTreeMap<PathBuf, Result<Arc<Offered>, Error>> = BTreeMap::new();
     if *bump && selection.precise.is_none() {
         // Notes are told when it is locked.
-        let (roots, _) = of_roots(&targets, options, services, false);
+        let (roots, _) = of_roots(&targets, &options, services, false);
         let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
         newest = targets.paths.iter().cloned().zip(offered).collect();
     }
@@ -48,9 +179,29 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
     let asked = Locking {
         command: "upgrade",
         fail_fast: below.fail_fast,
-        options: options.clone(),
+        options,
         prepare: if *bump { Some(&prepare) } else { None },
         to: None,
     };
     Ok(run(asked, targets, services))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let seconds = |text: &str| {
+            let moment = text.parse::<Limit>().unwrap().moment(now);
+            moment.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
+        };
+        assert_eq!(seconds("1970-01-02"), 2 * 86400 - 1);
+        assert_eq!(seconds("1d"), 1_000_000 - 86400);
+        assert_eq!(seconds("9999w"), 0);
+        for bad in ["", "7", "yesterday", "2024-13-01"] {
+            assert!(bad.parse::<Limit>().is_err(), "{bad}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Services;
+use super::options::{Modules, Within};
 use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
 use crate::config::{ModuleSource, ModuleVersion};
@@ -14,15 +15,27 @@ use crate::path::worktree;
 use crate::requirements::Requirements;
 use crate::workspace::{Named, Names, Reading, RootModule};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The only providers that are wanted, as typed; empty for all.
-    pub providers: Vec<String>,
-    pub recursive: bool,
+/// Show who requires a provider.
+///
+/// Shows which module, file and line requires a provider and with which constraint, through the whole module tree, and
+/// the locked version. Without ADDR: every provider.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Example:\n  tflock why hashicorp/random")]
+pub(crate) struct WhyArgs {
+    /// Provider source addresses, such as hashicorp/aws.
+    #[arg(value_name = "ADDR")]
+    pub(crate) providers: Vec<String>,
+    /// Look at every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn why(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let Request { providers, recursive } = request;
+pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let WhyArgs { providers, recursive, .. } = args;
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
     let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), Named::new(providers));

@@ -56,10 +56,13 @@ pub struct Outcome {
     pub recursive: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+/// The values of `list --by`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum Grouping {
+    /// Which versions of each provider, and where.
     #[default]
     Provider,
+    /// What each root module locks.
     Root,
 }
 

@@ -42,12 +42,14 @@ impl ReleaseCriteria {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// How far from the recorded version: the values of `upgrade --within`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Within {
-    /// The last number may change.
+    /// The last number.
     Patch,
-    /// The last two numbers may change.
+    /// The last two numbers.
     Minor,
+    /// Any number.
     Major,
 }
 

@@ -37,22 +37,23 @@ use paint::{Paint, Painted};
 /// Narrower terminals get lines of this width.
 const LEAST_WIDTH: usize = 40;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+/// The values of `--format`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum Format {
-    /// People, on a terminal or in a log.
+    /// Text for a terminal.
     #[default]
     Human,
-    /// Programs: one JSON document.
+    /// One JSON document.
     Json,
-    /// Comments on pull requests, step summaries.
+    /// A comment on a pull request, or a step summary.
     Markdown,
-    /// GitHub Actions: annotations.
+    /// Annotations of GitHub Actions; this and the next two for commands that check or change lock files.
     Github,
-    /// GitLab: a Code Quality report.
+    /// A Code Quality report of GitLab.
     Gitlab,
-    /// Code scanning: SARIF 2.1.0.
+    /// SARIF 2.1.0, for code scanning.
     Sarif,
-    /// The body of a commit message.
+    /// The body of a commit message; for diff only.
     Commit,
 }
 

@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
-use super::{Arguments, Packages, Within};
+use super::Arguments;
 use crate::commands::diff::{Asked, Request};
+use crate::commands::options::{Packages, Within};
 
 /// Explain a change of the lock file.
 ///

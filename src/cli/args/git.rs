@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
-
-use super::Within;
-use crate::commands::git;
 use crate::commands::merge::{Driven, Request};
+use crate::commands::options::Within;
 
 /// Merge lock files provider by provider.
 ///
@@ -56,31 +53,6 @@ pub(in crate::cli) struct TextconvArgs {
     pub(in crate::cli) within: Within,
 }
 
-/// Let git merge and compare lock files through tflock.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub(in crate::cli) struct GitArgs {
-    #[command(subcommand)]
-    pub(in crate::cli) command: GitCommand,
-    #[command(flatten)]
-    pub(in crate::cli) within: Within,
-}
-
-/// The commands below `git`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
-pub(in crate::cli) enum GitCommand {
-    /// Write .gitattributes and the repository's configuration.
-    ///
-    /// Adds a line for each kind of file to the .gitattributes at the top of the working tree, which you commit, and the
-    /// commands to the configuration of this clone, which git does not share: everyone who merges runs this once. Code
-    /// hosts do not run merge drivers.
-    Install,
-    /// Remove these settings again.
-    Uninstall,
-    /// Show what is installed; exit 1 if something is missing.
-    Status,
-}
-
 impl MergeArgs {
     /// What was asked for.
     pub(in crate::cli) fn request(&self) -> Request {
@@ -93,17 +65,6 @@ impl MergeArgs {
                 path: self.path.clone(),
             }),
             _ => Request::Resolve(self.resolve.clone().unwrap_or_default()),
-        }
-    }
-}
-
-impl GitCommand {
-    /// What was asked for.
-    pub(in crate::cli) fn request(self) -> git::Request {
-        match self {
-            Self::Install => git::Request::Install,
-            Self::Uninstall => git::Request::Uninstall,
-            Self::Status => git::Request::Status,
         }
     }
 }

@@ -1,21 +1,10 @@
 //! The command line: what can be typed. The doc comments are the help.
 
-mod add;
-mod cache;
 mod diff;
 mod git;
 mod global;
-mod list;
-mod lock;
-mod locking;
-mod migrate;
-mod mirror;
-mod modules;
 mod parsing;
 mod single_dash;
-mod source;
-mod trust;
-mod upgrade;
 mod verify;
 
 use std::path::PathBuf;
@@ -23,30 +12,33 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap_complete::Shell;
 
-use crate::commands::{fmt, get, hash};
+use crate::commands::add::AddArgs;
+use crate::commands::cache::CacheArgs;
+use crate::commands::explain::ExplainArgs;
+use crate::commands::fmt::FmtArgs;
+use crate::commands::get;
+use crate::commands::git::GitArgs;
+use crate::commands::hash::HashArgs;
+use crate::commands::list::ListArgs;
+use crate::commands::locking::LockArgs;
+use crate::commands::migrate::MigrateArgs;
+use crate::commands::mirror::MirrorArgs;
+use crate::commands::options::{Assignments, Modules, Packages, Within};
+use crate::commands::outdated::OutdatedArgs;
+use crate::commands::remove::RemoveArgs;
+use crate::commands::trust::TrustArgs;
+use crate::commands::upgrade::UpgradeArgs;
+use crate::commands::why::WhyArgs;
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::error::{Error, ErrorKind};
-use crate::settings::SourceChoice;
 use crate::workspace::{Environment, Readings, Scope};
 
-pub(super) use add::{AddArgs, RemoveArgs};
-pub(super) use cache::CacheArgs;
 pub(super) use diff::DiffArgs;
-pub(super) use git::{GitArgs, MergeArgs, TextconvArgs};
-use global::Below;
-pub(super) use global::{Global, Tool, Within};
-pub(super) use list::{ListArgs, WhyArgs};
-pub(super) use lock::LockArgs;
-use locking::Locking;
-pub(super) use migrate::MigrateArgs;
-pub(super) use mirror::MirrorArgs;
-use modules::{Assignments, Modules};
+pub(super) use git::{MergeArgs, TextconvArgs};
+pub(super) use global::{Global, Tool};
 pub(super) use parsing::{Arguments, command};
 pub(super) use single_dash::{double_dashes, wants_json};
-use source::Packages;
-pub(super) use trust::TrustArgs;
-pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
-pub(super) use verify::{ExplainArgs, VerifyArgs};
+pub(super) use verify::VerifyArgs;
 
 // The commands; a doc comment would be the help of the program. Each is described when it is asked for: to describe them all takes longer than most of them run.
 #[derive(Debug, Subcommand)]
@@ -92,28 +84,6 @@ pub(super) enum ProvidersCommand {
     Lock(LockArgs),
 }
 
-/// Write the lock file as the tools write it.
-///
-/// Rewrites dependency lock files in their canonical text: order, spacing, each hash once. Refuses what the tools refuse.
-/// Without FILE the lock file of the root module; `-` reads standard input and writes standard output.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  tflock fmt\n  tflock fmt --check -r\n  git show HEAD:./.terraform.lock.hcl | tflock fmt -"
-)]
-pub(super) struct FmtArgs {
-    /// Write nothing; exit 1 if a file would change.
-    #[arg(long)]
-    pub(super) check: bool,
-    /// The lock files, or - for standard input.
-    #[arg(value_name = "FILE|-")]
-    pub(super) files: Vec<PathBuf>,
-    /// Format every lock file below.
-    #[arg(short, long, conflicts_with = "files")]
-    pub(super) recursive: bool,
-    #[command(flatten)]
-    pub(super) within: Within,
-}
-
 /// Install the locked modules.
 ///
 /// Puts the modules that .tflock.modules.hcl locks into .terraform/modules, each verified, with a modules.json that init
@@ -126,20 +96,6 @@ pub(super) struct GetArgs {
     pub(super) recursive: bool,
     #[command(flatten)]
     variables: Assignments,
-    #[command(flatten)]
-    pub(super) within: Within,
-}
-
-/// Print the hashes of provider packages.
-///
-/// Prints the zh: and h1: of archives and the h1: of unpacked directories, one line `HASH  PATH` each, as a lock file
-/// records them.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  tflock hash terraform-provider-null_3.2.4_linux_amd64.zip")]
-pub(super) struct HashArgs {
-    /// Archives and directories.
-    #[arg(value_name = "PATH", required = true)]
-    pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -192,138 +148,85 @@ impl CompletionsArgs {
     }
 }
 
-impl FmtArgs {
-    pub(super) fn request(&self) -> fmt::Request {
-        fmt::Request { check: self.check, files: self.files.clone(), recursive: self.recursive }
-    }
-}
-
 impl GetArgs {
     pub(super) fn request(&self) -> get::Request {
         get::Request { recursive: self.recursive }
     }
 }
 
-impl HashArgs {
-    pub(super) fn request(&self) -> hash::Request {
-        hash::Request { paths: self.paths.clone() }
-    }
+/// What a run needs to know of its command, whichever that is.
+#[derive(Debug, Default)]
+pub(super) struct Common<'a> {
+    /// The command as reports name it.
+    pub(super) name: &'static str,
+    within: Option<&'a Within>,
+    /// Where packages come from: only commands that request packages have the options.
+    packages: Option<&'a Packages>,
+    /// Where modules come from; the same.
+    modules: Option<ModuleAccess>,
+    /// The names of providers as they were typed.
+    pub(super) providers: Vec<&'a str>,
 }
 
 impl Command {
-    /// The command as reports name it.
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Command::Lock(_) | Command::Providers { .. } => "lock",
-            Command::Add(_) => "add",
-            Command::Remove(_) => "remove",
-            Command::Upgrade(_) => "upgrade",
-            Command::Outdated(_) => "outdated",
-            Command::Migrate(_) => "migrate",
-            Command::Mirror(_) => "mirror",
-            Command::Verify(_) => "verify",
-            Command::Explain(_) => "explain",
-            Command::Get(_) => "get",
-            Command::Fmt(_) => "fmt",
-            Command::Hash(_) => "hash",
-            Command::List(_) => "list",
-            Command::Why(_) => "why",
-            Command::Diff(_) => "diff",
-            Command::Trust(_) => "trust",
-            Command::Merge(_) => "merge",
-            Command::Textconv(_) => "textconv",
-            Command::Git(_) => "git",
-            Command::Cache(_) => "cache",
-            Command::Completions(_) => "completions",
-            Command::Man(_) => "man",
-            Command::Schema => "schema",
-            Command::Version => "version",
-            Command::Help(_) => "help",
+    pub(super) fn common(&self) -> Common<'_> {
+        fn of<'a>(name: &'static str, within: &'a Within, providers: &'a [String]) -> Common<'a> {
+            // What `add` takes may end in a constraint.
+            let typed = providers.iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name));
+            Common { name, within: Some(within), providers: typed.collect(), ..Common::default() }
         }
-    }
-
-    /// The names of providers as they were typed.
-    pub(super) fn providers(&self) -> Vec<&str> {
-        let typed = match self {
-            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => &lock.providers,
-            Command::Add(add) => &add.providers,
-            Command::Remove(remove) => &remove.providers,
-            Command::Upgrade(upgrade) => &upgrade.providers,
-            Command::Outdated(outdated) => &outdated.providers,
-            Command::List(list) => &list.providers,
-            Command::Why(why) => &why.providers,
-            Command::Explain(explain) => return explain.topic.as_deref().into_iter().collect(),
-            Command::Trust(trust) => return trust.command.providers(),
-            _ => return Vec::new(),
-        };
-        // What `add` takes may end in a constraint.
-        typed.iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name)).collect()
-    }
-
-    /// Where modules are looked for: that can be said where it matters most.
-    fn modules(&self) -> ModuleAccess {
-        let modules = match self {
-            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => &lock.modules,
-            Command::Add(add) => &add.modules,
-            Command::Remove(remove) => &remove.modules,
-            Command::Migrate(migrate) => &migrate.modules,
-            Command::Verify(verify) => &verify.modules,
-            Command::Why(why) => &why.modules,
-            Command::Get(get) => return get.variables.access(),
-            Command::Upgrade(upgrade) => return upgrade.variables.access(),
-            Command::Outdated(outdated) => return outdated.variables.access(),
-            Command::List(list) => return list.variables.access(),
-            _ => return ModuleAccess { lookup: ModuleLookup::Auto, ..ModuleAccess::default() },
-        };
-        modules.access()
-    }
-
-    /// Where packages are asked for: that can be said where they are asked for.
-    fn source(&self) -> Option<SourceChoice> {
-        let packages = match self {
-            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
-                &lock.locking.packages
-            }
-            Command::Add(add) => &add.locking.packages,
-            Command::Upgrade(upgrade) => &upgrade.locking.packages,
-            Command::Migrate(migrate) => &migrate.locking.packages,
-            Command::Verify(verify) => &verify.packages,
-            Command::Outdated(outdated) => &outdated.packages,
-            Command::Diff(diff) => &diff.packages,
-            Command::Mirror(mirror) => &mirror.packages,
-            Command::Trust(trust) => trust.command.source()?,
-            _ => return None,
-        };
-        packages.choice()
-    }
-
-    fn within(&self) -> Option<&Within> {
+        let with_modules = |modules: &Modules, common| Common { modules: Some(modules.access()), ..common };
+        let with_variables = |variables: &Assignments, common| Common { modules: Some(variables.access()), ..common };
+        let alone = |name| Common { name, ..Common::default() };
         match self {
-            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
-            Command::Add(add) => Some(&add.within),
-            Command::Remove(remove) => Some(&remove.within),
-            Command::Upgrade(upgrade) => Some(&upgrade.within),
-            Command::Outdated(outdated) => Some(&outdated.within),
-            Command::Migrate(migrate) => Some(&migrate.within),
-            Command::Mirror(mirror) => Some(&mirror.within),
-            Command::Verify(verify) => Some(&verify.within),
-            Command::Explain(explain) => Some(&explain.within),
-            Command::Get(get) => Some(&get.within),
-            Command::Fmt(fmt) => Some(&fmt.within),
-            Command::Hash(hash) => Some(&hash.within),
-            Command::List(list) => Some(&list.within),
-            Command::Why(why) => Some(&why.within),
-            Command::Diff(diff) => Some(&diff.within),
-            Command::Trust(trust) => Some(trust.command.within()),
-            Command::Merge(merge) => Some(&merge.within),
-            Command::Textconv(textconv) => Some(&textconv.within),
-            Command::Git(git) => Some(&git.within),
-            Command::Cache(_)
-            | Command::Completions(_)
-            | Command::Man(_)
-            | Command::Schema
-            | Command::Version
-            | Command::Help(_) => None,
+            Command::Lock(args) | Command::Providers { command: ProvidersCommand::Lock(args) } => {
+                let common = with_modules(&args.modules, of("lock", &args.within, &args.providers));
+                Common { packages: Some(&args.locking.packages), ..common }
+            }
+            Command::Add(args) => {
+                let common = with_modules(&args.modules, of("add", &args.within, &args.providers));
+                Common { packages: Some(&args.locking.packages), ..common }
+            }
+            Command::Remove(args) => with_modules(&args.modules, of("remove", &args.within, &args.providers)),
+            Command::Upgrade(args) => {
+                let common = with_variables(&args.variables, of("upgrade", &args.within, &args.providers));
+                Common { packages: Some(&args.locking.packages), ..common }
+            }
+            Command::Outdated(args) => {
+                let common = with_variables(&args.variables, of("outdated", &args.within, &args.providers));
+                Common { packages: Some(&args.packages), ..common }
+            }
+            Command::Migrate(args) => {
+                let common = with_modules(&args.modules, of("migrate", &args.within, &[]));
+                Common { packages: Some(&args.locking.packages), ..common }
+            }
+            Command::Mirror(args) => Common { packages: Some(&args.packages), ..of("mirror", &args.within, &[]) },
+            Command::Verify(args) => {
+                let common = with_modules(&args.modules, of("verify", &args.within, &[]));
+                Common { packages: Some(&args.packages), ..common }
+            }
+            Command::Explain(args) => {
+                Common { providers: args.topic.as_deref().into_iter().collect(), ..of("explain", &args.within, &[]) }
+            }
+            Command::Get(args) => with_variables(&args.variables, of("get", &args.within, &[])),
+            Command::Fmt(args) => of("fmt", &args.within, &[]),
+            Command::Hash(args) => of("hash", &args.within, &[]),
+            Command::List(args) => with_variables(&args.variables, of("list", &args.within, &args.providers)),
+            Command::Why(args) => with_modules(&args.modules, of("why", &args.within, &args.providers)),
+            Command::Diff(args) => Common { packages: Some(&args.packages), ..of("diff", &args.within, &[]) },
+            Command::Trust(args) => {
+                let (within, providers) = (args.command.within(), args.command.providers());
+                Common { packages: args.command.packages(), providers, ..of("trust", within, &[]) }
+            }
+            Command::Merge(args) => of("merge", &args.within, &[]),
+            Command::Textconv(args) => of("textconv", &args.within, &[]),
+            Command::Git(args) => of("git", &args.within, &[]),
+            Command::Cache(_) => alone("cache"),
+            Command::Completions(_) => alone("completions"),
+            Command::Man(_) => alone("man"),
+            Command::Schema => alone("schema"),
+            Command::Version => alone("version"),
+            Command::Help(_) => alone("help"),
         }
     }
 }
@@ -331,20 +234,22 @@ impl Command {
 impl Arguments {
     /// The directories of `-C`, before and behind the command.
     fn directories(&self) -> Vec<PathBuf> {
-        let behind = self.command.within().into_iter().flat_map(|within| &within.chdir);
+        let behind = self.command.common().within.into_iter().flat_map(|within| &within.chdir);
         self.within.chdir.iter().chain(behind).cloned().collect()
     }
 
     /// Where to work, and what holds for all root modules.
     pub(super) fn scope(&self, environment: &Environment) -> Scope {
+        let Common { packages, modules, .. } = self.command.common();
+        let modules = modules.unwrap_or_else(|| ModuleAccess { lookup: ModuleLookup::Auto, ..ModuleAccess::default() });
         Scope {
             named: self.directories(),
             tool: self.global.tool.map(Tool::choice),
             trust_file: self.global.trust_file.clone(),
-            source: self.command.source(),
+            source: packages.and_then(Packages::choice),
             offline: self.global.offline,
             no_cache: self.global.no_cache,
-            modules: self.command.modules(),
+            modules,
             environment: environment.clone(),
             readings: Readings::default(),
         }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{Command, Global, Within};
+use super::{Command, Global};
+use crate::commands::options::Within;
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
 ///

@@ -54,13 +54,16 @@ fn help_texts() {
 #[test]
 fn terraforms_command_line_is_ours() {
     let typed = "-chdir=a providers lock -platform=linux_amd64 -platform b_c -fs-mirror=d acme/x";
-    let options = lock(typed).request().options;
+    let options = lock(typed).options();
     let platforms: Vec<&str> = options.platforms.iter().map(Platform::as_str).collect();
     assert_eq!(platforms, ["linux_amd64", "b_c"]);
     assert_eq!(options.providers, ["acme/x"]);
-    assert_eq!(parse(typed).unwrap().command.source(), Some(SourceChoice::Directory("d".into())));
-    assert_eq!(lock("lock --platform a_b --platform a_b").request().options.platforms.len(), 1);
-    assert_eq!(parse("-json list").unwrap().global.format(), Format::Json);
+    assert_eq!(
+        parse(typed).unwrap().command.common().packages.and_then(Packages::choice),
+        Some(SourceChoice::Directory("d".into()))
+    );
+    assert_eq!(lock("lock --platform a_b --platform a_b").options().platforms.len(), 1);
+    assert_eq!(parse("-json list").unwrap().global.format, Format::Json);
     assert_eq!(parse("list -no-color").unwrap().global.color, Colour::Never);
 }
 
@@ -77,16 +80,15 @@ fn global_options_stand_anywhere() {
         ["--tool tofu -v --format json why", "why --tool tofu -v --format json", "--tool auto why --tool tofu -v -json"]
     {
         let global = parse(line).unwrap().global;
-        assert_eq!((global.tool, global.format()), (Some(Tool::Tofu), Format::Json), "{line}");
+        assert_eq!((global.tool, global.format), (Some(Tool::Tofu), Format::Json), "{line}");
         assert_eq!(global.detail(), Detail::Verbose, "{line}");
     }
 }
 
 #[test]
 fn republished_releases() {
-    let options = lock("lock --accept-republished acme/x@1.2.0 --accept-republished a/b@2.0.0-rc1 --reason because")
-        .request()
-        .options;
+    let options =
+        lock("lock --accept-republished acme/x@1.2.0 --accept-republished a/b@2.0.0-rc1 --reason because").options();
     assert_eq!(options.accept_republished[0], ("acme/x".to_owned(), Version::new(1, 2, 0)));
     assert_eq!(options.accept_republished.len(), 2);
     assert_eq!(options.reason.as_deref(), Some("because"));

@@ -2,8 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::{Modules, Packages, Within};
-use crate::commands::explain;
+use crate::commands::options::{Modules, Packages, Within};
 use crate::commands::verify::base::AskedBase;
 use crate::commands::verify::{Request, VerifyOptions};
 use crate::query::question::Depth;
@@ -111,33 +110,6 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let bytes = unit.and_then(|unit| number.parse::<u64>().ok()?.checked_mul(unit));
     bytes.ok_or_else(|| "expected a number of bytes, such as 500MiB or 2GiB".to_owned())
-}
-
-/// Explain a rule, a hash or a provider.
-///
-/// Shows what a rule means and what to do about it; where the repository records a hash and which package it belongs to;
-/// or, for a source address, the evidence for each hash of its entry, and which other lock files have the provider. Does
-/// not use the network: it shows what earlier runs found out.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
-)]
-pub(in crate::cli) struct ExplainArgs {
-    /// The id of a rule, a topic, a hash with its scheme, or a provider source address; without it the rules and topics.
-    #[arg(value_name = "RULE|TOPIC|HASH|ADDR")]
-    pub(super) topic: Option<String>,
-    /// Look at the lock file of every root module below.
-    #[arg(short, long)]
-    recursive: bool,
-    #[command(flatten)]
-    pub(super) within: Within,
-}
-
-impl ExplainArgs {
-    /// What was asked for.
-    pub(in crate::cli) fn request(&self) -> explain::Request {
-        explain::Request { topic: self.topic.clone(), recursive: self.recursive }
-    }
 }
 
 #[cfg(test)]

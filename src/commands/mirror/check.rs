@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::contents::{Contents, has};
 use super::wanted::{Need, of_releases, wanted};
-use super::{Request, placed, unread};
+use super::{MirrorArgs, placed, unread};
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged, recalled};
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::directory_lock::DirectoryLock;
@@ -24,29 +24,29 @@ use crate::release::{Release, Releases, naming};
 use crate::settings::SourceChoice;
 
 pub(super) fn check(
-    request: &Request,
+    args: &MirrorArgs,
     roots: Roots,
     now: SystemTime,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
-    FilesystemMirror::open(&request.directory)?;
-    let _lock = DirectoryLock::acquire_shared(&request.directory)?;
-    let contents = Contents::read(&request.directory)?;
+    FilesystemMirror::open(&args.directory)?;
+    let _lock = DirectoryLock::acquire_shared(&args.directory)?;
+    let contents = Contents::read(&args.directory)?;
     let memory = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
     contents.remember(&memory);
     let known = recalled(&roots, &memory);
     let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
     let (outcomes, notes) = judged(roots, &known, &memory, VerifyOptions::default());
     let checked = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
-        let Some(root) = root.filter(|root| root.spans().is_some()) else { return unread(outcome, request) };
+        let Some(root) = root.filter(|root| root.spans().is_some()) else { return unread(outcome, args) };
         of_releases(&mut outcome, &root);
-        Checked { request, contents: &contents, root: &root, known: &known }.finish(outcome)
+        Checked { args, contents: &contents, root: &root, known: &known }.finish(outcome)
     });
     let mut checked: Vec<RootOutcome> = checked.collect();
     // What is wrong with the mirror itself is told once.
     if let Some(first) = checked.first_mut() {
         first.findings.extend(contents.findings(now));
     }
-    let directory = request.directory.to_string_lossy();
+    let directory = args.directory.to_string_lossy();
     for finding in checked.iter_mut().flat_map(|outcome| &mut outcome.findings) {
         *finding = finding.clone().filled("DIR", &directory);
     }
@@ -54,7 +54,7 @@ pub(super) fn check(
 }
 
 struct Checked<'a> {
-    request: &'a Request,
+    args: &'a MirrorArgs,
     contents: &'a Contents,
     root: &'a Root,
     known: &'a Releases,
@@ -62,8 +62,8 @@ struct Checked<'a> {
 
 impl Checked<'_> {
     fn finish(&self, mut outcome: RootOutcome) -> RootOutcome {
-        let (mut report, mut findings) = (self.request.report(), Vec::new());
-        for (key, need) in wanted(self.request, self.root, self.known, &outcome.findings) {
+        let (mut report, mut findings) = (self.args.report(), Vec::new());
+        for (key, need) in wanted(self.args, self.root, self.known, &outcome.findings) {
             match self.contents.hashes.get(&key) {
                 Some(Ok(hashes)) => findings.extend(self.package(&key, hashes, &mut report)),
                 None if self.is_missed(&key, need) => findings.push(lacks(&key, "the mirror has no package of")),
@@ -97,7 +97,7 @@ impl Checked<'_> {
         let entry = self.root.lock().get(&key.address);
         let zh = PackageHash::zh(hashes.zh);
         if entry.is_some_and(|entry| entry.hashes.iter().any(|hash| has(hashes, hash))) {
-            report.packages.push(present(self.request, key, hashes));
+            report.packages.push(present(self.args, key, hashes));
         } else if self.release(key).is_some_and(|release| release.owns(&zh)) {
             report.failed.push(unrecorded(key));
         } else {
@@ -128,14 +128,14 @@ fn lacks(PackageKey { address, version, platform }: &PackageKey, what: &str) -> 
     Finding::new(Rule::MirrorIncomplete, message).about(address)
 }
 
-fn present(request: &Request, key: &PackageKey, hashes: &ArchiveHashes) -> MirroredPackage {
+fn present(args: &MirrorArgs, key: &PackageKey, hashes: &ArchiveHashes) -> MirroredPackage {
     let file_name = naming::conventional(&key.address, &key.version, &key.platform);
-    let file = directory_in(&request.directory, &key.address).join(file_name);
+    let file = directory_in(&args.directory, &key.address).join(file_name);
     MirroredPackage {
         address: key.address.clone(),
         version: key.version.clone(),
         platform: key.platform.clone(),
-        file: file.strip_prefix(&request.directory).map_or(file.clone(), ToOwned::to_owned),
+        file: file.strip_prefix(&args.directory).map_or(file.clone(), ToOwned::to_owned),
         size: hashes.size,
         hashes: vec![hashes.h1.clone(), PackageHash::zh(hashes.zh)],
         fate: Fate::Present,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::wanted::{Need, of_releases, queries, wanted};
-use super::{Request, placed, unread};
+use super::{MirrorArgs, placed, unread};
 use crate::commands::Services;
 use crate::commands::sources::{Group, Sources};
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
@@ -39,7 +39,7 @@ enum Begun {
 type Answers = BTreeMap<PackageKey, CopyAnswer>;
 
 pub(super) fn copy(
-    request: &Request,
+    args: &MirrorArgs,
     roots: Roots,
     services: &Services<'_>,
     cache: &Arc<Cache>,
@@ -53,13 +53,13 @@ pub(super) fn copy(
     let (mut writer, mut notes, mut told) = (None, Vec::new(), BTreeSet::new());
     for Group { members, opened } in groups {
         let of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
-        let finished = match opened.and_then(|session| session.ok_or_else(|| offline(request))) {
+        let finished = match opened.and_then(|session| session.ok_or_else(|| offline(args))) {
             Ok(session) => {
                 let writer = match &mut writer {
                     Some(writer) => writer,
-                    none => none.insert(MirrorWriter::open(&request.directory)?),
+                    none => none.insert(MirrorWriter::open(&args.directory)?),
                 };
-                let copying = Copying { request, cache, writer };
+                let copying = Copying { args, cache, writer };
                 let (finished, more) = copying.of_group(of_group, &session, &mut told)?;
                 notes.extend(more);
                 finished
@@ -77,16 +77,16 @@ pub(super) fn copy(
     Ok((outcomes.into_values().collect(), notes))
 }
 
-fn offline(request: &Request) -> Error {
+fn offline(args: &MirrorArgs) -> Error {
     let message = "mirror asks the sources of packages for them, which --offline forbids";
-    let directory = shell_word(&request.directory.to_string_lossy());
+    let directory = shell_word(&args.directory.to_string_lossy());
     let hint = format!("`tflock mirror --check {directory}` needs no network");
     Error::new(ErrorKind::Offline, message).hint(hint)
 }
 
 #[derive(Clone, Copy)]
 struct Copying<'a> {
-    request: &'a Request,
+    args: &'a MirrorArgs,
     cache: &'a Cache,
     writer: &'a MirrorWriter,
 }
@@ -99,7 +99,7 @@ impl Copying<'_> {
         session: &Session,
         told: &mut BTreeSet<PackageKey>,
     ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
-        let queries = queries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.request);
+        let queries = queries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.args);
         let rules = queries.iter().map(|(key, query)| (key.clone(), query.rules.clone())).collect();
         let (mut begun, mut notes) = (Vec::new(), Vec::new());
         let choose = |known: Releases| {
@@ -111,7 +111,7 @@ impl Copying<'_> {
             sources.copies(choose(known)).await
         })?;
         let unwritten = self.publish(&answers);
-        let done = Done { request: self.request, answers: &answers, unwritten: &unwritten };
+        let done = Done { args: self.args, answers: &answers, unwritten: &unwritten };
         let finished = begun.into_iter().map(|begun| match begun {
             Begun::Judged(judged) => judged.finish(&done, told),
             Begun::Unread(outcome) => outcome,
@@ -125,11 +125,11 @@ impl Copying<'_> {
         let (outcomes, notes) = judged(roots, known, self.cache, VerifyOptions::default());
         let begun = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
             let Some(root) = root.filter(|root| root.spans().is_some()) else {
-                return Begun::Unread(unread(outcome, self.request));
+                return Begun::Unread(unread(outcome, self.args));
             };
             of_releases(&mut outcome, &root);
             let failed = unanswered(&root, known);
-            let mut wanted = wanted(self.request, &root, known, &outcome.findings);
+            let mut wanted = wanted(self.args, &root, known, &outcome.findings);
             // What could not be asked about has been told.
             wanted.retain(|(key, _)| {
                 known.get(&(key.address.clone(), key.version.clone())).is_some_and(|known| known.release().is_some())
@@ -201,7 +201,7 @@ fn unanswered(root: &Root, known: &Releases) -> Vec<Error> {
 }
 
 struct Done<'a> {
-    request: &'a Request,
+    args: &'a MirrorArgs,
     answers: &'a Answers,
     unwritten: &'a BTreeMap<ReleaseKey, Error>,
 }
@@ -209,8 +209,8 @@ struct Done<'a> {
 impl Judged {
     /// The result. Of a package that several root modules want, the first tells what was done.
     fn finish(self, done: &Done<'_>, told: &mut BTreeSet<PackageKey>) -> RootOutcome {
-        let Done { request, answers, unwritten } = done;
-        let mut report = request.report();
+        let Done { args, answers, unwritten } = done;
+        let mut report = args.report();
         report.failed = self.failed;
         let mut findings = Vec::new();
         for (key, need) in self.wanted {
@@ -220,7 +220,7 @@ impl Judged {
                     let written = unwritten.get(&(key.address.clone(), key.version.clone())).map_or(Ok(()), Err);
                     let first = told.insert(key.clone());
                     match written {
-                        Ok(()) => report.packages.push(mirrored(request, key, copied, first)),
+                        Ok(()) => report.packages.push(mirrored(args, key, copied, first)),
                         Err(error) => report.failed.push(error.clone()),
                     }
                 }
@@ -249,10 +249,10 @@ fn records(root: &Root, key: &PackageKey, copied: &Copied) -> bool {
     entry.is_some_and(|entry| [&copied.zh, &copied.h1].iter().any(|hash| entry.hashes.contains(hash)))
 }
 
-fn mirrored(request: &Request, key: PackageKey, copied: &Copied, first: bool) -> MirroredPackage {
-    let directory = directory_in(&request.directory, &key.address);
+fn mirrored(args: &MirrorArgs, key: PackageKey, copied: &Copied, first: bool) -> MirroredPackage {
+    let directory = directory_in(&args.directory, &key.address);
     let file = directory.join(&copied.file_name);
-    let file = file.strip_prefix(&request.directory).map_or(file.clone(), ToOwned::to_owned);
+    let file = file.strip_prefix(&args.directory).map_or(file.clone(), ToOwned::to_owned);
     MirroredPackage {
         address: key.address,
         version: key.version,

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Services;
+use super::options::{Packages, Within, platform};
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::opening::open;
@@ -19,26 +20,44 @@ use crate::finding::Finding;
 use crate::outcome::{Body, MirrorReport, Outcome, RootOutcome};
 use crate::platform::Platform;
 
-#[derive(Debug, Clone)]
-pub struct Request {
-    pub directory: PathBuf,
-    /// The platforms asked for, each once; empty if none were.
-    pub platforms: Vec<Platform>,
-    pub recursive: bool,
-    /// Write nothing; tell whether all is there and as it should be.
-    pub check: bool,
+/// Copy the locked packages into a directory that serves as a mirror.
+///
+/// Writes the packages of the lock file, checked as `verify` checks them, as a filesystem mirror. Served over https, the
+/// same directory is a network mirror. Next to the packages it writes SHA256SUMS, its signature and the registry's keys, if
+/// the source of the packages has them. Existing packages are not downloaded again, and other versions stay.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock mirror /srv/mirror --platform linux_amd64 --platform darwin_arm64\n  tflock mirror -r /srv/mirror\n  tflock mirror --check -r /srv/mirror"
+)]
+pub(crate) struct MirrorArgs {
+    /// The mirror.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Copy the packages of this platform; may be repeated. Default: the platforms of .tflock.hcl, else the locked ones.
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
+    pub(crate) platforms: Vec<Platform>,
+    /// Write nothing and do not use the network; exit 1 if the mirror lacks a file, 3 if a file was altered.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Copy for every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    #[command(flatten)]
+    pub(crate) packages: Packages,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn mirror(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+pub fn mirror(args: &MirrorArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    let targets = Targets::of(scope, request.recursive, Unlocked::Opened)?.or_none()?;
+    let targets = Targets::of(scope, args.recursive, Unlocked::Opened)?.or_none()?;
     let roots = open(&targets, None, scope)?.whole();
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let (mut roots, mut notes) = if request.check {
-        check::check(request, roots, scope.environment.now)?
+    let (mut roots, mut notes) = if args.check {
+        check::check(args, roots, scope.environment.now)?
     } else {
-        copy::copy(request, roots, services, &cache)?
+        copy::copy(args, roots, services, &cache)?
     };
     roots.extend(targets.outcomes.iter().cloned());
     if targets.found {
@@ -50,7 +69,7 @@ pub fn mirror(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome })
 }
 
-impl Request {
+impl MirrorArgs {
     fn report(&self) -> MirrorReport {
         MirrorReport { directory: self.directory.clone(), checked: self.check, ..MirrorReport::default() }
     }
@@ -67,9 +86,9 @@ fn placed(root: &Root, findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// A root module whose lock file could not be read, as it was judged.
-fn unread(outcome: RootOutcome, request: &Request) -> RootOutcome {
+fn unread(outcome: RootOutcome, args: &MirrorArgs) -> RootOutcome {
     match outcome.body {
         Err(_) => outcome,
-        Ok(_) => RootOutcome { body: Ok(Body::Mirror(request.report())), ..outcome },
+        Ok(_) => RootOutcome { body: Ok(Body::Mirror(args.report())), ..outcome },
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Request;
+use super::MirrorArgs;
 use crate::addr::ProviderAddr;
 use crate::commands::verify::Root;
 use crate::commands::verify_online::Questions;
@@ -26,24 +26,24 @@ pub(super) enum Need {
 
 /// What is to be asked about the locked releases of all root modules. Nothing is downloaded to judge: the packages that are wanted
 /// are hashed when they come.
-pub(super) fn queries<'a>(roots: impl Iterator<Item = &'a Root>, request: &Request) -> BTreeMap<ReleaseKey, Query> {
+pub(super) fn queries<'a>(roots: impl Iterator<Item = &'a Root>, args: &MirrorArgs) -> BTreeMap<ReleaseKey, Query> {
     let mut questions = Questions::new(Depth::DOCUMENTS, false);
     for root in roots {
-        questions.add(root.settings(), root.lock(), named(request, root).unwrap_or_default());
+        questions.add(root.settings(), root.lock(), named(args, root).unwrap_or_default());
     }
     questions.queries
 }
 
 /// The platforms that somebody named: by flag, else in the settings.
-fn named<'a>(request: &'a Request, root: &'a Root) -> Option<&'a [Platform]> {
-    let flags = Some(&request.platforms[..]).filter(|platforms| !platforms.is_empty());
+fn named<'a>(args: &'a MirrorArgs, root: &'a Root) -> Option<&'a [Platform]> {
+    let flags = Some(&args.platforms[..]).filter(|platforms| !platforms.is_empty());
     flags.or(root.settings().settings.platforms.as_deref())
 }
 
 /// The platforms that a root module wants packages for: those that were named, else those that its recorded `h1:` are
 /// known to be for, and that of this machine.
-fn platforms(request: &Request, root: &Root, known: &Releases) -> (BTreeSet<Platform>, Need) {
-    if let Some(named) = named(request, root) {
+fn platforms(args: &MirrorArgs, root: &Root, known: &Releases) -> (BTreeSet<Platform>, Need) {
+    if let Some(named) = named(args, root) {
         return (named.iter().cloned().collect(), Need::Named);
     }
     let attributed = root.lock().iter().flat_map(|(addr, entry)| {
@@ -56,12 +56,12 @@ fn platforms(request: &Request, root: &Root, known: &Releases) -> (BTreeSet<Plat
 
 /// The packages of the entries that nothing speaks against, with how much each is wanted.
 pub(super) fn wanted(
-    request: &Request,
+    args: &MirrorArgs,
     root: &Root,
     known: &Releases,
     findings: &[Finding],
 ) -> Vec<(PackageKey, Need)> {
-    let (platforms, need) = platforms(request, root, known);
+    let (platforms, need) = platforms(args, root, known);
     let refused = |addr: &ProviderAddr| {
         findings.iter().any(|finding| finding.level == Level::Deny && finding.address.as_ref() == Some(addr))
     };

@@ -6,9 +6,13 @@ mod run;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-pub use run::{Request, trust};
+pub use run::trust;
+
+use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::key_names;
+use super::options::{Packages, Within};
 use super::trust_store::TrustStore;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::config::edit::suggest;
@@ -24,47 +28,137 @@ use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
 use crate::version::Version;
 use crate::workspace::{Reading, RootModule, RunSettings};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    List,
-    /// Accepts one more signer of a provider or of all that a pattern covers.
+/// Manage the remembered signers of providers.
+///
+/// The trust file .tflock.trust.hcl at the top of the working tree records the signing keys of each provider. lock adds
+/// the key of a provider that it sees for the first time; these commands make all other changes. Commit the file.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  tflock trust init -r\n  \
+    tflock trust rotate acme/widget 9F0A...41C2 --reason 'announced on their site'\n  \
+    tflock trust add 'registry.example.com/house/*' 1B2C...77D0")]
+pub(crate) struct TrustArgs {
+    #[command(subcommand)]
+    pub(crate) command: TrustCommand,
+}
+
+/// The commands below `trust`.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum TrustCommand {
+    /// Remember the signers of all locked providers.
+    ///
+    /// Requests the signer of each locked version from the registries and downloads no package. Only compares providers
+    /// that have a pin already. Accepts the signer of the newest locked version for all versions, and a different signer of
+    /// an older version for that version only.
+    Init {
+        /// All root modules below.
+        #[arg(short, long)]
+        recursive: bool,
+        #[command(flatten)]
+        packages: Packages,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// List remembered signers, denied keys and accepted republications.
+    List {
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Accept one more signer.
     Add {
+        /// A provider source address, or a pattern such as registry.example.com/house/*.
+        #[arg(value_name = "ADDR")]
         providers: String,
+        /// The fingerprint of the primary key, or the word unsigned.
+        #[arg(value_name = "FINGERPRINT|unsigned")]
         signer: Signer,
+        #[command(flatten)]
+        within: Within,
     },
-    /// Puts a signer in the place of the others, which stay for the versions that are locked.
+    /// Replace the remembered signers by another one.
+    ///
+    /// The old signers stay accepted for the versions that lock files in the working tree record now.
     Rotate {
+        /// A provider source address or a pattern.
+        #[arg(value_name = "ADDR")]
         providers: String,
+        /// The fingerprint of the primary key, or the word unsigned.
+        #[arg(value_name = "FINGERPRINT|unsigned")]
         signer: Signer,
+        /// The reason; it is kept in the trust file.
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
         reason: Option<String>,
+        #[command(flatten)]
+        within: Within,
     },
+    /// Refuse a signing key for every provider.
     Deny {
+        /// The fingerprint of the primary key.
+        #[arg(value_name = "FINGERPRINT")]
         key: Fingerprint,
+        /// The reason; it is kept in the trust file.
+        #[arg(long, value_name = "TEXT", required = true, value_parser = NonEmptyStringValueParser::new())]
         reason: String,
+        #[command(flatten)]
+        within: Within,
     },
-    /// Forgets who signs some providers, or that some keys are denied.
+    /// Forget the signer of a provider: the next release is a first use.
+    ///
+    /// A key that is denied stays denied until its fingerprint is named.
     Forget {
-        /// The addresses or patterns, and fingerprints of denied keys.
+        /// Provider source addresses or patterns, as the trust file has them; fingerprints of denied keys.
+        #[arg(value_name = "ADDR|FINGERPRINT", required = true)]
         providers: Vec<String>,
+        #[command(flatten)]
+        within: Within,
     },
 }
 
+impl TrustCommand {
+    /// The providers as typed.
+    pub(crate) fn providers(&self) -> Vec<&str> {
+        match self {
+            Self::Add { providers, .. } | Self::Rotate { providers, .. } => vec![providers],
+            Self::Forget { providers, .. } => providers.iter().map(String::as_str).collect(),
+            Self::Init { .. } | Self::List { .. } | Self::Deny { .. } => Vec::new(),
+        }
+    }
+
+    pub(crate) fn packages(&self) -> Option<&Packages> {
+        match self {
+            Self::Init { packages, .. } => Some(packages),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn within(&self) -> &Within {
+        match self {
+            Self::Init { within, .. }
+            | Self::List { within }
+            | Self::Add { within, .. }
+            | Self::Rotate { within, .. }
+            | Self::Deny { within, .. }
+            | Self::Forget { within, .. } => within,
+        }
+    }
+}
+
 /// Does one action on the trust file of a root module's work tree. `cache` has the keys that registries listed.
-pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Outcome, Error> {
+pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Result<Outcome, Error> {
     let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
     let names = match action {
-        Action::Add { providers, .. } | Action::Rotate { providers, .. } => {
+        TrustCommand::Add { providers, .. } | TrustCommand::Rotate { providers, .. } => {
             let pattern = named(providers, settings, store.pins())?;
             let providers = [(pattern, Pin::default())].into();
             key_names::of_pins(cache, &Pins { providers, ..Pins::default() }, settings.now)
         }
-        Action::List => key_names::of_pins(cache, store.pins(), settings.now),
-        Action::Deny { .. } | Action::Forget { .. } => Identities::new(),
+        TrustCommand::List { .. } => key_names::of_pins(cache, store.pins(), settings.now),
+        TrustCommand::Init { .. } | TrustCommand::Deny { .. } | TrustCommand::Forget { .. } => Identities::new(),
     };
     let (changed, pins) = match action {
-        Action::List => (None, store.pins().clone()),
-        Action::Add { providers, signer } => {
+        TrustCommand::Init { .. } | TrustCommand::List { .. } => (None, store.pins().clone()),
+        TrustCommand::Add { providers, signer, .. } => {
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             notes.extend(unlisted(&pattern, signer, &names));
@@ -76,7 +170,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             })?;
             (Some(changed), only(store.pins(), &[pattern]))
         }
-        Action::Rotate { providers, signer, reason } => {
+        TrustCommand::Rotate { providers, signer, reason, .. } => {
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             let versions = locked_versions(&settings.boundary, &pattern, (store.pins(), &mut notes))?;
@@ -85,7 +179,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
                 store.change(&names, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
             (Some(changed), only(store.pins(), &[pattern]))
         }
-        Action::Deny { key, reason } => {
+        TrustCommand::Deny { key, reason, .. } => {
             let changed = store.change(&names, |pins| {
                 pins.denied.insert(key.clone(), reason.clone());
                 Ok(())
@@ -93,7 +187,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             let denied = [(key.clone(), reason.clone())].into();
             (Some(changed), Pins { denied, ..Pins::default() })
         }
-        Action::Forget { providers } => {
+        TrustCommand::Forget { providers, .. } => {
             let (keys, texts): (Vec<_>, Vec<_>) =
                 providers.iter().partition(|text| text.parse::<Fingerprint>().is_ok());
             let keys: Vec<Fingerprint> = keys.into_iter().filter_map(|text| text.parse().ok()).collect();
@@ -109,7 +203,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             (Some(changed), before)
         }
     };
-    let forgotten = matches!(action, Action::Forget { .. });
+    let forgotten = matches!(action, TrustCommand::Forget { .. });
     let report = TrustReport { path: settings.trust.shown.clone(), changed, forgotten, pins, names };
     let root = RootOutcome { path: settings.path.clone(), body: Ok(Body::Trust(report)), findings: Vec::new() };
     Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::init::init as remember_all;
-use super::{Action, act};
+use super::{TrustArgs, TrustCommand, act};
 use crate::commands::Services;
 use crate::commands::sources::Sources;
 use crate::commands::targets::{Targets, Unlocked};
@@ -12,20 +12,10 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::{RunSettings, one_dialect};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
-    /// To ask for the signer of everything that is locked, and remember it.
-    Init {
-        recursive: bool,
-    },
-    Act(Action),
-}
-
-pub fn trust(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let action = match request {
-        Request::Init { recursive } => return init(*recursive, services),
-        Request::Act(action) => action,
-    };
+pub fn trust(args: &TrustArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if let TrustCommand::Init { recursive, .. } = &args.command {
+        return init(*recursive, services);
+    }
     let roots = services.named_roots()?;
     let dialect = one_dialect(&roots);
     let one = one_trust_file(&roots)?;
@@ -33,7 +23,7 @@ pub fn trust(request: &Request, services: &Services<'_>) -> Result<Outcome, Erro
         let found = below::survey(&one.boundary)?.trust_files.into_iter();
         trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
     }
-    let outcome = act(one, action, &services.open_cache_of(&roots))?;
+    let outcome = act(one, &args.command, &services.open_cache_of(&roots))?;
     Ok(Outcome { dialect, ..outcome })
 }
 

@@ -1,0 +1,181 @@
+//! Options that several commands have.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::LockOptions;
+use crate::disk::roots::{Assigned, ModuleAccess, ModuleLookup};
+use crate::platform::{Platform, PlatformError};
+use crate::settings::{H1Rule, SourceChoice};
+
+/// Where to work. Not global to clap, which would let the directories behind the command replace those before it.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Within {
+    /// Run in this directory; may be repeated.
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) chdir: Vec<PathBuf>,
+}
+
+/// How a command works on many root modules at once.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Below {
+    /// Work in every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// Stop at the first root module that fails.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+}
+
+/// Reads a platform; one that has no builds, but nearly another one, was mistyped.
+pub(crate) fn platform(text: &str) -> Result<Platform, String> {
+    let platform: Platform = text.parse().map_err(|problem: PlatformError| problem.to_string())?;
+    match platform.meant() {
+        Some(near) => Err(format!("no provider is built for {platform}; did you mean {near}?")),
+        None => Ok(platform),
+    }
+}
+
+/// What is recorded, and where it comes from.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct LockFlags {
+    /// Record hashes for this platform; may be repeated.
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
+    platforms: Vec<Platform>,
+    /// Write nothing; print the diff.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    pub(crate) packages: Packages,
+    /// Which h1: hashes to record: also those that the registry reports, or only computed ones.
+    #[arg(long, value_name = "RULE", value_enum)]
+    h1: Option<H1Name>,
+    /// Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots.
+    #[arg(long)]
+    no_first_use: bool,
+}
+
+/// The values of `--h1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum H1Name {
+    /// Also those that the origin registry reports.
+    Registry,
+    /// Only those computed from archives with a signed checksum.
+    Verified,
+}
+
+impl LockFlags {
+    /// What was asked for.
+    pub(crate) fn options(&self) -> LockOptions {
+        let mut platforms: Vec<Platform> = Vec::new();
+        for platform in &self.platforms {
+            if !platforms.contains(platform) {
+                platforms.push(platform.clone());
+            }
+        }
+        LockOptions {
+            platforms,
+            dry_run: self.dry_run,
+            h1: self.h1.map(|name| match name {
+                H1Name::Registry => H1Rule::Registry,
+                H1Name::Verified => H1Rule::Verified,
+            }),
+            no_first_use: self.no_first_use,
+            ..LockOptions::default()
+        }
+    }
+}
+
+/// The options of the commands that ask for packages.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Packages {
+    /// Where to get packages: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or
+    /// oci:TEMPLATE. Default: `source` in .tflock.hcl, else the origin registries.
+    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["fs_mirror", "net_mirror"])]
+    source: Option<SourceChoice>,
+    /// Take packages from this filesystem mirror only, packed or unpacked: fs:DIR.
+    #[arg(long, value_name = "DIR", conflicts_with = "net_mirror")]
+    fs_mirror: Option<PathBuf>,
+    /// Take packages from this network mirror only: net:URL.
+    #[arg(long, value_name = "URL")]
+    net_mirror: Option<String>,
+}
+
+impl Packages {
+    /// What was named.
+    pub(crate) fn choice(&self) -> Option<SourceChoice> {
+        let directory = || self.fs_mirror.clone().map(SourceChoice::Directory);
+        let network = || self.net_mirror.clone().map(SourceChoice::Network);
+        self.source.clone().or_else(directory).or_else(network)
+    }
+}
+
+/// The option of the commands that read the module tree.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Modules {
+    /// Which remote modules to read: installed ones and otherwise downloaded, only installed, or none.
+    #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t)]
+    which: Which,
+    #[command(flatten)]
+    variables: Assignments,
+}
+
+/// The options that set variables on which sources of modules depend.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Assignments {
+    /// Set a variable that a module source uses; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    var: Vec<(String, String)>,
+    /// Set variables from a file; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    var_file: Vec<PathBuf>,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// The values of `--modules`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// Installed ones if they are up to date; others are downloaded into the cache.
+    #[default]
+    Auto,
+    /// Those that `init` or `get` installed.
+    Installed,
+    /// None: their requirements stay unknown.
+    None,
+}
+
+impl Modules {
+    /// What was asked for.
+    fn lookup(&self) -> ModuleLookup {
+        match self.which {
+            Which::Auto => ModuleLookup::Auto,
+            Which::Installed => ModuleLookup::Installed,
+            Which::None => ModuleLookup::None,
+        }
+    }
+
+    /// Where modules come from.
+    pub(crate) fn access(&self) -> ModuleAccess {
+        ModuleAccess { lookup: self.lookup(), ..self.variables.access() }
+    }
+}
+
+impl Assignments {
+    /// Where modules come from where only variables are set: installed ones and else fetched.
+    pub(crate) fn access(&self) -> ModuleAccess {
+        ModuleAccess { lookup: ModuleLookup::Auto, assigned: self.assigned(), ..ModuleAccess::default() }
+    }
+
+    /// What variables are set to: files first, then single variables.
+    fn assigned(&self) -> Vec<Assigned> {
+        let files = self.var_file.iter().cloned().map(Assigned::File);
+        let values = self.var.iter().cloned().map(|(name, value)| Assigned::Value(name, value));
+        files.chain(values).collect()
+    }
+}
