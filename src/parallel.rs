@@ -1,8 +1,10 @@
-//! The same work for many things, side by side on plain threads.
+//! The same work for many things, side by side: on plain threads, or as tasks of the network runtime.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
+
+use tokio::task::JoinSet;
 
 /// What the work gives for each number below `count`, in that order.
 ///
@@ -44,6 +46,29 @@ pub(crate) fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: im
     done.into_iter().flatten().collect()
 }
 
+/// Runs each piece of work as a task of its own, and returns the results in their order. A panic of a task is passed on.
+///
+/// When the runtime shuts down (Ctrl-C), tasks are cancelled in any order, these perhaps before the one that waits for them. Then there is
+/// nothing to return, and the waiting task ends as they did.
+pub(crate) async fn spawn_all<R: Send + 'static>(
+    work: impl IntoIterator<Item = impl Future<Output = R> + Send + 'static>,
+) -> Vec<R> {
+    let mut tasks = JoinSet::new();
+    for (at, job) in work.into_iter().enumerate() {
+        tasks.spawn(async move { (at, job.await) });
+    }
+    let mut results = Vec::with_capacity(tasks.len());
+    while let Some(joined) = tasks.join_next().await {
+        match joined.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(result) => results.push(result),
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            Err(Err(_cancelled)) => std::future::pending().await,
+        }
+    }
+    results.sort_unstable_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
@@ -58,6 +83,32 @@ mod tests {
             assert_eq!(each(50, threads, |at| at * at), (0..50).map(|at| at * at).collect::<Vec<_>>());
         }
         assert_eq!(each(0, 4, |at| at), [0; 0]);
+    }
+
+    #[tokio::test]
+    async fn tasks_return_their_results_in_order() {
+        let late_first = (0..20_u64).map(|at| async move {
+            tokio::time::sleep(std::time::Duration::from_millis(20 - at)).await;
+            at
+        });
+        assert_eq!(spawn_all(late_first).await, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_task_whose_tasks_were_cancelled_waits_for_its_own_end() {
+        let other = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let tasks = {
+            let _entered = other.enter();
+            // Spawned on the other runtime at the first poll, and cancelled with it.
+            let mut waiting = Box::pin(spawn_all([std::future::pending::<()>()]));
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(waiting.as_mut().poll(&mut context).is_pending());
+            waiting
+        };
+        drop(other);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let ended = runtime.block_on(async { tokio::time::timeout(std::time::Duration::from_millis(20), tasks).await });
+        assert!(ended.is_err(), "it returned although its task was cancelled");
     }
 
     #[test]

@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use tokio::task::JoinSet;
-
 use super::fetch::{Fetched, Fetcher};
 use super::wanted::Wanted;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::modulelock::{Offered, Pin, Served};
 use crate::net::Background;
+use crate::parallel::spawn_all;
 
 type Made = Result<Arc<Fetcher>, Error>;
 
@@ -61,23 +60,11 @@ impl ModuleService {
         F: Future<Output = Result<A, Error>> + Send + 'static,
     {
         let fetcher = self.fetcher(dialect)?;
-        self.background.run(all(questions.into_iter().map(|question| answer(Arc::clone(&fetcher), question))))
+        self.background.run(spawn_all(questions.into_iter().map(|question| answer(Arc::clone(&fetcher), question))))
     }
 
     fn fetcher(&self, dialect: Dialect) -> Made {
         let of_tool = &self.fetchers[usize::from(dialect == Dialect::OpenTofu)];
         of_tool.get_or_init(|| (self.make)(dialect).map(Arc::new)).clone()
     }
-}
-
-async fn all<A: Send + 'static>(
-    jobs: impl Iterator<Item = impl Future<Output = Result<A, Error>> + Send + 'static>,
-) -> Vec<Result<A, Error>> {
-    let mut tasks = JoinSet::new();
-    for (at, job) in jobs.enumerate() {
-        tasks.spawn(async move { (at, job.await) });
-    }
-    let mut answers = tasks.join_all().await;
-    answers.sort_by_key(|(at, _)| *at);
-    answers.into_iter().map(|(_, answer)| answer).collect()
 }

@@ -24,11 +24,10 @@ use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use tokio::task::JoinSet;
-
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::hash::archive::Threads;
+use crate::parallel::spawn_all;
 use crate::query::Events;
 use crate::source::{Filter, Source};
 
@@ -73,10 +72,8 @@ where
     R: Send + 'static,
     F: Future<Output = R> + Send + 'static,
 {
-    let mut tasks = JoinSet::new();
-    for (key, value) in items {
-        let task = work(Arc::clone(asker), key.clone(), value);
-        tasks.spawn(async move { (key, task.await) });
-    }
-    tasks.join_all().await.into_iter().collect()
+    let (keys, values): (Vec<K>, Vec<V>) = items.into_iter().unzip();
+    let tasks: Vec<F> =
+        keys.iter().zip(values).map(|(key, value)| work(Arc::clone(asker), key.clone(), value)).collect();
+    keys.into_iter().zip(spawn_all(tasks).await).collect()
 }

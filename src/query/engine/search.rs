@@ -6,14 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
-
 use super::LOOKED_AT;
 use super::budget::{DownloadBudget, Reservation};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
+use crate::parallel::spawn_all;
 use crate::platform::Platform;
 use crate::query::answer::{PackageFacts, Refusal, Selected};
 use crate::query::question::{Goal, Query};
@@ -44,13 +43,9 @@ where
             return searched;
         }
         let held = Arc::new(reservation);
-        let mut tasks = JoinSet::new();
-        for platform in batch {
-            let looked = look(platform.clone(), Arc::clone(&held));
-            tasks.spawn(async move { (platform, looked.await) });
-        }
+        let tasks: Vec<F> = batch.iter().map(|platform| look(platform.clone(), Arc::clone(&held))).collect();
         drop(held);
-        let looked: BTreeMap<Platform, Result<PackageFacts, Refusal>> = tasks.join_all().await.into_iter().collect();
+        let looked: BTreeMap<Platform, _> = batch.into_iter().zip(spawn_all(tasks).await).collect();
         for (platform, looked) in looked {
             searched.take_in(known, query, (platform, looked));
         }
