@@ -12,6 +12,7 @@ use super::{printable, summary};
 use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
+use crate::topics::url_of_rule;
 
 const MOST: usize = 10;
 
@@ -60,7 +61,8 @@ fn annotation(command: &str, item: &Annotation) -> String {
         }
     }
     properties.push(format!("title={}", property(&format!("tflock {}", item.rule.id))));
-    format!("::{command} {}::{}", properties.join(","), data(&item.message))
+    let url = url_of_rule(item.rule.id).map(|url| format!("%0A{url}")).unwrap_or_default();
+    format!("::{command} {}::{}{url}", properties.join(","), data(&item.message))
 }
 
 fn data(text: &str) -> String {

@@ -272,7 +272,10 @@ fn annotations_are_read_back() {
         let items = annotation::items(&outcome, annotation::Findings::Grouped);
         assert_eq!(read.len(), items.len(), "{name}: {text}");
         for (command, properties, message) in read {
-            let item = items.iter().find(|item| item.message == message).unwrap();
+            let item = items.iter().find(|item| message.starts_with(&item.message)).unwrap();
+            let page = format!("/docs/rules.md#{}", item.rule.id);
+            let is_rule = crate::finding::Rule::ALL.iter().any(|rule| rule.id() == item.rule.id);
+            assert!(!is_rule || message.ends_with(&page), "{message}");
             assert!(["error", "warning", "notice"].contains(&command));
             let of = |name: &str| properties.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
             assert_eq!(of("file"), Some(".terraform.lock.hcl"));

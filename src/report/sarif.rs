@@ -9,6 +9,7 @@ use super::printable;
 use crate::error::Error;
 use crate::finding::{Level, Position};
 use crate::outcome::Outcome;
+use crate::topics::url_of_rule;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -52,11 +53,15 @@ fn document(items: &[Annotation]) -> String {
 }
 
 fn rule(item: &Annotation) -> Value {
-    json!({
+    let mut rule = json!({
         "id": item.rule.id,
         "shortDescription": { "text": item.rule.summary },
         "help": { "text": item.rule.help },
-    })
+    });
+    if let Some(url) = url_of_rule(item.rule.id) {
+        rule["helpUri"] = json!(url);
+    }
+    rule
 }
 
 fn result(item: &Annotation, rules: &[&Annotation]) -> Value {

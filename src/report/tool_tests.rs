@@ -39,7 +39,7 @@ fn contents() -> HashOrigin {
 #[test]
 fn a_rule_is_explained_by_its_fields() {
     let (human, json) = told("explain", Body::Explained(Explained::Rule(Rule::Republished)));
-    assert!(human.contains("class:  trust; exit code 3 at level deny\n"), "{human}");
+    assert!(human.contains("\nLevel deny, class trust: exit code 3 at level deny.\n"), "{human}");
     let rule = &json["rule"];
     assert_eq!((&rule["id"], &rule["class"], &rule["exit_code"]), (&json!("republished"), &json!("trust"), &json!(3)));
 }

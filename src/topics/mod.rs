@@ -1,4 +1,6 @@
-//! What `explain` tells of beside rules, hashes and providers: the pages of `docs/topics`.
+//! The pages that `explain` prints: those of `docs/topics`, and the sections of `docs/rules.md`.
+
+use crate::finding::Rule;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Topic {
@@ -24,6 +26,19 @@ impl Topic {
     pub fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
+}
+
+/// Where the section of a rule can be read; none for an id that names no rule.
+pub fn url_of_rule(id: &str) -> Option<String> {
+    let page = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/v", env!("CARGO_PKG_VERSION"), "/docs/rules.md");
+    Rule::ALL.iter().any(|rule| rule.id() == id).then(|| format!("{page}#{id}"))
+}
+
+/// The section of a rule: what it means, harmless causes, what an attack looks like, how to check, how to go on.
+pub fn of_rule(rule: Rule) -> &'static str {
+    const RULES: &str = include_str!("../../docs/rules.md");
+    let mut sections = RULES.split("\n## ").skip(1);
+    sections.find(|section| section.lines().next() == Some(rule.id())).unwrap_or(rule.summary())
 }
 
 #[cfg(test)]

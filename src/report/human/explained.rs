@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::pages::page;
-use crate::exit_code::ExitCode;
-use crate::finding::{Class, Level, Rule};
+use crate::finding::{Level, Rule};
 use crate::outcome::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
 };
@@ -13,16 +12,15 @@ use crate::platform::Platform;
 use crate::report::table::rows;
 use crate::report::wrap::flow;
 use crate::report::{Detail, Style, printable, slashed};
-use crate::topics::TOPICS;
+use crate::topics::{TOPICS, of_rule};
 
 pub(super) fn explained(explained: &Explained, style: Style) -> String {
     match explained {
         Explained::Index => index(style),
         Explained::Topic(topic) => page(topic.text, style),
-        Explained::Rule(rule) => self::rule(*rule, style),
+        Explained::Rule(rule) => page(of_rule(*rule), style),
         Explained::Item(ItemRule { id, summary, help }) => {
-            let help = flow("remedy: ".len(), help, style);
-            format!("{id}\n\n{}\n\nremedy: {help}\n", flow(0, summary, style))
+            format!("{id}\n\n{}\n\n{}\n", flow(0, summary, style), flow(0, help, style))
         }
         Explained::Hash(hash) => harmless(&self::hash(hash, style)),
         Explained::Provider(provider) => harmless(&self::provider(provider, style)),
@@ -79,21 +77,6 @@ fn level(rule: Rule) -> &'static str {
         Level::Warn => "warn",
         Level::Deny => "deny",
     }
-}
-
-/// A rule: its meaning, what it does to the exit code, and the remedy.
-fn rule(rule: Rule, style: Style) -> String {
-    let level = level(rule);
-    let class = match rule.class() {
-        Class::Trust => "trust",
-        Class::Policy => "policy",
-        Class::Other => "other",
-    };
-    let level = format!("{level}, unless a `level` block in .tflock.hcl says otherwise");
-    let class = format!("{class}; exit code {} at level deny", ExitCode::of_class(rule.class()) as u8);
-    let lines = [("level:  ", level.as_str()), ("class:  ", class.as_str()), ("remedy: ", rule.help())];
-    let lines = lines.map(|(label, text)| format!("{label}{}\n", flow(label.len(), text, style))).concat();
-    format!("{}\n\n{}\n\n{lines}", rule.id(), flow(0, rule.summary(), style))
 }
 
 // Writing to a string cannot fail, here and below.

@@ -1,33 +1,57 @@
 //! Pages of documentation on a terminal.
 
 use crate::report::Style;
+use crate::report::paint::Paint;
 use crate::report::table::Table;
 use crate::report::wrap::wrap;
 
-const FENCE: &str = "```";
-
-/// A page in markdown, its paragraphs and the cells of its tables in lines as wide as the terminal; as it is without one.
-/// Code keeps its lines.
+/// A Markdown page for a terminal: broken at words, headings and labels bold, code indented. Elsewhere it is left as it is.
 pub(super) fn page(text: &'static str, style: Style) -> String {
     if style.width.is_none() {
-        return text.to_owned();
+        return format!("{}\n", text.trim_end());
     }
-    let blocks = text.split("\n\n").map(|block| self::block(block.trim_end_matches('\n'), style));
-    // Empty lines within code are those of the page.
-    blocks.collect::<Vec<_>>().join("\n\n") + "\n"
+    let parts = text.split("```").enumerate().flat_map(|(at, part)| match at % 2 {
+        0 => {
+            part.trim().split("\n\n").filter(|block| !block.is_empty()).map(|block| self::block(block, style)).collect()
+        }
+        _ => vec![code(part)],
+    });
+    parts.collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// A fenced part: the name of the language, then the code.
+fn code(part: &str) -> String {
+    let lines = part.trim_end().lines().skip(1);
+    lines.map(|line| format!("    {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// What stands between two empty lines.
 fn block(block: &'static str, style: Style) -> String {
     let rows: Vec<[&str; 2]> = block.lines().filter_map(cells).collect();
-    match rows.split_first() {
-        Some((headings, [_marks, rows @ ..])) if rows.len() + 2 == block.lines().count() => {
-            let rows = rows.iter().map(|row| row.map(str::to_owned)).collect();
-            Table { headings: *headings, rows }.text(style).trim_end().to_owned()
-        }
-        _ if block.contains(FENCE) || block.lines().any(|line| line.starts_with([' ', '}'])) => block.to_owned(),
-        _ => wrap(&block.replace('\n', " "), style.room(), style.room()).join("\n"),
+    if let Some((headings, [_marks, rows @ ..])) = rows.split_first()
+        && rows.len() + 2 == block.lines().count()
+    {
+        let rows = rows.iter().map(|row| row.map(str::to_owned)).collect();
+        return Table { headings: *headings, rows }.text(style).trim_end().to_owned();
     }
+    if let Some(heading) = block.strip_prefix('#') {
+        return style.paint(Paint::Strong, heading.trim_start_matches(['#', ' '])).to_string();
+    }
+    if let Some(items) = block.strip_prefix("- ") {
+        let item = |item: &str| format!("- {}", paragraph(item, style.room() - 2).join("\n  "));
+        return items.split("\n- ").map(item).collect::<Vec<_>>().join("\n");
+    }
+    let (label, text) = block.strip_prefix("**").and_then(|rest| rest.split_once("**")).unwrap_or(("", block));
+    let lines = paragraph(&format!("{label}{text}"), style.room()).join("\n");
+    match lines.strip_prefix(label) {
+        Some(rest) if !label.is_empty() => format!("{}{rest}", style.paint(Paint::Strong, label)),
+        _ => lines,
+    }
+}
+
+/// The words of some lines, in lines of so many columns.
+fn paragraph(text: &str, room: usize) -> Vec<String> {
+    wrap(&text.split_whitespace().collect::<Vec<_>>().join(" ").replace("**", ""), room, room)
 }
 
 fn cells(line: &'static str) -> Option<[&'static str; 2]> {
@@ -42,10 +66,11 @@ mod tests {
     #[test]
     fn pages_fit_into_a_terminal() {
         let style = |width| Style { width: Some(width), ..Style::default() };
-        let page = "# A title\n\nSome words with\n`a command` in them.\n\n```hcl\na = 1\n\nb {\n}\n```\n\n| x | y |\n|---|---|\n| 1 \
-                    | two three four five six seven eight nine |\n";
-        let shown = "# A title\n\nSome words with `a command` in them.\n\n```hcl\na = 1\n\nb {\n}\n```\n\nx  y\n1  two three four \
-                     five six seven eight\n   nine\n";
+        let page = "# A title\n\nSome words with\n`a command` in them.\n\n**Next step.** Some more words, so that they break.\n\n- one\n  item\n- \
+                    another item with many words in it\n\n```hcl\na = 1\n\nb {\n}\n```\n\n| x | y |\n|---|---|\n| 1 | two three four five six \
+                    seven eight nine |\n";
+        let shown = "A title\n\nSome words with `a command` in them.\n\nNext step. Some more words, so that they\nbreak.\n\n- one item\n- another item \
+                     with many words in it\n\n    a = 1\n\n    b {\n    }\n\nx  y\n1  two three four five six seven eight\n   nine\n";
         assert_eq!(super::page(page, style(40)), shown);
         assert_eq!(super::page(page, Style::default()), page);
     }

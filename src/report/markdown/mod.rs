@@ -20,6 +20,7 @@ use super::{Style, human, slashed};
 use crate::error::Error;
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
+use crate::topics::url_of_rule;
 use escape::{code, escaped, sentences};
 use review::Shown;
 
@@ -145,7 +146,8 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: 
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
         let file = first.file.as_deref().map(|file| code(&format!("{}{line}", slashed(file)))).unwrap_or_default();
         let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.label(paths))));
-        let (message, rule) = (escaped(message), first.rule.id());
+        let (message, id) = (escaped(message), first.rule.id());
+        let rule = url_of_rule(id).map_or_else(|| id.to_owned(), |url| format!("[{id}]({url})"));
         let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }
     if left > 0 {
