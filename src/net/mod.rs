@@ -23,9 +23,6 @@ mod shared;
 mod tls;
 mod watch;
 
-#[cfg(test)]
-mod testing;
-
 pub use background::{Background, Shutdown};
 pub use budget::{Cost, RunBudget};
 pub use client::Client;
@@ -40,3 +37,8 @@ pub use options::ClientOptions;
 pub use redact::ShownUrl;
 pub use shared::Shared;
 pub use watch::{Doing, Watch};
+
+#[cfg(test)]
+mod tests {
+    pub(super) mod server;
+}

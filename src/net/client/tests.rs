@@ -2,7 +2,7 @@ use std::io::Write;
 
 use super::*;
 use crate::net::RedirectFault;
-use crate::net::testing::{Reply, Seen, Server};
+use crate::net::tests::server::{Reply, Seen, Server};
 use crate::settings::Secret;
 
 fn ask(server: &Server, path: &str) -> Ask {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::net::testing::{Reply, Server};
+use crate::net::tests::server::{Reply, Server};
 use crate::settings::Variables;
 
 const PATH: &str = "/.well-known/terraform.json";

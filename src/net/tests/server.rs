@@ -12,35 +12,35 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use url::Url;
 
-use super::ClientOptions;
+use crate::net::ClientOptions;
 
 /// A request as it came.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(in crate::net) struct Seen {
     /// The head, in lower case but for the first line.
     lines: Vec<String>,
     /// How many requests for the same path came before.
-    pub(super) earlier: usize,
+    pub(in crate::net) earlier: usize,
 }
 
 impl Seen {
-    pub(super) fn path(&self) -> &str {
+    pub(in crate::net) fn path(&self) -> &str {
         self.lines[0].split(' ').nth(1).unwrap()
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(in crate::net) fn header(&self, name: &str) -> Option<&str> {
         self.lines[1..].iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 }
 
 /// What is sent, and what happens then.
-pub(super) struct Reply {
+pub(in crate::net) struct Reply {
     bytes: Vec<u8>,
     hold: bool,
 }
 
 impl Reply {
-    pub(super) fn new(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Self {
+    pub(in crate::net) fn new(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Self {
         let length = body.as_ref().len().to_string();
         let mut bytes = format!("HTTP/1.1 {status} X\r\nConnection: close\r\n").into_bytes();
         let announced = headers.iter().any(|(name, _)| *name == "Content-Length");
@@ -53,23 +53,23 @@ impl Reply {
         Self { bytes, hold: false }
     }
 
-    pub(super) fn json(body: &str) -> Self {
+    pub(in crate::net) fn json(body: &str) -> Self {
         Self::new(200, &[("Content-Type", "application/json; charset=utf-8")], body)
     }
 
-    pub(super) fn redirect(to: &str) -> Self {
+    pub(in crate::net) fn redirect(to: &str) -> Self {
         Self::new(302, &[("Location", to)], "")
     }
 
     /// The same, but the connection stays open and silent behind it.
-    pub(super) fn then_silence(mut self) -> Self {
+    pub(in crate::net) fn then_silence(mut self) -> Self {
         self.hold = true;
         self
     }
 }
 
 /// A server for `localhost` and `127.0.0.1`.
-pub(super) struct Server {
+pub(in crate::net) struct Server {
     address: SocketAddr,
     roots: Vec<u8>,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -77,7 +77,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts on a free port and answers until the test's runtime ends.
-    pub(super) async fn start(reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+    pub(in crate::net) async fn start(reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
         let mut ca = CertificateParams::new(Vec::new()).unwrap();
         ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(ca, KeyPair::generate().unwrap()).unwrap();
@@ -104,21 +104,21 @@ impl Server {
         Self { address, roots: issuer.pem().into_bytes(), seen }
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(in crate::net) fn port(&self) -> u16 {
         self.address.port()
     }
 
-    pub(super) fn url(&self, path: &str) -> Url {
+    pub(in crate::net) fn url(&self, path: &str) -> Url {
         Url::parse(&format!("https://localhost:{}{path}", self.port())).unwrap()
     }
 
     /// All requests so far.
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(in crate::net) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
     /// Options that trust it and do not wait between attempts.
-    pub(super) fn options(&self) -> ClientOptions {
+    pub(in crate::net) fn options(&self) -> ClientOptions {
         ClientOptions {
             roots_pem: Some(self.roots.clone()),
             system_proxy: false,
