@@ -129,6 +129,7 @@ fn merges_and_short_texts_are_fields() {
     let text = "provider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n  hashes = [\"zh:00\"]\n}\n";
     let (_, json) = told("textconv", Body::Shortened(textconv(text.as_bytes())));
     assert_eq!((&json["readable"], &json["summary"][0]["zh"]), (&json!(true), &json!(1)));
-    let (human, json) = told("textconv", Body::Shortened(textconv(b"no lock file {")));
-    assert_eq!((human.as_str(), &json["readable"]), ("no lock file {", &json!(false)));
+    let (human, json) = told("textconv", Body::Shortened(textconv(b"no lock \x1b file {")));
+    assert_eq!(human, "cannot be read: text e704200b8673d7df6376c240\nno lock \\u{1b} file {\n");
+    assert_eq!(json["readable"], json!(false));
 }

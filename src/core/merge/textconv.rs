@@ -17,8 +17,8 @@ const SHOWN: usize = 24;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortened {
     /// The short text. Two lock files have the same one only if they are equal byte for byte.
-    pub text: Vec<u8>,
-    /// What the lock file says; none for a text that cannot be read as one, which stands for itself.
+    pub text: String,
+    /// What the lock file says; none for a text that cannot be read as one, which is in the short text whole.
     pub lock: Option<LockFile>,
 }
 
@@ -26,8 +26,11 @@ pub struct Shortened {
 pub fn textconv(text: &[u8]) -> Shortened {
     let dialect = detect_dialect(text).unwrap_or(MergeOptions::default().dialect);
     match decode(text, dialect) {
-        Ok(decoded) => Shortened { text: summary(text, &decoded).into_bytes(), lock: Some(decoded.lock) },
-        Err(_) => Shortened { text: text.to_owned(), lock: None },
+        Ok(decoded) => Shortened { text: summary(text, &decoded), lock: Some(decoded.lock) },
+        Err(_) => {
+            let whole = String::from_utf8_lossy(text);
+            Shortened { text: format!("cannot be read: text {}\n{whole}", digest([text])), lock: None }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The search for the packages that recorded hashes belong to, the same for every source.
 //!
-//! As many packages are looked at as there are hashes left to explain, the likeliest first; or one after the other, until one
-//! shows that the release is the recorded one.
+//! As many packages are looked at as there are hashes left to explain, the likeliest first; or one, where one suffices to show
+//! that the release is the recorded one. Each further batch is at least as large as all before it, so that a release with many
+//! slow packages costs the time of a few.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,12 +37,13 @@ pub(super) async fn search<F>(
 where
     F: Future<Output = Result<PackageFacts, Refusal>> + Send + 'static,
 {
-    let mut searched = Searched::default();
+    let (mut searched, mut done) = (Searched::default(), 0);
     loop {
-        let batch = next_batch(&mut left, &known.release, query);
+        let batch = next_batch(&mut left, &known.release, query, done);
         if batch.is_empty() {
             return searched;
         }
+        done += batch.len();
         let held = Arc::new(reservation);
         let tasks: Vec<F> = batch.iter().map(|platform| look(platform.clone(), Arc::clone(&held))).collect();
         drop(held);
@@ -57,13 +59,17 @@ where
 ///
 /// Those of which nothing is known come first; then those of which there is only a report, which must not refute a
 /// recorded hash as long as the archive itself can be asked.
-fn next_batch(left: &mut Vec<Platform>, release: &Release, query: &Query) -> Vec<Platform> {
+fn next_batch(left: &mut Vec<Platform>, release: &Release, query: &Query, done: usize) -> Vec<Platform> {
     let all = query.explain().is_some_and(|explain| explain.depth.download && explain.depth.all_platforms);
     let computed: BTreeSet<&Platform> = release.computed().filter_map(|(_, platform)| platform).collect();
     let attested: BTreeSet<&Platform> = release.h1.values().flat_map(|it| it.platforms.keys()).collect();
     left.retain(|platform| all || !computed.contains(platform));
     left.sort_by_key(|platform| !attested.contains(platform));
-    let count = if all { left.len() } else { wanted(release, query).min(left.len()) };
+    let count = match wanted(release, query) {
+        _ if all => left.len(),
+        0 => 0,
+        wanted => wanted.max(done).min(left.len()),
+    };
     left.split_off(left.len() - count)
 }
 
@@ -253,6 +259,25 @@ mod tests {
         assert_eq!(asked(signed(), &verify(&[h1(9)], Depth::DOCUMENTS)).await, [""; 0]);
         let all = Depth { all_platforms: true, ..DOWNLOAD };
         assert_eq!(asked(signed(), &verify(&[], all)).await.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn slow_packages_do_not_add_up() {
+        let left = (0..64).map(|number| format!("os{number}_amd64").parse().unwrap()).collect();
+        let (budget, events) = (Arc::new(DownloadBudget::default()), Arc::new(Mutex::new(Vec::new())));
+        let look = |_, _| {
+            events.lock().unwrap().push("asked");
+            let events = Arc::clone(&events);
+            async move {
+                events.lock().unwrap().push("answered");
+                Ok(PackageFacts { h1: Some(h1(1)), computed: true, ..PackageFacts::unread(None, String::new()) })
+            }
+        };
+        let query = verify(&[h1(9)], DOWNLOAD);
+        search(&mut signed(), &query, left, (&budget, budget.reservation()), look).await;
+        let events = events.lock().unwrap();
+        let batches = events.windows(2).filter(|pair| *pair == ["answered", "asked"]).count() + 1;
+        assert_eq!((events.len(), batches), (128, 7));
     }
 
     #[tokio::test]

@@ -75,7 +75,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Git(reports) => tools::git(reports),
         // What was decided stands in the notes.
         Body::Merged(_) => String::new(),
-        Body::Shortened(shortened) => String::from_utf8_lossy(&shortened.text).into_owned(),
+        Body::Shortened(shortened) => shortened.text.lines().flat_map(|line| [printable(line), "\n".into()]).collect(),
         Body::Generated(generated) => tools::generated(generated),
     }
 }

@@ -215,7 +215,10 @@ fn git_diff_is_short_and_hides_nothing() {
         .write(FILE, &lock(&[("dns", "1.1.0", "~> 1.0", &["h1:b", "zh:b"]), ("ftp", "1.0.0", "~> 1.0", &["zh:b"])]));
     insta::assert_snapshot!(workspace.git(["diff"]).stdout);
     workspace.write(FILE, "not a lock file {{{\n");
-    assert_eq!(workspace.tflock(None, ["textconv", FILE]).ended_with(0).stdout, "not a lock file {{{\n");
+    assert_eq!(
+        workspace.tflock(None, ["textconv", FILE]).ended_with(0).stdout,
+        "cannot be read: text 17f3e4327e105ae32f8b1545\nnot a lock file {{{\n"
+    );
     workspace.tflock(None, ["textconv", "missing"]).ended_with(2);
 }
 
@@ -266,4 +269,35 @@ fn without_a_work_tree_or_git() {
     let without = Workspace::with_files(&[(".git/HEAD", "")]).env("PATH", "/nowhere");
     let run = without.tflock(None, ["git", "status"]).ended_with(2);
     assert!(run.stderr.contains("cannot start git"), "{run}");
+}
+
+/// Control characters in all places of the files of a branch, by way of the driver, the text that git compares, and `--resolve`.
+/// The names of files are what git itself prints.
+#[test]
+fn a_hostile_branch_writes_nothing_raw_to_the_terminal() {
+    const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[31m\u{9b}2J";
+    let entry = lock(&[("dns", "1.0.0", "~> 1.0", &["zh:a"])]);
+    let trust = "provider \"registry.example.com/acme/dns\" {\n  signers = [\"A\"]\n}\n".to_owned();
+    let modules = "module \"git::https://git.example.com/net.git\" {\n  calls  = [\"net\"]\n  hash   = \"h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"\n}\n";
+    for (file, text) in [(FILE, entry), (TRUST, trust), (".tflock.modules.hcl", modules.to_owned())] {
+        let ours = text.replace("1.0.0", "1.1.0").replace("\"A\"", "\"B\"").replace("net\"]", "web\"]");
+        let strings = text.match_indices('"').map(|(at, _)| at + 1).step_by(2);
+        for at in strings.chain([0]) {
+            let mut theirs = text.clone();
+            theirs.insert_str(at, EVIL);
+            let workspace = workspace(&[]);
+            workspace.tflock(None, ["git", "install"]).ended_with(0);
+            let mut runs = vec![merge(&workspace, &[(file, [&text, &ours, &theirs])])];
+            runs.push(workspace.tflock(None, ["merge", "--resolve"]));
+            // Other files git shows as they are.
+            runs.extend((file == FILE).then(|| workspace.git(["diff", "main", "topic"])));
+            runs.push(workspace.tflock(None, ["diff", "main", "topic"]));
+            workspace.write(file, &theirs);
+            runs.push(workspace.tflock(None, ["fmt", "--check"]));
+            for run in runs {
+                let raw = |c: char| c.is_control() && c != '\n';
+                assert!(![&run.stdout, &run.stderr].iter().any(|text| text.contains(raw)), "{at} of {file}: {run}");
+            }
+        }
+    }
 }
