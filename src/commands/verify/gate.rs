@@ -80,7 +80,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     };
     let skipped = outcomes.len();
     if !scope.offline {
-        modules::ask(&mut changed);
+        modules::ask(&mut changed, request.options.installed);
     }
     services.events_for(targets.dialect());
     let (judged, mut notes) = if scope.offline {

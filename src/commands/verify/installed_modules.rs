@@ -1,8 +1,10 @@
 //! Installed modules: are they what is locked?
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Root;
+use super::modules::LockedModules;
 use crate::config::{Installed, Manifest, ModuleVersion};
 use crate::disk::installed_modules::hashes;
 use crate::disk::roots::{RemoteModuleCall, installed_modules};
@@ -17,34 +19,56 @@ const MOST_NAMES: usize = 3;
 /// could not be judged.
 pub(super) fn findings(root: &Root, all: bool) -> (Vec<Finding>, Vec<Error>) {
     let (mut findings, mut errors) = (Vec::new(), Vec::new());
-    let Some((tree, read)) = root.tree().and_then(|tree| Some((tree, tree.module_lock.as_ref()?))) else {
-        return (findings, errors);
-    };
-    let judged = |call: &&RemoteModuleCall| all || call.fetched.is_none();
-    if !tree.remote_modules.iter().any(|call| judged(&call)) {
-        return (findings, errors);
-    }
-    let settings = root.settings();
-    let data_dir = PathBuf::from(settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform"));
-    let manifest = match installed_modules(&settings.root, &data_dir) {
-        Ok(manifest) => manifest,
-        Err(error) => {
-            errors.push(settings.tree_error(error));
-            Manifest::default()
-        }
-    };
-    for call in tree.remote_modules.iter().filter(judged) {
-        let block =
-            call.address.as_ref().and_then(|source| read.file.lock.block(source, &call.key, call.constraints.as_ref()));
-        let Some(((key, block), record)) = block.zip(manifest.get(&call.key)) else { continue };
-        let place = data_dir.join("modules").join(&call.key);
-        let copy = Copy { call, locked: (key, block), record, at: &settings.root.join(&place), shown: &place };
-        match copy.judge(settings.dialect) {
-            Ok(finding) => findings.extend(finding),
-            Err(error) => errors.push(error),
+    let Some(modules) = root.locked_modules() else { return (findings, errors) };
+    let judged = copies(&modules, all, &mut errors);
+    for (_, judgment) in judged {
+        match judgment {
+            Some(Ok(finding)) => findings.extend(finding),
+            Some(Err(error)) => errors.push(error),
+            None => {}
         }
     }
     (findings, errors)
+}
+
+/// The locked packages that are installed wherever they are called, each as it is locked.
+pub(super) fn proven(modules: &LockedModules<'_>) -> BTreeSet<ModuleKey> {
+    let judged = copies(modules, true, &mut Vec::new());
+    let (proven, open): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(_, it)| matches!(it, Some(Ok(None))));
+    let open: BTreeSet<&ModuleKey> = open.into_iter().map(|(key, _)| key).collect();
+    // What is called where it could not be read is not installed.
+    let missing = modules.tree.missing.iter().filter_map(|module| module.request.as_ref()?.source.package());
+    let missing: BTreeSet<String> = missing.collect();
+    let is_proven = |key: &&ModuleKey| !open.contains(key) && !missing.contains(&key.source);
+    proven.into_iter().map(|(key, _)| key).filter(is_proven).cloned().collect()
+}
+
+/// The locked package of each call, and what is to be said of its installed copy; none if it is not installed.
+fn copies<'a>(
+    modules: &LockedModules<'a>,
+    all: bool,
+    errors: &mut Vec<Error>,
+) -> Vec<(&'a ModuleKey, Option<Result<Option<Finding>, Error>>)> {
+    let LockedModules { settings, tree, .. } = modules;
+    let calls: Vec<&RemoteModuleCall> =
+        tree.remote_modules.iter().filter(|call| all || call.fetched.is_none()).collect();
+    let Some(read) = tree.module_lock.as_ref().filter(|_| !calls.is_empty()) else { return Vec::new() };
+    let data_dir = PathBuf::from(settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform"));
+    let manifest = installed_modules(&settings.root, &data_dir).unwrap_or_else(|error| {
+        errors.push(settings.tree_error(error));
+        Manifest::default()
+    });
+    let copy = |call: &'a RemoteModuleCall| {
+        let source = call.address.as_ref()?;
+        let (key, block) = read.file.lock.block(source, &call.key, call.constraints.as_ref())?;
+        let judgment = manifest.get(&call.key).map(|record| {
+            let place = data_dir.join("modules").join(&call.key);
+            let copy = Copy { call, locked: (key, block), record, at: &settings.root.join(&place), shown: &place };
+            copy.judge(settings.dialect)
+        });
+        Some((key, judgment))
+    };
+    calls.into_iter().filter_map(copy).collect()
 }
 
 /// An installed copy of a package.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use super::installed_modules;
 use crate::config::{ModuleConstraints, ModuleSource};
 use crate::disk::installed_modules::is_read_from_hidden;
 use crate::disk::roots::{ReadModuleLock, Tree, file_from};
@@ -31,10 +32,11 @@ pub(super) struct LockedModules<'a> {
     pub(super) facts: &'a ModuleFacts,
 }
 
-/// Asks what the sources of locked packages serve now, each once.
-pub(super) fn ask(roots: &mut super::Roots) {
+/// Asks what the sources of locked packages serve now, each once. What is installed as it is locked does not depend on that:
+/// where installed modules are judged, only the sources of the others are asked, and of what the change locks.
+pub(super) fn ask(roots: &mut super::Roots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
-        let served = root.locked_modules().map(|modules| modules.ask()).unwrap_or_default();
+        let served = root.locked_modules().map(|modules| modules.ask(installed)).unwrap_or_default();
         root.learn_served(served);
     }
 }
@@ -82,20 +84,25 @@ impl LockedModules<'_> {
 
     /// The questions that were not answered.
     pub(super) fn unanswered(&self) -> Vec<Unanswered> {
-        let before = self.before().unwrap_or_default();
-        let now = self.tree.module_lock.as_ref().map(|read| &read.file.lock);
-        let is_changed = |key: &ModuleKey| now.is_some_and(|now| now.get(key) != before.get(key));
+        let changed = self.changed();
         let failed = self.facts.served.iter().filter_map(|(key, served)| {
             let error = served.as_ref().err()?;
             let message = format!("whether {key} is still what is locked is not known: {}", error.message);
             let error = Error { message, ..error.clone() }.in_file(self.settings.path.join(FILE_NAME));
-            Some(Unanswered { error, changed: self.facts.before.is_some() && is_changed(key) })
+            Some(Unanswered { error, changed: changed.contains(key) })
         });
         failed.collect()
     }
 
+    /// The blocks that the change brought or changed.
+    fn changed(&self) -> BTreeSet<&ModuleKey> {
+        let Some((before, read)) = self.before().zip(self.tree.module_lock.as_ref()) else { return BTreeSet::new() };
+        let changed = read.file.lock.iter().filter(|(key, block)| before.get(key) != Some(block));
+        changed.map(|(key, _)| key).collect()
+    }
+
     /// What the sources serve now of packages that some call uses.
-    fn ask(&self) -> ServedModules {
+    fn ask(&self, installed: bool) -> ServedModules {
         use crate::disk::roots::ModuleRequest;
         use crate::modulelock::Pin;
 
@@ -103,7 +110,9 @@ impl LockedModules<'_> {
             return ServedModules::new();
         };
         let (mut keys, mut requests) = (Vec::new(), Vec::new());
-        let mut asked = BTreeSet::new();
+        let mut asked = if installed { installed_modules::proven(self) } else { BTreeSet::new() };
+        let changed = self.changed();
+        asked.retain(|key| !changed.contains(key));
         for (name, source, constraints) in self.remote() {
             let Some((key, block)) = read.file.lock.block(source, name, constraints) else { continue };
             if asked.insert(key.clone()) {

@@ -117,7 +117,8 @@ impl Root {
     #[must_use]
     pub fn since(mut self, before: Before) -> Self {
         let Before { change, modules } = before;
-        self.modules.before = modules;
+        // What was not there locked nothing.
+        self.modules.before = Some(modules.unwrap_or_default());
         let is_missing = |finding: &Finding| finding.rule == Rule::LockFileMissing;
         let may_need_one = self.unread.is_some() && !self.settings().lock_file().exists();
         if !change.before.is_empty() && (may_need_one || self.text.iter().any(is_missing)) {

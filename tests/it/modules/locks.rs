@@ -185,6 +185,32 @@ fn a_tag_is_moved() {
     assert!(workspace.has(".terraform/modules/net/main.tf") && !workspace.has(".terraform/modules/net/evil.tf"));
 }
 
+/// What is installed as it is locked does not depend on a tag that somebody moved; what a change locks does.
+#[test]
+fn installed_modules_do_not_depend_on_a_moved_tag() {
+    const INSTALLED: [&str; 2] = ["verify", "--installed"];
+    let (repository, registry, workspace) = tagged();
+    committed(&workspace);
+    let registry = moved(&repository, registry);
+    // Nothing is installed yet.
+    workspace.tflock(&registry, INSTALLED).ended_with(3);
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    workspace.tflock(&registry, ["verify"]).ended_with(3);
+    workspace.tflock(&registry, INSTALLED).ended_with(0);
+    workspace.tflock(&registry, ["verify", "--installed", "--base", "HEAD"]).ended_with(0);
+    workspace.write(".terraform/modules/net/main.tf", "# doctored\n");
+    let run = workspace.tflock(&registry, INSTALLED).ended_with(3);
+    assert!(run.stdout.contains("[installed-differs]") && run.stdout.contains("[module-changed]"), "{run}");
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    // The same lock as a change of a pull request: somebody may have locked what the tag never had.
+    let locks = workspace.read(LOCKS);
+    workspace.git(["rm", "--quiet", LOCKS]);
+    committed(&workspace);
+    workspace.write(LOCKS, &locks);
+    let run = workspace.tflock(&registry, ["verify", "--installed", "--base", "HEAD"]).ended_with(3);
+    assert!(run.stdout.contains("[module-changed]"), "{run}");
+}
+
 #[test]
 fn a_branch_that_went_on_is_not_called_changed() {
     let (mut registry, repository) = (widget(), Repository::new());
