@@ -43,6 +43,6 @@ pub mod internals {
     pub use crate::disk::roots::{TreeOptions, load_tree};
     pub use crate::git::read_answers as read_git_answers;
     pub use crate::modules::read_package;
-    pub use crate::net::{ClientOptions, Credentials};
+    pub use crate::net::{Client, ClientOptions, Credentials};
     pub use crate::source::{IndexStores, Published, read_answers as read_registry_answers};
 }

@@ -73,7 +73,7 @@ impl Online {
         let (roots_pem, roots_problem) = roots.map_or((None, None), |roots| (Some(roots.pem), roots.problem));
         let options = ClientOptions::configured(&self.variables, config.registry_protocols);
         let client = self.client(ClientOptions { roots_pem, ..options });
-        let credentials = Arc::new(Credentials::new(&self.variables, &config));
+        let credentials = Arc::new(Credentials::new(&self.variables, &config, Arc::clone(&self.budget)));
         let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts.clone());
         Ok(Access { config: Arc::new(config), client, credentials, discovery: Arc::new(discovery), roots_problem })
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile;
-use crate::net::ClientOptions;
+use crate::net::{Client, ClientOptions};
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::path::worktree;
 use crate::query::run;
@@ -77,8 +77,8 @@ impl Publishing {
     ) -> Result<IndexStores, Error> {
         if let IndexPlace::Directory(_) = self.place {
             // No server is asked: what the tools are told of servers does not matter.
-            let options = ClientOptions::default();
-            return Ok(IndexStores::new(&options, Arc::default(), options.timeout));
+            let client = Client::new(ClientOptions::default());
+            return Ok(IndexStores::new(&client, Arc::default(), client.options().timeout));
         }
         let first = directories.first().map_or(Path::new(""), PathBuf::as_path);
         let text = lock_file::read(&first.join(lockfile::FILE_NAME))?.unwrap_or_default();

@@ -278,7 +278,7 @@ impl<'a> Sources<'a> {
 
     pub(super) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {
         let (access, client) = self.online(dialect, None)?;
-        Ok(IndexStores::new(client.options(), Arc::clone(&access.credentials), client.options().timeout))
+        Ok(IndexStores::new(&client, Arc::clone(&access.credentials), client.options().timeout))
     }
 
     /// What servers are asked with, and the client for as many attempts at a download.

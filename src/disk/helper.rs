@@ -41,7 +41,8 @@ pub enum HelperError {
     /// Standard output is no JSON object. It is not shown, for it may hold a token.
     #[error("credentials helper {} did not answer with a JSON object", .0.display())]
     Answer(PathBuf),
-    #[error("a credentials helper was interrupted: {0}")]
+    /// The run ended, or had used its budget, before there was an answer.
+    #[error("a credentials helper gave no answer: {0}")]
     Interrupted(String),
 }
 

@@ -16,9 +16,6 @@ use super::cli_config::{OciBlock, OciDefaults};
 use super::{files, helper};
 use crate::settings::{Secret, Variables};
 
-/// The time a credentials helper has for its answer.
-const HELPER_PATIENCE: Duration = Duration::from_secs(30);
-
 #[derive(Debug, Default)]
 pub struct OciCredentials {
     blocks: Vec<OciBlock>,
@@ -82,8 +79,8 @@ impl OciCredentials {
         }
     }
 
-    /// The credentials for a repository of a registry. May start a helper, and blocks.
-    pub fn of(&self, registry: &str, name: &str) -> Result<Option<OciCredential>, String> {
+    /// The credentials for a repository of a registry. May start a helper, and blocks no longer than allowed.
+    pub fn of(&self, registry: &str, name: &str, limit: Duration) -> Result<Option<OciCredential>, String> {
         let mut found: Vec<(usize, Found)> = Vec::new();
         for block in &self.blocks {
             if let Some(specificity) = specificity(&block.prefix, registry, name) {
@@ -101,7 +98,7 @@ impl OciCredentials {
         match best {
             None => Ok(None),
             Some((_, Found::Here(credential))) => Ok(Some(credential)),
-            Some((_, Found::Helper(helper))) => ask(&helper, registry),
+            Some((_, Found::Helper(helper))) => ask(&helper, registry, limit),
         }
     }
 
@@ -164,9 +161,9 @@ fn specificity(prefix: &str, registry: &str, name: &str) -> Option<usize> {
 /// Asks `docker-credential-NAME` for the password of a registry.
 ///
 /// Source: `github.com/docker/docker-credential-helpers`.
-fn ask(name: &str, registry: &str) -> Result<Option<OciCredential>, String> {
+fn ask(name: &str, registry: &str, limit: Duration) -> Result<Option<OciCredential>, String> {
     let program = format!("docker-credential-{name}");
-    let answer = helper::docker_credential(&program, &format!("https://{registry}"), HELPER_PATIENCE)?;
+    let answer = helper::docker_credential(&program, &format!("https://{registry}"), limit)?;
     let Some(answer) = answer else { return Ok(None) };
     let read: HelperAnswer =
         serde_json::from_slice(&answer).map_err(|_| format!("{program} did not answer with a JSON object"))?;
@@ -203,7 +200,7 @@ mod tests {
     }
 
     fn user(credentials: &OciCredentials, registry: &str, name: &str) -> Option<String> {
-        match credentials.of(registry, name).unwrap()? {
+        match credentials.of(registry, name, Duration::MAX).unwrap()? {
             OciCredential::Password { user, .. } => Some(user),
             other => panic!("{other:?}"),
         }
@@ -239,13 +236,13 @@ mod tests {
         let defaults = OciDefaults { discover_ambient_credentials: false, ..OciDefaults::default() };
         assert_eq!(user(&OciCredentials::new(&[], &defaults, &variables), "r.example", "a"), None);
         let named = OciDefaults { docker_style_config_files: Some(vec!["/nowhere".into()]), ..OciDefaults::default() };
-        assert!(OciCredentials::new(&[], &named, &variables).of("r.example", "a").is_err());
+        assert!(OciCredentials::new(&[], &named, &variables).of("r.example", "a", Duration::MAX).is_err());
     }
 
     #[test]
     fn a_damaged_file_is_told_without_what_stands_there() {
         let (_home, credentials) = docker("{\"auths\": \"hunter2\"}");
-        let told = credentials.of("r.example", "a").unwrap_err();
+        let told = credentials.of("r.example", "a", Duration::MAX).unwrap_err();
         assert!(told.contains("config.json") && !told.contains("hunter2"), "{told}");
     }
 }

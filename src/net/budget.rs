@@ -20,7 +20,7 @@ use crate::settings::Variables;
 pub enum Cost {
     /// Seconds from the first request.
     Time,
-    /// Requests over HTTP, with redirects and further attempts, and calls of git that connect to a server.
+    /// Requests over HTTP, with redirects and further attempts, calls of git that connect to a server, and credentials helpers.
     Requests,
     /// Module packages.
     Packages,
@@ -38,6 +38,9 @@ const LIMITS: [(Cost, u64); 5] = [
     (Cost::Unpacked, 4_096),
     (Cost::References, 100_000),
 ];
+
+/// The longest that a credentials helper may take.
+const HELPER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A limit of a run that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +113,12 @@ impl RunBudget {
     /// Allows an amount that nothing else is added to.
     pub(crate) fn allow(&self, cost: Cost, amount: u64) -> Result<(), Exhausted> {
         if amount > self.limits[cost as usize] { Err(self.exhausted(cost)) } else { Ok(()) }
+    }
+
+    /// The time for a credentials helper, which counts as a request.
+    pub(crate) fn helper(&self) -> Result<Duration, Exhausted> {
+        self.spend(Cost::Requests, 1)?;
+        Ok(self.time_left()?.min(HELPER_PATIENCE))
     }
 
     /// Takes note of how a request ended; no fault for an answer of any kind.

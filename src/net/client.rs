@@ -49,6 +49,7 @@ struct Inner {
     document_permits: Permits,
     download_permits: Permits,
     budget: Arc<RunBudget>,
+    is_impatient: bool,
 }
 
 impl Client {
@@ -59,6 +60,10 @@ impl Client {
 
     /// A client that tells what it does, and spends from the budget of a run.
     pub fn watched(options: ClientOptions, watch: Watch, budget: Arc<RunBudget>) -> Self {
+        Self::of(options, watch, budget, false)
+    }
+
+    fn of(options: ClientOptions, watch: Watch, budget: Arc<RunBudget>, is_impatient: bool) -> Self {
         let inner = Inner {
             documents: OnceLock::new(),
             downloads: OnceLock::new(),
@@ -68,8 +73,17 @@ impl Client {
             options,
             watch,
             budget,
+            is_impatient,
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// A client that waits for so long only, and asks once. It spends from the same budget, but how long others may wait for a
+    /// host that is slow for it says nothing.
+    pub fn impatient(&self, patience: Duration) -> Self {
+        let options = self.inner.options.clone();
+        let options = ClientOptions { timeout: patience, connect_timeout: patience, retries: 0, ..options };
+        Self::of(options, Watch::default(), Arc::clone(self.budget()), true)
     }
 
     /// The options it was made with.
@@ -108,7 +122,9 @@ impl Client {
 
     /// Remembers how a request ended, with all its attempts.
     pub(super) fn ended(&self, url: &Url, fault: Option<&Fault>) {
-        self.inner.budget.ended(url, fault);
+        if !self.inner.is_impatient {
+            self.inner.budget.ended(url, fault);
+        }
     }
 
     /// Starts the download of an archive. Never with a token.

@@ -1,16 +1,15 @@
 //! Which token belongs to which host.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::budget::RunBudget;
 use super::shared::Shared;
 use crate::addr::Hostname;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::helper::{HelperError, HelperProgram};
 use crate::settings::{Secret, Variables};
-
-/// The time a credentials helper has for its answer.
-const HELPER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The tokens that the user gave, by the host they are for.
 ///
@@ -23,12 +22,14 @@ pub struct Credentials {
     helper: Option<HelperProgram>,
     answers: Shared<Hostname, Result<Option<Secret>, HelperError>>,
     warnings: Vec<String>,
+    budget: Arc<RunBudget>,
 }
 
 impl Credentials {
-    /// The tokens of the environment and the CLI configuration. The helper is looked for, but not yet asked.
-    pub fn new(variables: &Variables, config: &CliConfig) -> Self {
-        let mut credentials = Self { blocks: config.credentials.clone(), ..Self::default() };
+    /// The tokens of the environment and the CLI configuration. The helper is looked for, but not yet asked; what it takes is
+    /// spent from the budget of the run.
+    pub fn new(variables: &Variables, config: &CliConfig, budget: Arc<RunBudget>) -> Self {
+        let mut credentials = Self { blocks: config.credentials.clone(), budget, ..Self::default() };
         for (name, value) in variables.with_prefix("TF_TOKEN_") {
             // Names that are no host are ignored, as in the tools.
             let Some(host) = host_of_variable(name) else { continue };
@@ -59,15 +60,17 @@ impl Credentials {
         if let Some(block) = self.blocks.get(host) {
             return Ok(block.clone());
         }
-        match &self.helper {
-            Some(helper) => self.answers.answer(host.clone(), ask(helper.clone(), host.clone())).await,
-            None => Ok(None),
-        }
+        let Some(helper) = &self.helper else { return Ok(None) };
+        let ask = async {
+            let limit = self.budget.helper().map_err(|exhausted| HelperError::Interrupted(exhausted.to_string()))?;
+            ask(helper.clone(), host.clone(), limit).await
+        };
+        self.answers.answer(host.clone(), ask).await
     }
 }
 
-async fn ask(helper: HelperProgram, host: Hostname) -> Result<Option<Secret>, HelperError> {
-    let asked = tokio::task::spawn_blocking(move || helper.token(&host, HELPER_PATIENCE));
+async fn ask(helper: HelperProgram, host: Hostname, limit: Duration) -> Result<Option<Secret>, HelperError> {
+    let asked = tokio::task::spawn_blocking(move || helper.token(&host, limit));
     asked.await.unwrap_or_else(|error| Err(HelperError::Interrupted(error.to_string())))
 }
 
@@ -103,7 +106,7 @@ mod tests {
 
     fn credentials(variables: &[(&str, &str)], config: &str) -> Credentials {
         let config = CliConfig::decode(config, Dialect::Terraform, &Variables::default()).unwrap();
-        Credentials::new(&variables.iter().copied().collect::<Variables>(), &config)
+        Credentials::new(&variables.iter().copied().collect::<Variables>(), &config, Arc::default())
     }
 
     async fn token(credentials: &Credentials, name: &str) -> Option<String> {
@@ -166,23 +169,45 @@ mod tests {
         assert_eq!(tokens.warnings().len(), 1);
     }
 
+    /// A helper that is a script, asked with the limits that these variables set.
     #[cfg(unix)]
     #[expect(clippy::disallowed_methods, reason = "the helper is a script that this test writes")]
-    #[tokio::test]
-    async fn the_helper_is_asked_once_a_host_and_never_beside_a_block() {
+    fn helped(data: &std::path::Path, script: &str, limits: &[(&str, &str)]) -> Credentials {
         use std::os::unix::fs::PermissionsExt;
 
-        let data = tempfile::tempdir().unwrap();
-        let (plugins, log) = (data.path().join("plugins"), data.path().join("log"));
-        std::fs::create_dir(&plugins).unwrap();
+        let plugins = data.join("plugins");
+        std::fs::create_dir_all(&plugins).unwrap();
         let program = plugins.join("terraform-credentials-x");
-        let script = format!("#!/bin/sh\necho $2 >> {}\necho '{{\"token\":\"helped\"}}'\n", log.display());
-        std::fs::write(&program, script).unwrap();
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let text = "credentials_helper \"x\" {} credentials \"b.example\" {}";
         let mut config = CliConfig::decode(text, Dialect::Terraform, &Variables::default()).unwrap();
-        config.data_dirs = vec![data.path().to_path_buf()];
-        let tokens = Credentials::new(&Variables::default(), &config);
+        config.data_dirs = vec![data.to_path_buf()];
+        let budget = RunBudget::new(&limits.iter().copied().collect());
+        Credentials::new(&Variables::default(), &config, Arc::new(budget))
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn helpers_spend_from_the_budget_of_the_run() {
+        let data = tempfile::tempdir().unwrap();
+        let tokens = helped(data.path(), "echo '{\"token\":\"helped\"}'", &[("TFLOCK_MAX_REQUESTS", "1")]);
+        assert_eq!(token(&tokens, "a.example").await.as_deref(), Some("helped"));
+        let refused = tokens.token(&host("c.example")).await.unwrap_err();
+        assert!(refused.to_string().contains("the run has used its 1 requests"), "{refused}");
+        let tokens = helped(data.path(), "exec sleep 60", &[("TFLOCK_MAX_NETWORK_SECONDS", "1")]);
+        let late = tokens.token(&host("a.example")).await.unwrap_err();
+        assert!(matches!(late, HelperError::Timeout { limit, .. } if limit <= Duration::from_secs(1)), "{late}");
+    }
+
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "a test reads what its script wrote")]
+    #[tokio::test]
+    async fn the_helper_is_asked_once_a_host_and_never_beside_a_block() {
+        let data = tempfile::tempdir().unwrap();
+        let log = data.path().join("log");
+        let script = format!("echo $2 >> {}\necho '{{\"token\":\"helped\"}}'", log.display());
+        let tokens = helped(data.path(), &script, &[]);
         for _ in 0..2 {
             assert_eq!(token(&tokens, "a.example").await.as_deref(), Some("helped"));
             assert_eq!(token(&tokens, "b.example").await, None);

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::index_store::IndexStores;
 use crate::disk::cache::IndexEntry;
 use crate::hash::Sha256Digest;
-use crate::net::{ClientOptions, Credentials, Shared};
+use crate::net::{Client, Credentials, Shared};
 use crate::settings::{Index, IndexPlace};
 
 /// The time for one answer. A run that waits longer would be better off without the index.
@@ -39,9 +39,9 @@ pub struct IndexAnswer {
 }
 
 impl SharedIndexes {
-    /// Indexes that are asked with the options of a client, and the user's tokens.
-    pub fn new(options: &ClientOptions, credentials: Arc<Credentials>) -> Self {
-        let stores = IndexStores::new(options, credentials, PATIENCE);
+    /// Indexes that are asked with the options and the budget of a client, and the user's tokens.
+    pub fn new(client: &Client, credentials: Arc<Credentials>) -> Self {
+        let stores = IndexStores::new(client, credentials, PATIENCE);
         Self { stores, answers: Shared::new(), lines: Mutex::default() }
     }
 

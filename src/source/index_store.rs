@@ -1,6 +1,6 @@
 //! Where the entries of shared indexes are read and written.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -13,7 +13,7 @@ use crate::disk::cache::{IndexEntry, exchange};
 use crate::disk::index_directory::{self, entry_of};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-use crate::net::{Ask, Client, ClientOptions, Credentials, Kind};
+use crate::net::{Ask, Client, Credentials, Kind};
 use crate::settings::{IndexPlace, Secret};
 
 /// Entries that are written at once.
@@ -21,9 +21,8 @@ const ABREAST: usize = 16;
 
 #[derive(Debug)]
 pub struct IndexStores {
-    options: ClientOptions,
     credentials: Arc<Credentials>,
-    client: OnceLock<Client>,
+    client: Client,
     #[cfg(feature = "cloud")]
     clouds: Clouds,
 }
@@ -38,13 +37,12 @@ pub struct Published {
 }
 
 impl IndexStores {
-    /// Stores that are asked with the options of a client and the user's tokens, and given so much time for each entry.
-    pub fn new(options: &ClientOptions, credentials: Arc<Credentials>, patience: Duration) -> Self {
-        let options = ClientOptions { timeout: patience, connect_timeout: patience, retries: 0, ..options.clone() };
+    /// Stores that are asked with the options and the budget of a client and the user's tokens, and given so much time for
+    /// each entry.
+    pub fn new(client: &Client, credentials: Arc<Credentials>, patience: Duration) -> Self {
         Self {
-            options,
             credentials,
-            client: OnceLock::new(),
+            client: client.impatient(patience),
             #[cfg(feature = "cloud")]
             clouds: Clouds::default(),
         }
@@ -62,7 +60,7 @@ impl IndexStores {
             }
             IndexPlace::Https(base) => self.download(base, zh).await?,
             #[cfg(feature = "cloud")]
-            IndexPlace::Cloud(url) => self.in_time(self.clouds.read(self.client(), url, zh)).await?,
+            IndexPlace::Cloud(url) => self.in_time(self.clouds.read(&self.client, url, zh)).await?,
             #[cfg(not(feature = "cloud"))]
             IndexPlace::Cloud(url) => return Err(without_clouds(url)),
         };
@@ -89,7 +87,7 @@ impl IndexStores {
             }
             IndexPlace::Https(base) => self.upload(base, &entry.zh, line).await,
             #[cfg(feature = "cloud")]
-            IndexPlace::Cloud(url) => self.in_time(self.clouds.write(self.client(), url, (&entry.zh, line))).await,
+            IndexPlace::Cloud(url) => self.in_time(self.clouds.write(&self.client, url, (&entry.zh, line))).await,
             #[cfg(not(feature = "cloud"))]
             IndexPlace::Cloud(url) => Err(without_clouds(url)),
         }
@@ -122,18 +120,14 @@ impl IndexStores {
         }
     }
 
-    fn client(&self) -> &Client {
-        self.client.get_or_init(|| Client::new(self.options.clone()))
-    }
-
     async fn in_time<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let late = || Err(Error::new(ErrorKind::Unavailable, "no answer in time"));
-        tokio::time::timeout(self.options.timeout, work).await.unwrap_or_else(|_| late())
+        tokio::time::timeout(self.client.options().timeout, work).await.unwrap_or_else(|_| late())
     }
 
     async fn download(&self, base: &Url, zh: &Sha256Digest) -> Result<Option<Vec<u8>>, Error> {
         let ask = Ask::new(url_of(base, zh)?, Kind::IndexEntry).token(self.token(base).await);
-        match self.client().document(&ask).await {
+        match self.client.document(&ask).await {
             Ok(document) => Ok(Some(document.body)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error.into()),
@@ -143,7 +137,7 @@ impl IndexStores {
     async fn upload(&self, base: &Url, zh: &Sha256Digest, line: String) -> Result<(), Error> {
         // Who knows this header writes nothing over an entry that came meanwhile.
         let ask = Ask::new(url_of(base, zh)?, Kind::Metadata).header("if-none-match", "*");
-        match self.client().document(&ask.token(self.token(base).await).putting(line)).await {
+        match self.client.document(&ask.token(self.token(base).await).putting(line)).await {
             Ok(_) => Ok(()),
             Err(error) if error.status() == Some(412) => Ok(()),
             Err(error) if matches!(error.status(), Some(404 | 405 | 409)) => {
@@ -158,7 +152,7 @@ impl IndexStores {
         let port = base.port().map(|port| format!(":{port}")).unwrap_or_default();
         let host = Hostname::parse_any_spelling(&format!("{}{port}", base.host_str()?)).ok()?;
         // A helper may take its time.
-        tokio::time::timeout(self.options.timeout, self.credentials.token(&host)).await.ok()?.ok().flatten()
+        tokio::time::timeout(self.client.options().timeout, self.credentials.token(&host)).await.ok()?.ok().flatten()
     }
 }
 

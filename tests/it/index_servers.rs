@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tflock::internals::{ClientOptions, Credentials, IndexEntry, IndexStores, Origin, Published};
+use tflock::internals::{Client, ClientOptions, Credentials, IndexEntry, IndexStores, Origin, Published};
 use tflock_core::hash::{PackageHash, Sha256Digest};
 use tflock_core::settings::IndexPlace;
 
@@ -50,7 +50,7 @@ pub(crate) fn start(command: &mut Command, port: u16) -> Program {
 
 fn stores() -> Arc<IndexStores> {
     let options = ClientOptions { roots_pem: Some(ca_pem().as_bytes().to_vec()), ..ClientOptions::default() };
-    Arc::new(IndexStores::new(&options, Arc::new(Credentials::default()), Duration::from_secs(60)))
+    Arc::new(IndexStores::new(&Client::new(options), Arc::new(Credentials::default()), Duration::from_secs(60)))
 }
 
 /// So many readers and four writers at once: an entry is there whole or not at all, and is written once.

@@ -92,7 +92,7 @@ async fn the_base_is_where_the_redirect_led_and_the_token_stayed_behind() {
     options.roots_pem.as_mut().unwrap().extend(other.options().roots_pem.unwrap());
     let host = host(&server);
     let variables = Variables::from_iter([(format!("TF_TOKEN_{}", host.as_ascii()), "hunter2")]);
-    let credentials = Credentials::new(&variables, &crate::disk::cli_config::CliConfig::default());
+    let credentials = Credentials::new(&variables, &crate::disk::cli_config::CliConfig::default(), Arc::default());
     let discovery = Discovery::new(Client::new(options), Arc::new(credentials), BTreeMap::new());
     let url = discovery.url(&host, Service::Providers).await.unwrap();
     assert_eq!(url.as_str(), format!("https://127.0.0.1:{port}/deep/p/"));

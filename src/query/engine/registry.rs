@@ -113,7 +113,7 @@ impl RegistrySource {
     pub(super) fn new(registry: Registry, equipment: &Equipment) -> Self {
         Self {
             downloads: Downloads::new(registry.client().clone(), equipment),
-            indexes: SharedIndexes::new(registry.client().options(), Arc::clone(registry.credentials())),
+            indexes: SharedIndexes::new(registry.client(), Arc::clone(registry.credentials())),
             shared: Mutex::default(),
             registry,
             cache: Arc::clone(&equipment.cache),

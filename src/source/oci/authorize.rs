@@ -64,7 +64,8 @@ impl OciClient {
 
     async fn credential(&self, repository: &Repository) -> Result<Option<OciCredential>, Error> {
         let (credentials, asked) = (Arc::clone(&self.credentials), repository.clone());
-        let found = tokio::task::spawn_blocking(move || credentials.of(asked.registry(), asked.name())).await;
+        let limit = self.client.budget().helper()?;
+        let found = tokio::task::spawn_blocking(move || credentials.of(asked.registry(), asked.name(), limit)).await;
         let failed = |reason: String| {
             let message = format!("the credentials for {repository} cannot be used: {reason}");
             about(repository, ErrorKind::Unauthorized, message)

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use crate::modules::archives::{Entry::File, tar_gz};
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
-use crate::support::worlds::widget;
+use crate::support::worlds::{LOCK_BOTH, widget};
 
 const LOCK: [&str; 4] = ["lock", "--platform", "linux_amd64", "--lock-modules"];
 
@@ -79,4 +79,18 @@ fn the_references_of_a_repository_are_bounded() {
     let run = workspace.tflock(None, LOCK).ended_with(4);
     assert!(run.stderr.contains("the repository lists more than 1 references"), "{run}");
     assert!(run.stderr.contains("set TFLOCK_MAX_GIT_REFERENCES to more than 1"), "{run}");
+}
+
+#[test]
+fn shared_indexes_spend_from_the_budget_of_the_run() {
+    let registry = widget();
+    let machine = || crate::index::machine("https://{{registry}}/nothing/", "");
+    machine().tflock(&registry, LOCK_BOTH).ended_with(0);
+    let of_index = |request: &&crate::support::registry::Request| request.path.starts_with("/nothing/");
+    let spent = registry.requests();
+    assert_eq!(spent.iter().filter(of_index).count(), 2);
+    let limited = |limit: usize| machine().env("TFLOCK_MAX_REQUESTS", &limit.to_string());
+    let run = limited(spent.len() - 1).tflock(&registry, LOCK_BOTH).ended_with(4);
+    assert!(run.stderr.contains("set TFLOCK_MAX_REQUESTS to more than"), "{run}");
+    limited(spent.len()).tflock(&registry, LOCK_BOTH).ended_with(0);
 }
