@@ -35,8 +35,8 @@ pub enum TreeError {
 /// Why a module cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleProblem {
-    #[error("there is no directory {0:?}")]
-    NoDirectory(String),
+    #[error("there is no directory {directory:?}")]
+    NoDirectory { directory: String, submodule: Option<String> },
     #[error("the module from {0:?} is not installed")]
     NotInstalled(String),
     #[error("it is installed from {installed:?}, but its source is {source_text:?}")]
@@ -67,6 +67,12 @@ impl ModuleProblem {
             Self::NotStatic(Some(_)) | Self::VersionNotStatic(Some(_)) if dialect == Dialect::OpenTofu => {
                 let set = "set a variable that it depends on with `--var NAME=VALUE`, `--var-file FILE` or TF_VAR_NAME";
                 vec![set.to_owned(), install]
+            }
+            Self::NoDirectory { submodule: Some(path), .. } => {
+                vec![format!("check out the git submodule {path}: `git submodule update --init`")]
+            }
+            Self::NoDirectory { .. } => {
+                vec!["correct its source, or first run what creates the directory, such as `make`".to_owned()]
             }
             Self::NotInstalled(_)
             | Self::SourceChanged { .. }

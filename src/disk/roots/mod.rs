@@ -158,7 +158,7 @@ pub enum TreeWarning {
     /// More ways lead to the same modules than anybody wants to read about.
     ManyPaths(u64),
     /// A local module without a single configuration file.
-    EmptyModule { place: Place, key: String },
+    EmptyModule { place: Place, key: String, submodule: Option<String> },
 }
 
 impl fmt::Display for TreeWarning {
@@ -170,8 +170,11 @@ impl fmt::Display for TreeWarning {
             Self::ManyPaths(count) => {
                 write!(f, "{count} more paths of module calls lead to modules already named, and are not listed")
             }
-            Self::EmptyModule { place, key } => {
-                write!(f, "{place}: the directory of module {key:?} has no configuration")
+            Self::EmptyModule { place, key, submodule } => {
+                write!(f, "{place}: the directory of module {key:?} has no configuration")?;
+                submodule.iter().try_for_each(|path| {
+                    write!(f, ": check out the git submodule {path} with `git submodule update --init`")
+                })
             }
         }
     }

@@ -9,8 +9,8 @@ use super::TreeError;
 use crate::config::{ConfigFiles, Manifest, SourceFile, decode_variables};
 use crate::dialect::Dialect;
 use crate::disk::files;
-use crate::path::lexical;
 use crate::path::links::{self, Refusal};
+use crate::path::{lexical, worktree};
 
 pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
     let mut names = Vec::new();
@@ -107,6 +107,17 @@ pub(super) fn variable_files(root: &Path) -> io::Result<Vec<String>> {
     }
     names.sort_by_key(|name| (!name.starts_with("terraform.tfvars"), name.clone()));
     Ok(names)
+}
+
+/// The submodule of git in which a directory from a root module would be, by the list at the top of the working tree.
+pub(super) fn submodule_of(root: &Path, dir: &Path) -> Option<String> {
+    let top = worktree::absolute(&worktree::boundary(root));
+    let list = files::read(&top.join(".gitmodules")).ok().flatten()?;
+    let place = lexical(&worktree::absolute(root), dir);
+    let within = place.strip_prefix(&top).ok()?;
+    let list = String::from_utf8_lossy(&list);
+    let mut paths = list.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim().strip_prefix('='));
+    paths.find(|path| within.starts_with(path.trim())).map(|path| path.trim().to_owned())
 }
 
 /// A path relative to another, by their text: without `.` and inner `..`.

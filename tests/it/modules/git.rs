@@ -166,3 +166,63 @@ fn a_server_that_is_not_there() {
     let run = workspace(&registry, "").tflock(&registry, LOCK).ended_with(4);
     assert!(run.stderr.contains("cannot fetch the module from https://") && run.touched().is_empty(), "{run}");
 }
+
+/// A call with the name of another one's directory: what one call installs is there for the calls behind it, as the tools
+/// take them by their names.
+#[test]
+fn modules_within_an_installed_package() {
+    let (registry, repository) = (widget(), Repository::new());
+    let inner = "module \"deep\" {\n  source = \"../deep\"\n}\n";
+    repository.commit("x/main.tf", inner);
+    repository.commit("deep/main.tf", &needs_widget(&registry));
+    let registry = repository.served_by(registry);
+    let workspace = workspace(&registry, "");
+    let call = workspace.read("main.tf").replace("\"net\"", "\"__v3__\"");
+    let within = |name: &str, path: &str| format!("module \"{name}\" {{\n  source = \"./.terraform/modules/{path}\"\n}}\n");
+    workspace.write("main.tf", &format!("{call}{}", within("x", "__v3__/x")));
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    assert!(workspace.lock_file().contains("/acme/widget"));
+    let why = workspace.tflock(&registry, ["why"]).ended_with(0);
+    assert!(why.stdout.contains("x.deep"), "{why}");
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+    workspace.tflock(&registry, LOCK.iter().chain(&["--lock-modules"])).ended_with(0);
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    let list = workspace.read(".terraform/modules/modules.json");
+    // What is installed there is not what is locked.
+    workspace.write(".terraform/modules/__v3__/x/main.tf", "# doctored\n");
+    workspace.tflock(&registry, ["verify", "--installed"]).ended_with(3);
+    std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    let lock = workspace.lock_file();
+    if let Some(init) = workspace.terraform(&registry, ["init", "-input=false"]) {
+        init.ended_with(0);
+        assert_eq!((workspace.read(".terraform/modules/modules.json"), workspace.lock_file()), (list, lock));
+    }
+    // A path that leaves the package, a call that comes too late, and one that is not there.
+    for (name, path) in [("x", "__v3__/../../../x"), ("A", "__v3__/x"), ("x", "other/x"), ("x", "__v3__/none")] {
+        let _absent = std::fs::remove_dir_all(workspace.path(".terraform"));
+        workspace.write("main.tf", &format!("{call}{}", within(name, path)));
+        workspace.tflock(&registry, LOCK).ended_with(2);
+        if let Some(init) = workspace.terraform(&registry, ["init", "-input=false"]) {
+            init.ended_with(1);
+        }
+    }
+}
+
+#[test]
+fn submodules_that_are_not_checked_out_are_named() {
+    let call = |path: &str| format!("module \"net\" {{\n  source = \"../../vendor/net{path}\"\n}}\n");
+    let workspace = Workspace::with_files(&[
+        (".gitmodules", "[submodule \"net\"]\n\tpath = vendor/net\n\turl = https://git.example.com/net.git\n"),
+        ("live/app/main.tf", &call("/sub")),
+        ("live/empty/main.tf", &call("")),
+        ("live/made/main.tf", &call("works/x").replace("vendor", "made")),
+    ]);
+    workspace.git(["init", "--quiet"]);
+    std::fs::create_dir_all(workspace.path("vendor/net")).unwrap();
+    let run = workspace.tflock(None, ["-C", "live/app", "lock"]).ended_with(2);
+    assert!(run.stderr.contains("check out the git submodule vendor/net: `git submodule update --init`"), "{run}");
+    let run = workspace.tflock(None, ["-C", "live/empty", "why"]).ended_with(0);
+    assert!(run.stderr.contains("check out the git submodule vendor/net with `git submodule update --init`"), "{run}");
+    let run = workspace.tflock(None, ["-C", "live/made", "lock"]).ended_with(2);
+    assert!(run.stderr.contains("first run what creates the directory"), "{run}");
+}

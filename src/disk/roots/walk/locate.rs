@@ -54,17 +54,31 @@ impl Walk<'_> {
                 Err(problem) => self.undetermined(call, key, problem),
             };
         };
-        self.local(from, path, key).map(Some)
+        self.local(from, path, key)
     }
 
-    fn local(&mut self, from: &Node, path: &str, key: &str) -> Result<Located, ModuleProblem> {
-        let written = read::join(&from.dir, path);
-        let dir = match &from.package {
+    /// A module by its path. None if it is in the package of a call that is missing, which is told already.
+    fn local(&mut self, from: &Node, path: &str, key: &str) -> Result<Option<Located>, ModuleProblem> {
+        let mut written = read::join(&from.dir, path);
+        let mut package = from.package.clone();
+        if package.is_none()
+            && let Some((call, within)) = self.in_installed(&written)
+        {
+            if self.missing.iter().any(|module| module.key == call) {
+                return Ok(None);
+            }
+            let fetched = self.remote_modules.iter().find(|known| known.key == call).and_then(|it| it.fetched.clone());
+            if let Some(fetched) = fetched {
+                written = fetched.package.join(within);
+                package = Some(Rc::new(Package { fetched, call }));
+            }
+        }
+        let dir = match &package {
             Some(package) => real_in(&package.fetched.package, &written),
             None => Some(links::without_links(self.root, &written)),
         };
         let Some(dir) = dir else { return Err(ModuleProblem::OutsidePackage(path.to_owned())) };
-        if from.package.is_none() {
+        if package.is_none() {
             // What leads there counts as well.
             self.local_modules.extend([written.clone(), dir.clone()]);
         }
@@ -73,9 +87,18 @@ impl Walk<'_> {
             source: path.to_owned(),
             dir: dir.clone(),
             way: written,
-            of_package: from.package.as_ref().map(|package| package.call.clone()),
+            of_package: package.as_ref().map(|package| package.call.clone()),
         });
-        Ok(Located { dir, package: from.package.clone() })
+        Ok(Some(Located { dir, package }))
+    }
+
+    /// The call whose package is installed at a place, and the way from there: what a call before it installs is there when
+    /// the tools come to it.
+    fn in_installed(&self, place: &Path) -> Option<(String, PathBuf)> {
+        let data_dir = self.options.data_dir.as_deref().unwrap_or(Path::new(".terraform"));
+        let mut names = place.strip_prefix(data_dir.join("modules")).ok()?.components();
+        let call = names.next()?.as_os_str().to_str()?.to_owned();
+        Some((call, names.as_path().to_owned()))
     }
 
     /// A module whose source or version nobody but the tool can tell.

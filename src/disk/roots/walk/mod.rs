@@ -287,7 +287,8 @@ impl Walk<'_> {
         let Texts { files, mut primary, mut overrides } = texts;
         self.differs_by_tool |= files.differs_by_tool;
         if let (true, Some((call, key))) = (files.is_empty(), call) {
-            self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned() });
+            let submodule = read::submodule_of(self.root, dir);
+            self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned(), submodule });
         }
         for file in primary.iter_mut().chain(&mut overrides) {
             match &place.package {
@@ -302,7 +303,9 @@ impl Walk<'_> {
     fn unreadable(&self, dir: &Path, error: &io::Error, call: Option<(&ModuleCall, &str)>) -> TreeError {
         match (error.kind(), call) {
             (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Some((call, key))) => {
-                self.problem(call, key.to_owned(), ModuleProblem::NoDirectory(dir.display().to_string()))
+                let directory = dir.display().to_string();
+                let submodule = read::submodule_of(self.root, dir);
+                self.problem(call, key.to_owned(), ModuleProblem::NoDirectory { directory, submodule })
             }
             _ => read::unreadable(dir.to_owned(), error),
         }
