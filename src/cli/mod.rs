@@ -27,7 +27,8 @@ use crate::outcome::Outcome;
 use crate::outcome::advice::Stand;
 use crate::redact;
 use crate::report::{self, Format, Style};
-use args::Arguments;
+use crate::workspace::Scope;
+use args::{Arguments, Command};
 use progress::{Mode, Progress};
 
 /// Runs the program once. The first argument is its name.
@@ -90,7 +91,9 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));
     let mut scope = arguments.scope(environment);
     let online = Arc::new(Online::new(&scope.environment.variables, &progress.events()));
-    scope.modules.fetch = Some(module_fetch(&scope, &online));
+    // What a list shows is in the lock files; modules say only whether it is required.
+    let offline = scope.offline || matches!(&arguments.command, Command::List(list) if !list.modules);
+    scope.modules.fetch = Some(module_fetch(&Scope { offline, ..scope.clone() }, &online));
     let named = scope.named.clone();
     let services = Services { scope, events: progress.events(), online, stdin: Mutex::new(&mut *streams.stdin) };
     let stand = |many: bool| {

@@ -51,7 +51,8 @@ pub(crate) struct ListArgs {
 }
 
 pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?;
+    let unlocked = if args.modules { Unlocked::Opened } else { Unlocked::Told };
+    let targets = Targets::of(&services.scope, args.recursive, unlocked)?.or_none()?;
     let roots = targets.all_settings()?;
     if args.modules {
         return Ok(targets.outcome("list", &roots, used_modules));
@@ -79,7 +80,19 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         told.push((root, Arc::clone(&entries)));
         Ok(Body::Entries(entries))
     });
-    Ok(Outcome { grouping: args.by, ..outcome }.but(asked.missing(not_locked)))
+    let notes = without_lock(&targets).into_iter().collect();
+    Ok(Outcome { grouping: args.by, notes, ..outcome }.but(asked.missing(not_locked)))
+}
+
+/// The root modules of which there is nothing to list.
+fn without_lock(targets: &Targets<'_>) -> Option<String> {
+    let first = targets.outcomes.iter().find(|root| root.body.is_ok())?;
+    let count = targets.outcomes.iter().filter(|root| root.body.is_ok()).count();
+    let (modules, have) = if count == 1 { ("module", "has") } else { ("modules", "have") };
+    Some(format!(
+        "{count} root {modules} with a backend {have} no lock file, such as {}: `tflock lock -r --create` writes it",
+        first.path.display()
+    ))
 }
 
 fn not_locked(text: &str) -> Error {

@@ -99,15 +99,32 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let publishing = args.publish.then(|| Publishing::of(args.index.as_deref(), services)).transpose()?;
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
+    let tools = if args.create { tools_of_new(&targets) } else { None };
     let asked =
         Locking { command: "lock", fail_fast: args.below.fail_fast, options: args.options(), prepare: None, to: None };
-    let outcome = run(asked, targets, services);
+    let mut outcome = run(asked, targets, services);
+    outcome.notes.extend(tools);
     let is_over = |root: &RootOutcome| matches!(&root.body, Err(error) if error.kind == ErrorKind::Interrupted);
     Ok(match publishing {
         Some(publishing) if !outcome.roots.iter().any(is_over) => {
             publishing.publish_locked(&directories, services, outcome)
         }
         _ => outcome,
+    })
+}
+
+/// For which tools new lock files are, where they are not all for the same one.
+fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
+    let roots = targets.all_settings().ok()?;
+    let new = roots.iter().filter(|root| !root.lock_file().exists());
+    let (tofu, terraform): (Vec<_>, Vec<_>) = new.partition(|root| root.dialect == Dialect::OpenTofu);
+    (!tofu.is_empty() && !terraform.is_empty()).then(|| {
+        format!(
+            "of the new lock files {} are for OpenTofu and {} for Terraform, by `tool` in the settings and by .tofu files \
+             next to the configuration; `--tool` decides for all",
+            tofu.len(),
+            terraform.len()
+        )
     })
 }
 

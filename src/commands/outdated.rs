@@ -53,7 +53,7 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
     if args.modules {
         return outdated_modules::outdated(args.below.recursive, args.exit_code, services);
     }
-    let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::Opened)?.or_none()?;
     let options = LockOptions { providers: args.providers.clone(), found: targets.found, ..LockOptions::default() };
     let (roots, notes) = of_roots(&targets, &options, services, true);
     let named = Named::new(&args.providers);

@@ -16,7 +16,7 @@ use crate::workspace::{Reading, RootModule, RunSettings};
 const SHORT: usize = 12;
 
 pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, recursive, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     services.events_for(targets.dialect());
     let of = |(at, path): (usize, &std::path::PathBuf)| match targets.settings(at).and_then(|root| report(&root)) {
         Ok((report, errors)) => {

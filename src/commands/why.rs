@@ -36,7 +36,7 @@ pub(crate) struct WhyArgs {
 
 pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let WhyArgs { providers, recursive, .. } = args;
-    let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, *recursive, Unlocked::Opened)?.or_none()?;
     let roots = targets.all_settings()?;
     let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), Named::new(providers));
     let mut outcome = targets.outcome("why", &roots, |settings| {

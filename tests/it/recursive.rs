@@ -172,3 +172,43 @@ fn runs_at_once_lose_nothing() {
         assert!(workspace.lock_file().contains(&registry.package("acme/widget", "1.0.0", platform).h1));
     }
 }
+
+/// A root module with a backend and no lock file is a root module too.
+#[test]
+fn root_modules_without_a_lock_file_are_not_invisible() {
+    let backend = "terraform {\n  backend \"s3\" {}\n}\n";
+    let workspace = Workspace::with_files(&[("live/a/main.tf", &format!("{MAIN}{backend}"))]);
+    let registry = registry();
+    let list = workspace.tflock(&registry, ["list", "-r"]).ended_with(0);
+    let note = "1 root module with a backend has no lock file, such as live/a: `tflock lock -r --create` writes it";
+    assert!(list.stderr.contains(note), "{list}");
+    let why = workspace.tflock(&registry, ["why", "-r", "widget"]).ended_with(0);
+    assert!(why.stdout.contains("not locked in live/a"), "{why}");
+    let outdated = workspace.tflock(&registry, ["outdated", "-r"]).ended_with(0);
+    assert!(outdated.stdout.contains("1.0.0"), "{outdated}");
+    let empty = Workspace::with_files(&[("a/main.tf", MAIN)]);
+    for command in ["why", "outdated", "list"] {
+        let run = empty.tflock(&registry, [command, "-r"]).ended_with(2);
+        assert!(run.stderr.contains("there is no root module in or below ."), "{run}");
+    }
+}
+
+/// What a list shows stands in lock files; no module is fetched for it.
+#[test]
+fn a_list_asks_nobody() {
+    let call = "module \"far\" {\n  source = \"https://{{registry}}/far.tar.gz\"\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", &format!("{MAIN}{call}")), (LOCK, "")]);
+    let registry = registry();
+    workspace.tflock(&registry, ["list"]).ended_with(0);
+    assert_eq!(registry.requests().len(), 0);
+}
+
+#[test]
+fn the_tools_of_new_lock_files_are_named() {
+    let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tf", MAIN), ("c/main.tofu", MAIN)]);
+    let registry = registry();
+    let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
+    assert!(run.stderr.contains("of the new lock files 1 are for OpenTofu and 2 for Terraform"), "{run}");
+    let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
+    assert!(!run.stderr.contains("of the new lock files"), "{run}");
+}
