@@ -178,7 +178,8 @@ fn modules_within_an_installed_package() {
     let registry = repository.served_by(registry);
     let workspace = workspace(&registry, "");
     let call = workspace.read("main.tf").replace("\"net\"", "\"__v3__\"");
-    let within = |name: &str, path: &str| format!("module \"{name}\" {{\n  source = \"./.terraform/modules/{path}\"\n}}\n");
+    let within =
+        |name: &str, path: &str| format!("module \"{name}\" {{\n  source = \"./.terraform/modules/{path}\"\n}}\n");
     workspace.write("main.tf", &format!("{call}{}", within("x", "__v3__/x")));
     workspace.tflock(&registry, LOCK).ended_with(0);
     assert!(workspace.lock_file().contains("/acme/widget"));
