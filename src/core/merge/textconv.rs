@@ -25,13 +25,11 @@ pub struct Shortened {
 /// Shortens a lock file.
 pub fn textconv(text: &[u8]) -> Shortened {
     let dialect = detect_dialect(text).unwrap_or(MergeOptions::default().dialect);
-    match decode(text, dialect) {
-        Ok(decoded) => Shortened { text: summary(text, &decoded), lock: Some(decoded.lock) },
-        Err(_) => {
-            let whole = String::from_utf8_lossy(text);
-            Shortened { text: format!("cannot be read: text {}\n{whole}", digest([text])), lock: None }
-        }
+    if let Ok(decoded) = decode(text, dialect) {
+        return Shortened { text: summary(text, &decoded), lock: Some(decoded.lock) };
     }
+    let whole = String::from_utf8_lossy(text);
+    Shortened { text: format!("cannot be read: text {}\n{whole}", digest([text])), lock: None }
 }
 
 fn summary(text: &[u8], decoded: &Decoded) -> String {
