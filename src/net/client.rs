@@ -80,6 +80,7 @@ impl Client {
 
     /// A client that waits for so long only, and asks once. It spends from the same budget, but how long others may wait for a
     /// host that is slow for it says nothing.
+    #[must_use]
     pub fn impatient(&self, patience: Duration) -> Self {
         let options = self.inner.options.clone();
         let options = ClientOptions { timeout: patience, connect_timeout: patience, retries: 0, ..options };

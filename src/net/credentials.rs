@@ -65,7 +65,7 @@ impl Credentials {
             let limit = self.budget.helper().map_err(|exhausted| HelperError::Interrupted(exhausted.to_string()))?;
             ask(helper.clone(), host.clone(), limit).await
         };
-        self.answers.answer(host.clone(), ask).await
+        self.answers.answer(host.clone(), Box::pin(ask)).await
     }
 }
 

@@ -43,12 +43,15 @@ pub(super) fn proven(modules: &LockedModules<'_>) -> BTreeSet<ModuleKey> {
     proven.into_iter().map(|(key, _)| key).filter(is_proven).cloned().collect()
 }
 
+/// What is to be said of an installed copy, or why that is not known.
+type Judgment = Result<Option<Finding>, Error>;
+
 /// The locked package of each call, and what is to be said of its installed copy; none if it is not installed.
 fn copies<'a>(
     modules: &LockedModules<'a>,
     all: bool,
     errors: &mut Vec<Error>,
-) -> Vec<(&'a ModuleKey, Option<Result<Option<Finding>, Error>>)> {
+) -> Vec<(&'a ModuleKey, Option<Judgment>)> {
     let LockedModules { settings, tree, .. } = modules;
     let calls: Vec<&RemoteModuleCall> =
         tree.remote_modules.iter().filter(|call| all || call.fetched.is_none()).collect();
