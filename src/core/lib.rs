@@ -4,7 +4,7 @@
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
 //! release · trust · finding · evidence
-//! lockfile · config · requirements · settings · hcl                   documents
+//! lockfile · config · requirements · settings · hcl · goinfo          documents
 //! hash · version · platform · addr · dialect                          values
 //! ```
 //!
@@ -78,7 +78,7 @@ pub mod evidence;
 pub mod exit_code;
 #[warn(missing_docs)]
 pub mod finding;
-#[warn(missing_docs)]
+pub mod goinfo;
 pub mod hash;
 pub mod hcl;
 #[warn(missing_docs)]

@@ -2,12 +2,14 @@
 //!
 //! The fuzzer calls them with bytes of its own; a test of the suite calls them with the corpora.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tflock::internals::CliConfig;
 use tflock_core::config::{Module, SourceFile, decode_variables};
 use tflock_core::dialect::Dialect;
+use tflock_core::goinfo::{GoInfo, Scan, Unknown};
 use tflock_core::hash::archive::{ArchiveHasher, Limits};
 use tflock_core::hash::sums::Sums;
 use tflock_core::lockfile::{self, LockFile};
@@ -20,13 +22,14 @@ use tflock_core::version::Version;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("archive", archive),
     ("config", config),
     ("git", git),
     ("lock", lock),
     ("merge", merge),
     ("package", package),
+    ("program", program),
     ("registry", registry),
     ("settings", settings),
     ("signature", signature),
@@ -132,6 +135,23 @@ fn of_one_release(merged: &[u8], sides: [&[u8]; 2]) {
 /// A package of modules: a tar archive, or behind an odd first byte a zip archive.
 pub fn package(bytes: &[u8]) {
     tflock::internals::read_package(bytes);
+}
+
+/// A program with its Go build information: told alike however it is read.
+pub fn program(bytes: &[u8]) {
+    let in_pieces = |size: usize| {
+        let mut scan = Scan::new();
+        bytes.chunks(size).for_each(|piece| scan.update(piece));
+        scan.finish()
+    };
+    let read = GoInfo::of_program(&mut Cursor::new(bytes)).expect("memory can be read");
+    for streamed in [in_pieces(7), in_pieces(bytes.len().max(1))] {
+        assert!(streamed == read || streamed == Err(Unknown::OldLayout));
+    }
+    if let Ok(info) = read {
+        assert_eq!(GoInfo::new(&info.go, info.text()).as_ref(), Ok(&info));
+        assert_eq!(info.dependencies().count(), info.text().lines().filter(|line| line.starts_with("dep\t")).count());
+    }
 }
 
 /// The answers of registries and mirrors.

@@ -77,7 +77,9 @@ pub fn is_program_of(name: &[u8], kind: &str) -> bool {
 
 const PROGRAM: &[u8] = b"terraform-provider-";
 
-fn is_program(path: &[u8]) -> bool {
+/// True if a file of this path in a package is named as the program of a provider.
+pub(super) fn is_program(path: &[u8]) -> bool {
+    let path = path.strip_prefix(b"./").unwrap_or(path);
     path.starts_with(PROGRAM) && !path.contains(&b'/')
 }
 

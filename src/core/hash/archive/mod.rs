@@ -21,9 +21,10 @@ pub use unpacking::{ReadError, Unpacked, Unpacking};
 
 pub use self::forms::is_program_of;
 use self::forms::{Entry, archive_form, directory_form};
-use self::sink::Sink;
+use self::sink::{Programs, Sink};
 use self::stream::Stream;
 use super::{PackageHash, Sha256Digest};
+use crate::goinfo::{GoInfo, Unknown};
 
 /// Bytes that go through all stages before the next ones: few enough to stay in the cache.
 const PIECE: usize = 64 << 10;
@@ -49,13 +50,27 @@ pub struct ArchiveHashes {
     /// The archive form, where it exists and is another: the only `h1:` by which the tools accept the packed archive.
     pub archive_form: Option<PackageHash>,
     programs: Vec<Box<[u8]>>,
+    /// What the programs say of themselves, in the order of their names.
+    built_from: Vec<Program>,
 }
 
+/// The name of a program and what it says of itself.
+type Program = (Box<[u8]>, Result<GoInfo, Unknown>);
+
 impl ArchiveHashes {
-    fn of_entries(zh: Sha256Digest, size: u64, entries: &[Entry]) -> Result<Self, BadArchive> {
+    fn of_entries(zh: Sha256Digest, size: u64, entries: &[Entry], read: Programs) -> Result<Self, BadArchive> {
         let installed = directory_form(entries)?;
         let archive_form = archive_form(entries).filter(|form| *form != installed.h1);
-        Ok(Self { zh, size, h1: installed.h1, archive_form, programs: installed.programs })
+        let mut built_from: Vec<_> =
+            read.into_iter().filter_map(|(at, info)| Some((entries.get(at)?.name.clone(), info))).collect();
+        built_from.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(Self { zh, size, h1: installed.h1, archive_form, programs: installed.programs, built_from })
+    }
+
+    /// What the program of a provider of this type was built from: of the program that the tools start.
+    pub fn built_from(&self, kind: &str) -> Result<&GoInfo, &Unknown> {
+        let of_kind = |(name, _): &&Program| is_program_of(name.strip_prefix(b"./").unwrap_or(name), kind);
+        self.built_from.iter().find(of_kind).map_or(Err(&Unknown::NoProgram), |(_, info)| info.as_ref())
     }
 
     /// True if the package has the program of a provider of this type, without which the tools refuse to install it.
@@ -106,7 +121,7 @@ impl ArchiveHasher {
     /// Ends the archive.
     pub fn finish(self) -> Result<ArchiveHashes, Refusal> {
         let Self { sink, stream, size, refused } = self;
-        let digests = sink.finish();
+        let (digests, programs) = sink.finish();
         let entries = refused.map_or_else(|| stream.finish(), Err);
         let hashes = entries.and_then(|entries| {
             let entries: Vec<Entry> = entries
@@ -118,7 +133,7 @@ impl ArchiveHasher {
                     Entry { name: entry.name, directory: entry.directory, digest: readable.then_some(digest) }
                 })
                 .collect();
-            ArchiveHashes::of_entries(digests.zh, size, &entries)
+            ArchiveHashes::of_entries(digests.zh, size, &entries, programs)
         });
         hashes.map_err(|error| Refusal { zh: digests.zh, size, error })
     }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use super::Threads;
+use crate::goinfo::{GoInfo, Scan, Unknown};
 use crate::hash::Sha256Digest;
 use crate::hash::sha256::Sha256;
 
@@ -16,6 +17,9 @@ const BLOCK: usize = 256 << 10;
 
 /// Buffers on their way between the threads.
 const BLOCKS: usize = 8;
+
+/// Packages have one program.
+const MOST_PROGRAMS: usize = 4;
 
 /// A block with less space than this is handed on: inflate needs room to be fast.
 const LEAST_SPACE: usize = 32 << 10;
@@ -29,7 +33,13 @@ pub(super) struct Sink {
     block: Vec<u8>,
     filled: usize,
     worker: Worker,
+    /// What reads the current entry, if it is a program.
+    program: Option<Scan>,
+    programs: Programs,
 }
+
+/// What the programs of an archive say of themselves, by the number of their entry.
+pub(super) type Programs = Vec<(usize, Result<GoInfo, Unknown>)>;
 
 enum Worker {
     Inline(Hashing),
@@ -44,7 +54,7 @@ impl Sink {
             Threads::Two => Overlapped::start(),
         };
         let worker = worker.map_or_else(|| Worker::Inline(Hashing::default()), Worker::Thread);
-        Self { block: vec![0; BLOCK], filled: 0, worker }
+        Self { block: vec![0; BLOCK], filled: 0, worker, program: None, programs: Vec::new() }
     }
 
     pub(super) fn archive(&mut self, bytes: &[u8]) {
@@ -54,12 +64,20 @@ impl Sink {
         }
     }
 
+    /// Begins the content of an entry that is a program. Of more than a few nothing is read.
+    pub(super) fn begin_program(&mut self) {
+        self.program = (self.programs.len() < MOST_PROGRAMS).then(Scan::new);
+    }
+
     /// Where the next bytes of content may be written; never empty.
     pub(super) fn space(&mut self) -> &mut [u8] {
         &mut self.block[self.filled..]
     }
 
     pub(super) fn advance(&mut self, length: usize) {
+        if let Some(program) = &mut self.program {
+            program.update(&self.block[self.filled..self.filled + length]);
+        }
         match &mut self.worker {
             Worker::Inline(hashing) => hashing.content.update(&self.block[..length]),
             Worker::Thread(overlapped) => {
@@ -74,6 +92,9 @@ impl Sink {
     /// Takes content that is not in the space.
     pub(super) fn content(&mut self, mut bytes: &[u8]) {
         if let Worker::Inline(hashing) = &mut self.worker {
+            if let Some(program) = &mut self.program {
+                program.update(bytes);
+            }
             return hashing.content.update(bytes);
         }
         while !bytes.is_empty() {
@@ -85,7 +106,9 @@ impl Sink {
         }
     }
 
-    pub(super) fn end_entry(&mut self) {
+    /// Ends the content of the entry of this number.
+    pub(super) fn end_entry(&mut self, number: usize) {
+        self.programs.extend(self.program.take().map(|program| (number, program.finish())));
         match &mut self.worker {
             Worker::Inline(hashing) => hashing.end_entry(),
             Worker::Thread(overlapped) => {
@@ -97,11 +120,13 @@ impl Sink {
         }
     }
 
-    pub(super) fn finish(self) -> Digests {
-        match self.worker {
+    /// The digests of all that was taken, and what is said by programs.
+    pub(super) fn finish(self) -> (Digests, Programs) {
+        let digests = match self.worker {
             Worker::Inline(hashing) => hashing.finish(),
             Worker::Thread(overlapped) => overlapped.finish(),
-        }
+        };
+        (digests, self.programs)
     }
 }
 
@@ -234,14 +259,14 @@ mod tests {
                 sink.archive(piece);
                 sink.content(piece);
             }
-            sink.end_entry();
-            sink.end_entry();
+            sink.end_entry(0);
+            sink.end_entry(1);
             let space = sink.space();
             let length = space.len().min(1000);
             space[..length].copy_from_slice(&bytes[..length]);
             sink.advance(length);
-            sink.end_entry();
-            let digests = sink.finish();
+            sink.end_entry(2);
+            let (digests, _) = sink.finish();
             assert_eq!(digests.zh, Sha256Digest::of(&bytes));
             let expected = [bytes.as_slice(), &[], &bytes[..length]].map(Sha256Digest::of);
             assert_eq!(digests.entries, expected);

@@ -10,7 +10,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 
 use super::central::{Directory, Streamed};
-use super::forms::lossy;
+use super::forms::{is_program, lossy};
 use super::record::{
     CENTRAL, CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END, END_LENGTH, LOCAL,
     LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
@@ -185,6 +185,9 @@ impl Stream {
         self.directory.size += (CENTRAL_LENGTH + name) as u64;
         self.inflate.reset(false);
         self.release(length);
+        if is_program(&self.current.entry.name) {
+            sink.begin_program();
+        }
         if matches!(self.state, State::Stored) { self.stored(input, sink) } else { Ok(true) }
     }
 
@@ -291,7 +294,7 @@ impl Stream {
     }
 
     fn end_of_data(&mut self, sink: &mut Sink) -> Step {
-        sink.end_entry();
+        sink.end_entry(self.entries.len());
         let Current { mut entry, crc, declared, .. } = mem::take(&mut self.current);
         entry.crc = crc.finalize();
         self.state = if entry.is_described() {

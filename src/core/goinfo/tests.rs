@@ -1,0 +1,267 @@
+#![expect(clippy::disallowed_methods, reason = "tests read what the library must not")]
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proptest::prelude::*;
+
+use super::record::{HEADER, LIMIT, MAGIC};
+use super::{GoInfo, Scan, Unknown};
+
+const LIST: &str = "path\texample.com/p\nmod\texample.com/p\t(devel)\t\ndep\texample.com/a\tv1.2.0\th1:a=\n\
+                    dep\texample.com/b\tv1.0.0\n=>\texample.com/c\tv1.0.1\th1:c=\ndep\texample.com/d\tv1.0.0\n\
+                    =>\t./d\t(devel)\t\nbuild\tvcs.revision=abc\nbuild\tGOOS=linux\n";
+
+/// A text behind its length.
+fn text(bytes: &[u8]) -> Vec<u8> {
+    let mut length = bytes.len();
+    let mut made = Vec::new();
+    while length > 0x7f {
+        made.push(u8::try_from(length & 0x7f).unwrap() | 0x80);
+        length >>= 7;
+    }
+    made.push(u8::try_from(length).unwrap());
+    [made, bytes.to_vec()].concat()
+}
+
+/// A list between its marks.
+fn marked(list: &str) -> Vec<u8> {
+    [b"0123456789abcdef", list.as_bytes(), b"0123456789abcdef"].concat()
+}
+
+/// A record of Go 1.18 and later.
+fn record(go: &str, list: &str) -> Vec<u8> {
+    let mut bytes = [MAGIC, &[8, 2]].concat();
+    bytes.resize(HEADER, 0);
+    [bytes, text(go.as_bytes()), text(&marked(list))].concat()
+}
+
+/// Where the data of [`elf`] begin, in the file and in memory.
+const DATA: usize = 0x100;
+const ADDRESS: u64 = 0x40_0000;
+
+/// A program with these data, and sections that begin at these offsets in the file.
+fn elf(data: &[u8], sections: &[usize]) -> Vec<u8> {
+    let table = DATA + data.len();
+    let mut file = vec![0x7f, b'E', b'L', b'F', 2, 1, 1];
+    file.resize(16, 0);
+    file.extend([2, 0, 62, 0, 1, 0, 0, 0]);
+    file.extend([0_u64, 64, table as u64].iter().flat_map(|number| number.to_le_bytes()));
+    file.extend([0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 64, 0, u8::try_from(sections.len()).unwrap(), 0, 0, 0]);
+    file.extend([1, 0, 0, 0, 6, 0, 0, 0]);
+    let size = data.len() as u64;
+    file.extend([DATA as u64, ADDRESS, ADDRESS, size, size, 16].iter().flat_map(|number| number.to_le_bytes()));
+    file.resize(DATA, 0);
+    file.extend(data);
+    for at in sections {
+        let mut header = [0; 64];
+        header[24..32].copy_from_slice(&(*at as u64).to_le_bytes());
+        file.extend(header);
+    }
+    file
+}
+
+fn in_pieces(program: &[u8], size: usize) -> Result<GoInfo, Unknown> {
+    let mut scan = Scan::new();
+    program.chunks(size).for_each(|piece| scan.update(piece));
+    scan.finish()
+}
+
+/// What is read of a program, in whichever way.
+fn read(program: &[u8]) -> Result<GoInfo, Unknown> {
+    let read = GoInfo::of_program(&mut Cursor::new(program)).unwrap();
+    for size in [1, 7, 4096, program.len().max(1)] {
+        let streamed = in_pieces(program, size);
+        assert!(streamed == read || streamed == Err(Unknown::OldLayout), "{size}: {streamed:?}, not {read:?}");
+    }
+    read
+}
+
+#[test]
+fn a_record_is_read() {
+    let info = read(&elf(&record("go1.22.1", LIST), &[])).unwrap();
+    assert_eq!((info.go.as_str(), info.text(), info.path()), ("go1.22.1", LIST, Some("example.com/p")));
+    let main = info.main().unwrap();
+    assert_eq!((main.path.as_str(), main.version.as_str(), main.sum.as_str()), ("example.com/p", "(devel)", ""));
+    let built: Vec<(String, String)> =
+        info.dependencies().map(|it| (it.built().path.clone(), it.built().version.clone())).collect();
+    let expected = [("example.com/a", "v1.2.0"), ("example.com/c", "v1.0.1"), ("./d", "(devel)")];
+    assert_eq!(built, expected.map(|(path, version)| (path.to_owned(), version.to_owned())));
+    let local: Vec<bool> = info.dependencies().map(|it| it.is_local()).collect();
+    assert_eq!(local, [false, false, true]);
+    assert_eq!(
+        (info.setting("vcs.revision"), info.setting("GOOS"), info.setting("vcs")),
+        (Some("abc"), Some("linux"), None)
+    );
+}
+
+#[test]
+fn the_mark_among_data_is_no_record() {
+    let (decoy, real) = (record("go1.1", "path\tdecoy\n"), record("go1.22.1", LIST));
+    let aligned = decoy.len().next_multiple_of(16);
+    let mut data = decoy.clone();
+    data.resize(aligned, 0);
+    data.extend(&real);
+    // A section begins where the real one is.
+    assert_eq!(read(&elf(&data, &[0, DATA + aligned])).unwrap().go, "go1.22.1");
+    assert_eq!(read(&elf(&data, &[])).unwrap().go, "go1.1");
+    // Not aligned, or outside of the data.
+    let shifted = [&[0; 3], &real[..]].concat();
+    assert_eq!(read(&elf(&shifted, &[])), Err(Unknown::NoRecord));
+    let beside = [elf(&[0; 64], &[]), vec![0; 64], real].concat();
+    assert_eq!(read(&beside), Err(Unknown::NoRecord));
+}
+
+/// A record of Go 1.13 to 1.17, followed by what it refers to.
+fn old(go: &str, list: &[u8]) -> Vec<u8> {
+    let at = |offset: usize| (ADDRESS + offset as u64).to_le_bytes();
+    let (headers, texts) = (HEADER, HEADER + 32);
+    let mut data = [MAGIC, &[8, 0], &at(headers), &at(headers + 16)].concat();
+    data.extend([at(texts), (go.len() as u64).to_le_bytes()].concat());
+    data.extend([at(texts + go.len()), (list.len() as u64).to_le_bytes()].concat());
+    data.extend(go.as_bytes());
+    data.extend(list);
+    data
+}
+
+#[test]
+fn addresses_are_followed_where_the_program_can_be_read() {
+    let program = elf(&old("go1.15", &marked(LIST)), &[]);
+    let info = read(&program).unwrap();
+    assert_eq!((info.go.as_str(), info.text()), ("go1.15", LIST));
+    assert_eq!(in_pieces(&program, 100), Err(Unknown::OldLayout));
+    // Without its marks the list is none.
+    assert_eq!(read(&elf(&old("go1.15", LIST.as_bytes()), &[])).unwrap().text(), "");
+    let with = |at: usize, number: u64| {
+        let mut data = old("go1.15", &marked(LIST));
+        data[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        read(&elf(&data, &[]))
+    };
+    for outside in [0, u64::MAX, ADDRESS - 1, ADDRESS + 10_000] {
+        assert!(matches!(with(16, outside), Err(Unknown::Damaged(_))), "{outside}");
+        assert!(matches!(with(HEADER, outside), Err(Unknown::Damaged(_))), "{outside}");
+    }
+    assert_eq!(with(24, 0).unwrap().text(), "");
+    assert_eq!(with(HEADER + 8, 100 << 20), Err(Unknown::TooLarge));
+    assert_eq!(with(HEADER + 8, u64::MAX), Err(Unknown::TooLarge));
+}
+
+#[test]
+fn bad_input_is_unknown() {
+    assert_eq!(read(b""), Err(Unknown::NotAProgram));
+    assert_eq!(read(b"#!/bin/sh\necho hello\n"), Err(Unknown::NotAProgram));
+    assert_eq!(read(&elf(&[0; 256], &[])), Err(Unknown::NoRecord));
+    let program = elf(&record("go1.22.1", LIST), &[]);
+    assert_eq!(read(&program[..DATA + 60]), Err(Unknown::Truncated));
+    assert_eq!(read(&program[..DATA - 1]), Err(Unknown::Truncated));
+    assert!(matches!(read(&program[..80]), Err(Unknown::Damaged(_))));
+    let mut packed = elf(&[0; 256], &[]);
+    packed[0xf0..0xf4].copy_from_slice(b"UPX!");
+    assert_eq!(read(&packed), Err(Unknown::Packed));
+    // A length that the file does not have, and lengths without end.
+    let lengths: [(&[u8], Unknown); 4] = [
+        (&[0xff, 0x3f], Unknown::Truncated),
+        (&[0xff, 0xff, 0x7f], Unknown::TooLarge),
+        (&[0x80; 32], Unknown::TooLarge),
+        (&[0xff; 32], Unknown::TooLarge),
+    ];
+    for (length, unknown) in lengths {
+        let data = [&record("", "")[..HEADER], length].concat();
+        assert_eq!(read(&elf(&data, &[])), Err(unknown), "{length:?}");
+    }
+    for list in
+        ["dep\texample.com/a\n", "dep\t\tv1.0.0\n", "dep\ta\tv1\ts\tx\n", "=>\ta\tv1.0.0\n", "mod\ta\tv\u{1b}[1m\n"]
+    {
+        assert!(matches!(read(&elf(&record("go1.22", list), &[])), Err(Unknown::Damaged(_))), "{list:?}");
+    }
+    assert!(matches!(read(&elf(&record("", LIST), &[])), Err(Unknown::Damaged(_))));
+    let long = format!("path\tp\n{}", "dep\texample.com/a\tv1.0.0\n".repeat(LIMIT / 20));
+    assert_eq!(read(&elf(&record("go1.22", &long), &[])), Err(Unknown::TooLarge));
+    assert_eq!(read(&elf(&record("go1.22.1", ""), &[])).unwrap().text(), "");
+}
+
+#[test]
+fn a_universal_binary_holds_programs() {
+    let program = elf(&record("go1.22.1", LIST), &[DATA]);
+    let universal = |at: u32| {
+        let mut file = [[0xca, 0xfe, 0xba, 0xbe], [0, 0, 0, 1], [1, 0, 0, 12], [0; 4], at.to_be_bytes()].concat();
+        file.extend(u32::try_from(program.len()).unwrap().to_be_bytes());
+        file.extend([0; 4]);
+        file.resize(usize::try_from(at).unwrap().max(file.len()), 0);
+        file.extend(&program);
+        file
+    };
+    for at in [64, 4096, 100_000] {
+        assert_eq!(read(&universal(at)).unwrap().go, "go1.22.1", "{at}");
+    }
+    // It would hold itself.
+    assert_eq!(read(&universal(0)), Err(Unknown::NotAProgram));
+}
+
+/// What the fuzzer begins with: a program of each kind that holds the same record.
+#[test]
+fn each_kind_of_program_is_read() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|top| top.join("tests/fuzz").is_dir()).unwrap();
+    for kind in ["elf", "macho", "pe", "universal"] {
+        let info = read(&std::fs::read(top.join("tests/fuzz/corpus/program").join(kind)).unwrap()).unwrap();
+        assert_eq!((info.go.as_str(), info.setting("vcs.revision")), ("go1.22.1", Some("abc")), "{kind}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn damage_never_panics(at in 0_usize..700, byte: u8, cut in 0_usize..700) {
+        for data in [record("go1.22.1", LIST), old("go1.15", &marked(LIST))] {
+            let mut program = elf(&data, &[DATA]);
+            let (at, cut) = (at % program.len(), cut % program.len());
+            program[at] = byte;
+            let _ = read(&program);
+            let _ = read(&program[..cut]);
+        }
+    }
+}
+
+/// Real programs: a folder of them, and `go` beside it.
+#[test]
+fn real_programs_say_what_go_reads_in_them() {
+    let Some(folder) = std::env::var_os("TFLOCK_GO_PROGRAMS").map(PathBuf::from) else {
+        return eprint_skipped("TFLOCK_GO_PROGRAMS names no folder of Go programs");
+    };
+    let (mut folders, mut compared) = (vec![folder], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if let Some(expected) = go_version(&entry) {
+                let read = GoInfo::of_program(&mut std::fs::File::open(&entry).unwrap()).unwrap();
+                let read = read.unwrap_or_else(|unknown| panic!("{}: {unknown}", entry.display()));
+                assert_eq!(
+                    format!("{}\n{}", read.go, read.text()).trim_end(),
+                    expected.trim_end(),
+                    "{}",
+                    entry.display()
+                );
+                let streamed = in_pieces(&std::fs::read(&entry).unwrap(), 100_003);
+                assert!(streamed.as_ref() == Ok(&read) || streamed == Err(Unknown::OldLayout), "{}", entry.display());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 0, "there is no Go program");
+}
+
+/// What `go version -m` prints of a program; none if it is not a Go program.
+fn go_version(program: &Path) -> Option<String> {
+    let go = std::env::var_os("GO").unwrap_or_else(|| "go".into());
+    let run = Command::new(go).args(["version", "-m"]).arg(program).output().unwrap();
+    let text = String::from_utf8(run.stdout).unwrap();
+    let (first, list) = text.split_once('\n')?;
+    let list: Vec<&str> = list.lines().map(|line| line.trim_start_matches('\t')).collect();
+    // The first line names the file before the version.
+    Some(format!("{}\n{}", first.rsplit_once(": ")?.1, list.join("\n")))
+}
+
+fn eprint_skipped(why: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("skipped: {why}\n").as_bytes());
+}
