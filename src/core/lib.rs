@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
-//! release · trust · finding · evidence
+//! release · trust · finding · evidence · advisory
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
 //! hash · version · platform · addr · dialect                          values
 //! ```
@@ -68,6 +68,7 @@
 
 #[warn(missing_docs)]
 pub mod addr;
+pub mod advisory;
 pub mod config;
 #[warn(missing_docs)]
 pub mod dialect;

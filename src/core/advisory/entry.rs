@@ -1,0 +1,184 @@
+//! One advisory, as `ID/GO-….json` has it.
+
+use serde::Deserialize;
+
+use super::{BadDocument, Component, GoVersion};
+use crate::platform::Platform;
+
+/// An advisory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advisory {
+    /// Its id: `GO-2025-3503`.
+    pub id: String,
+    /// Its other ids: `CVE-…`, `GHSA-…`.
+    pub aliases: Vec<String>,
+    /// What it is about, in one line.
+    pub summary: String,
+    /// When it was last changed, as the index says too.
+    pub modified: String,
+    withdrawn: bool,
+    affected: Vec<Affected>,
+}
+
+/// Of the rest of an entry nothing decides. What decides is read strictly: who does not know a field cannot judge by it.
+#[derive(Deserialize)]
+struct Entry {
+    id: String,
+    #[serde(default)]
+    aliases: Vec<String>,
+    #[serde(default)]
+    summary: String,
+    modified: String,
+    withdrawn: Option<String>,
+    affected: Vec<EntryAffected>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryAffected {
+    package: EntryPackage,
+    #[serde(default)]
+    ranges: Vec<EntryRange>,
+    ecosystem_specific: Option<EntrySpecific>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryPackage {
+    name: String,
+    #[serde(rename = "ecosystem")]
+    _ecosystem: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryRange {
+    #[serde(rename = "type")]
+    kind: String,
+    events: Vec<EntryEvent>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryEvent {
+    introduced: Option<String>,
+    fixed: Option<String>,
+}
+
+/// `custom_ranges` are of versions that Go does not have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntrySpecific {
+    imports: Option<Vec<EntryImport>>,
+    #[serde(rename = "custom_ranges")]
+    _custom_ranges: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryImport {
+    #[serde(rename = "path")]
+    _path: Option<String>,
+    #[serde(rename = "symbols")]
+    _symbols: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    goos: Vec<String>,
+    #[serde(default)]
+    goarch: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Affected {
+    module: String,
+    /// In which a version is affected; none if all are.
+    ranges: Option<Vec<Range>>,
+    /// The systems and architectures of each of its packages; empty for all.
+    packages: Vec<[Vec<String>; 2]>,
+}
+
+/// Versions at which a range begins (true) or ends, ascending; none for the beginning of time. No events mean all versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Range(Vec<(Option<GoVersion>, bool)>);
+
+impl Advisory {
+    /// Reads an entry of a database.
+    pub fn decode(bytes: &[u8]) -> Result<Self, BadDocument> {
+        let Entry { id, aliases, summary, modified, withdrawn, affected } = serde_json::from_slice(bytes)?;
+        let affected = affected.into_iter().map(Affected::of).collect::<Result<_, _>>()?;
+        Ok(Self { id, aliases, summary, modified, withdrawn: withdrawn.is_some(), affected })
+    }
+
+    /// The paths of the modules that it is about.
+    pub fn modules(&self) -> impl Iterator<Item = &str> {
+        self.affected.iter().map(|affected| affected.module.as_str())
+    }
+
+    /// None if a part of a program for a platform is not affected; else the first later version that is not, if there is one.
+    pub fn affects(&self, part: &Component, platform: &Platform) -> Option<Option<GoVersion>> {
+        let of_module = || self.affected.iter().filter(|it| it.module == part.module);
+        let is_affected = of_module().any(|it| it.has(&part.version) && it.is_built_for(platform));
+        if self.withdrawn || !is_affected {
+            return None;
+        }
+        let ranges = || of_module().flat_map(|it| it.ranges.iter().flatten());
+        let ends = ranges().flat_map(|range| range.0.iter()).filter(|(_, begins)| !begins);
+        let mut candidates: Vec<&GoVersion> =
+            ends.filter_map(|(at, _)| at.as_ref()).filter(|at| **at > part.version).collect();
+        candidates.sort();
+        let fixed = candidates.into_iter().find(|fix| !ranges().any(|range| range.has(fix)));
+        Some(fixed.cloned())
+    }
+}
+
+impl Affected {
+    fn of(entry: EntryAffected) -> Result<Self, BadDocument> {
+        let semantic: Vec<EntryRange> = entry.ranges.into_iter().filter(|range| range.kind == "SEMVER").collect();
+        let ranges = semantic.into_iter().map(|range| Range::of(range.events)).collect::<Result<Vec<_>, _>>()?;
+        let imports = entry.ecosystem_specific.and_then(|it| it.imports).unwrap_or_default();
+        Ok(Self {
+            module: entry.package.name,
+            ranges: (!ranges.is_empty()).then_some(ranges),
+            packages: imports.into_iter().map(|import| [import.goos, import.goarch]).collect(),
+        })
+    }
+
+    fn has(&self, version: &GoVersion) -> bool {
+        self.ranges.as_ref().is_none_or(|ranges| ranges.iter().any(|range| range.has(version)))
+    }
+
+    fn is_built_for(&self, platform: &Platform) -> bool {
+        let names = |list: &Vec<String>, name: &str| list.is_empty() || list.iter().any(|it| it == name);
+        let is_built = |[os, arch]: &[Vec<String>; 2]| names(os, platform.os()) && names(arch, platform.arch());
+        self.packages.is_empty() || self.packages.iter().any(is_built)
+    }
+}
+
+impl Range {
+    fn of(events: Vec<EntryEvent>) -> Result<Self, BadDocument> {
+        let read = |text: String| {
+            GoVersion::parse(&text)
+                .ok_or_else(|| BadDocument(format!("the version {text:?} of a range cannot be read")))
+        };
+        let mut read_events = Vec::with_capacity(events.len());
+        for event in events {
+            read_events.push(match (event.introduced, event.fixed) {
+                (Some(text), None) if text == "0" => (None, true),
+                (Some(text), None) => (Some(read(text)?), true),
+                (None, Some(text)) => (Some(read(text)?), false),
+                _ => return Err(BadDocument("an event of a range is not one of introduced and fixed".to_owned())),
+            });
+        }
+        read_events.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(Self(read_events))
+    }
+
+    fn has(&self, version: &GoVersion) -> bool {
+        let mut has = self.0.is_empty();
+        for (at, begins) in &self.0 {
+            if has != *begins && at.as_ref().is_none_or(|at| version >= at) {
+                has = *begins;
+            }
+        }
+        has
+    }
+}

@@ -1,0 +1,96 @@
+//! Advisories of the Go vulnerability database, and which of them a program is affected by.
+//!
+//! Judged as `govulncheck -mode=binary` does at module level: whether an affected module is in the program, at an affected
+//! version, for the platform. Whether its code is ever reached is not known. What cannot be compared is unknown, and said.
+
+mod database;
+mod entry;
+#[cfg(test)]
+mod tests;
+mod version;
+
+pub use database::{Index, ListedAdvisory, modified};
+pub use entry::Advisory;
+pub use version::GoVersion;
+
+use crate::goinfo::{GoInfo, GoModule};
+
+/// Why a document of a database cannot be used. Whoever asked for it names the document.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadDocument(String);
+
+impl From<serde_json::Error> for BadDocument {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// The name of the standard library in the database.
+pub const STDLIB: &str = "stdlib";
+
+/// The name of the `go` command and its like in the database.
+pub const TOOLCHAIN: &str = "toolchain";
+
+/// One part of a program that advisories are about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Component {
+    /// The path of the module.
+    pub module: String,
+    /// Its version.
+    pub version: GoVersion,
+    /// True if the program does not name this version: it is that of the locked release.
+    pub is_locked_version: bool,
+}
+
+/// The parts of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Components {
+    /// Those that can be judged.
+    pub known: Vec<Component>,
+    /// The others, with why not.
+    pub unknown: Vec<(String, &'static str)>,
+}
+
+impl Components {
+    /// The parts of a program of a release of this version. `toolchain` adds the toolchain itself.
+    pub fn of(info: &GoInfo, locked: &str, toolchain: bool) -> Self {
+        let mut parts = Self::default();
+        for name in [STDLIB, TOOLCHAIN].into_iter().take(1 + usize::from(toolchain)) {
+            parts.add(name, GoVersion::of_toolchain(&info.go), "its Go version is none that was released");
+        }
+        let main = info.main();
+        if main.is_none() {
+            parts.unknown.push(("its dependencies".to_owned(), "it was built without modules"));
+        }
+        for module in main.iter().filter(|main| matches!(main.built().version.as_str(), "" | "(devel)")) {
+            // The record does not say; the release does.
+            let version = GoVersion::parse(locked).filter(|_| module.replace.is_none());
+            parts.add(&module.path, version, "its version is not known");
+            parts.known.iter_mut().filter(|it| it.module == module.path).for_each(|it| it.is_locked_version = true);
+        }
+        let versioned = main.filter(|main| !matches!(main.built().version.as_str(), "" | "(devel)"));
+        for module in versioned.into_iter().chain(info.dependencies()) {
+            parts.add_module(&module);
+        }
+        parts
+    }
+
+    fn add_module(&mut self, module: &GoModule) {
+        if module.is_local() {
+            self.unknown.push((module.path.clone(), "it was replaced by a local directory"));
+            return;
+        }
+        let built = module.built();
+        self.add(&built.path, GoVersion::parse(&built.version), "its version cannot be compared");
+    }
+
+    fn add(&mut self, module: &str, version: Option<GoVersion>, otherwise: &'static str) {
+        match version {
+            Some(version) => {
+                self.known.push(Component { module: module.to_owned(), version, is_locked_version: false });
+            }
+            None => self.unknown.push((module.to_owned(), otherwise)),
+        }
+    }
+}
