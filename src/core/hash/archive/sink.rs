@@ -34,7 +34,7 @@ pub(super) struct Sink {
     filled: usize,
     worker: Worker,
     /// What reads the current entry, if it is a program.
-    program: Option<Scan>,
+    program: Option<Box<Scan>>,
     programs: Programs,
 }
 
@@ -66,7 +66,7 @@ impl Sink {
 
     /// Begins the content of an entry that is a program. Of more than a few nothing is read.
     pub(super) fn begin_program(&mut self) {
-        self.program = (self.programs.len() < MOST_PROGRAMS).then(Scan::new);
+        self.program = (self.programs.len() < MOST_PROGRAMS).then(Box::default);
     }
 
     /// Where the next bytes of content may be written; never empty.
