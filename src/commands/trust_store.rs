@@ -25,7 +25,7 @@ pub struct TrustStore {
 impl TrustStore {
     /// Reads the trust file; one that is not there remembers no signer.
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
-        let text = trust_file::read(&place.path).map_err(|error| error.shown_as(&place.shown))?;
+        let text = trust_file::read(&place.path, &place.shown)?;
         Self::decoded(text, place)
     }
 
@@ -189,7 +189,9 @@ mod tests {
         assert_eq!(three.commit(&|_, _| Identities::new()).unwrap_err().kind, ErrorKind::Trust);
         let now = TrustStore::load(&place).unwrap();
         assert_eq!(now.pins().providers.len(), 2);
-        assert!(trust_file::read(&place.path).unwrap().unwrap().starts_with("# Who may sign the providers"));
+        assert!(
+            trust_file::read(&place.path, &place.path).unwrap().unwrap().starts_with("# Who may sign the providers")
+        );
         assert_eq!(one.learn(vec![update("a/b", 'A')]).unwrap(), []);
         assert!(!one.commit(&|_, _| Identities::new()).unwrap());
     }

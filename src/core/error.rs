@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use crate::addr::ProviderAddr;
 use crate::finding::{Class, Finding, Level, Position};
 
-/// What went wrong, for the exit code and for machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     Usage,
@@ -21,7 +20,6 @@ pub enum ErrorKind {
     NotFound,
     /// The registry affirms that there is no provider of this address. For machines as `NotFound`.
     UnknownProvider,
-    /// A package that cannot be read.
     Package,
     Disk,
     /// Refused: a hash, a signature or a signer is not what it must be.
@@ -65,7 +63,6 @@ impl ErrorKind {
 /// How many bytes a line has at most that is shown.
 const QUOTED: usize = 160;
 
-/// What could not be done, to what, why, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub kind: ErrorKind,
@@ -76,7 +73,6 @@ pub struct Error {
     pub position: Option<Position>,
     /// The line at that place, as it is written in the file; people find it faster so.
     pub line: Option<Box<str>>,
-    /// The provider that it is about, where that is known.
     pub address: Option<Box<ProviderAddr>>,
     /// The address that was asked, without secrets.
     pub url: Option<String>,
@@ -88,7 +84,6 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error without place and hints.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -104,14 +99,12 @@ impl Error {
         }
     }
 
-    /// The same error about a file.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());
         self
     }
 
-    /// The same error with the line at its place, unless that is empty or too long to be read.
     #[must_use]
     pub fn quoting(mut self, line: &str) -> Self {
         let line = line.trim_end();
@@ -119,21 +112,18 @@ impl Error {
         self
     }
 
-    /// The same error at a place of its file.
     #[must_use]
     pub fn at(mut self, position: Position) -> Self {
         self.position = Some(position);
         self
     }
 
-    /// The same error about a provider.
     #[must_use]
     pub fn about(mut self, address: ProviderAddr) -> Self {
         self.address = Some(Box::new(address));
         self
     }
 
-    /// The same error about an URL, which must hold no secrets.
     #[must_use]
     pub fn about_url(mut self, url: impl Into<String>) -> Self {
         self.url = Some(url.into());
@@ -154,7 +144,6 @@ impl Error {
         self.general.as_deref().unwrap_or(&self.hints)
     }
 
-    /// The same error with a next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -198,7 +187,6 @@ impl Error {
         Self::of_findings(ErrorKind::LockFile, &findings).unwrap_or_else(unknown)
     }
 
-    /// This error and the others of the same run.
     pub fn each(&self) -> impl Iterator<Item = &Error> {
         std::iter::once(self).chain(&self.others)
     }

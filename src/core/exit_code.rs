@@ -67,7 +67,6 @@ impl ExitCode {
         Self::all(denied.map(|finding| Self::of_class(finding.rule.class())))
     }
 
-    /// The code of a finding of this class at level deny.
     pub fn of_class(class: Class) -> Self {
         match class {
             Class::Trust | Class::Policy => ExitCode::Refused,

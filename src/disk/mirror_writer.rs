@@ -47,15 +47,6 @@ pub struct MirrorRelease {
     pub archives: BTreeMap<Platform, (String, Vec<PackageHash>)>,
 }
 
-/// Why a mirror was not written. What was there is as it was.
-#[derive(Debug, thiserror::Error)]
-pub enum MirrorWriteError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("{} is not a document of a network mirror: {reason}", path.display())]
-    Document { path: PathBuf, reason: String },
-}
-
 pub fn file_prefix(addr: &ProviderAddr, version: &Version) -> String {
     format!("terraform-provider-{}_{version}", addr.type_name())
 }
@@ -66,7 +57,7 @@ pub fn directory_in(base: &Path, addr: &ProviderAddr) -> PathBuf {
 
 impl MirrorWriter {
     /// The mirror in a directory, which is made if there is none. Other runs that write it are waited for.
-    pub fn open(base: &Path) -> Result<Self, MirrorWriteError> {
+    pub fn open(base: &Path) -> Result<Self, Error> {
         if base.metadata().is_ok_and(|found| !found.is_dir()) {
             return Err(failed("write into", base)(std::io::ErrorKind::NotADirectory.into()).into());
         }
@@ -77,7 +68,7 @@ impl MirrorWriter {
 
     /// The directory of a provider, made if need be and cleared of what a killed run left. A symbolic link that leads out of
     /// the mirror is refused: the tools follow none there.
-    pub fn directory(&self, addr: &ProviderAddr) -> Result<PathBuf, MirrorWriteError> {
+    pub fn directory(&self, addr: &ProviderAddr) -> Result<PathBuf, Error> {
         let directory = directory_in(&self.base, addr);
         std::fs::create_dir_all(&directory).map_err(failed("create", &directory))?;
         let target = std::fs::canonicalize(&directory).map_err(failed("write into", &directory))?;
@@ -91,12 +82,7 @@ impl MirrorWriter {
 
     /// Writes what is known of a release whose packages are there: signed documents, then the document of the version,
     /// then the index.
-    pub fn publish(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-        release: &MirrorRelease,
-    ) -> Result<(), MirrorWriteError> {
+    pub fn publish(&self, addr: &ProviderAddr, version: &Version, release: &MirrorRelease) -> Result<(), Error> {
         let directory = self.directory(addr)?;
         let of_version = directory.join(format!("{version}.json"));
         let of_provider = directory.join("index.json");
@@ -123,8 +109,12 @@ impl MirrorWriter {
     }
 }
 
-pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, MirrorWriteError> {
-    let wrong = |reason: String| MirrorWriteError::Document { path: path.to_owned(), reason };
+pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, Error> {
+    let wrong = |reason: String| {
+        let message = format!("{} is not a document of a network mirror: {reason}", path.display());
+        let error = Error::new(ErrorKind::Disk, message).in_file(path);
+        error.hint("restore the file, or remove it and run `tflock mirror` for each version that it named")
+    };
     let Some(text) = files::read(path).map_err(|problem| wrong(problem.to_string()))? else { return Ok(None) };
     let document: Value = serde_json::from_slice(&text).map_err(|problem| wrong(problem.to_string()))?;
     match document.get(member) {
@@ -134,11 +124,7 @@ pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, 
 }
 
 /// The text of a document with more members, all of them in the order of their names.
-fn extended(
-    path: &Path,
-    member: &str,
-    more: impl IntoIterator<Item = (String, Value)>,
-) -> Result<String, MirrorWriteError> {
+fn extended(path: &Path, member: &str, more: impl IntoIterator<Item = (String, Value)>) -> Result<String, Error> {
     let mut all: BTreeMap<String, Value> = members(path, member)?.into_iter().flatten().collect();
     all.extend(more);
     let document = json!({ member: all.into_iter().collect::<Map<String, Value>>() });
@@ -193,18 +179,5 @@ impl ArchiveCopy {
 
     fn path(&self) -> PathBuf {
         self.directory.join(&self.name)
-    }
-}
-
-impl From<MirrorWriteError> for Error {
-    fn from(error: MirrorWriteError) -> Self {
-        let message = error.to_string();
-        match error {
-            MirrorWriteError::Store(error) => error.into(),
-            MirrorWriteError::Document { path, .. } => {
-                let told = Self::new(ErrorKind::Disk, message).in_file(path);
-                told.hint("restore the file, or remove it and run `tflock mirror` for each version that it named")
-            }
-        }
     }
 }

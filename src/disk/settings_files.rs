@@ -1,26 +1,11 @@
 //! The settings texts on the way from a root module to the top of its work tree.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::files;
+use super::text;
 use crate::error::{Error, ErrorKind};
-use crate::path::shown;
 use crate::path::worktree::Place;
 use crate::settings::FILE_NAME;
-
-#[derive(Debug, thiserror::Error)]
-pub enum WorktreeError {
-    #[error("cannot read {}: {reason}", shown(path))]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        reason: io::Error,
-    },
-    /// Text is UTF-8.
-    #[error("cannot read {}: it is not UTF-8 text", shown(.0))]
-    NotText(PathBuf),
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsText {
@@ -30,33 +15,16 @@ pub struct SettingsText {
 }
 
 /// The settings texts for a root module, the nearest first, up to the top of its work tree and never beyond.
-pub fn settings_texts(root: &Place) -> Result<Vec<SettingsText>, WorktreeError> {
-    let mut texts = Vec::new();
-    for directory in root.within() {
+pub fn settings_texts(root: &Place) -> Result<Vec<SettingsText>, Error> {
+    let read = |directory: &Path| {
         let path = directory.join(FILE_NAME);
-        match files::read(&path) {
-            Ok(Some(bytes)) => match String::from_utf8(bytes) {
-                Ok(text) => texts.push(SettingsText { path, text }),
-                Err(_) => return Err(WorktreeError::NotText(path)),
-            },
-            Ok(None) => {}
-            Err(reason) => return Err(WorktreeError::Unreadable { path, reason }),
-        }
-    }
-    Ok(texts)
-}
-
-impl From<WorktreeError> for Error {
-    fn from(error: WorktreeError) -> Self {
-        let (WorktreeError::Unreadable { path, .. } | WorktreeError::NotText(path)) = &error;
-        Self::new(ErrorKind::Settings, error.to_string()).in_file(path)
-    }
+        Ok(text::read_text(&path, &path, ErrorKind::Settings)?.map(|text| SettingsText { path, text }))
+    };
+    root.within().filter_map(|directory| read(directory).transpose()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::path::worktree::{boundary, top};
 
@@ -92,10 +60,9 @@ mod tests {
         std::fs::create_dir(directory.path().join(".git")).unwrap();
         std::fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
         let error = settings_texts(&Place::of(directory.path())).unwrap_err();
-        assert!(matches!(error, WorktreeError::Unreadable { .. }));
-        assert_eq!(Error::from(error).kind, ErrorKind::Settings);
+        assert_eq!((error.kind, error.file), (ErrorKind::Settings, Some(directory.path().join(FILE_NAME))));
         std::fs::remove_dir(directory.path().join(FILE_NAME)).unwrap();
         std::fs::write(directory.path().join(FILE_NAME), b"\xff").unwrap();
-        assert!(matches!(settings_texts(&Place::of(directory.path())), Err(WorktreeError::NotText(_))));
+        assert!(settings_texts(&Place::of(directory.path())).unwrap_err().message.ends_with("it is not UTF-8 text"));
     }
 }

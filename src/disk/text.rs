@@ -1,34 +1,38 @@
 //! Single files that may not be there.
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
 
 use super::files;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::path::shown;
 
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read {}: {reason}", shown(path))]
-pub struct ReadError {
-    pub path: PathBuf,
-    #[source]
-    pub reason: std::io::Error,
-}
-
 /// The bytes of a file; none if there is no such file.
-pub fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
-    files::read(path).map_err(|reason| ReadError { path: path.to_owned(), reason })
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    files::read(path).map_err(|reason| unreadable(ErrorKind::Disk, path, &reason))
 }
 
 /// The bytes of what a user named on the command line, even a pipe; none if there is no such file.
-pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match files::read_named(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(reason) if matches!(reason.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(reason) => Err(ReadError { path: path.to_owned(), reason }),
+        Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(reason) => Err(unreadable(ErrorKind::Disk, path, &reason)),
     }
 }
 
+/// The text of a file of ours, which is UTF-8; none if there is no such file. Errors name it as `named`.
+pub fn read_text(path: &Path, named: &Path, kind: ErrorKind) -> Result<Option<String>, Error> {
+    let Some(bytes) = files::read(path).map_err(|reason| unreadable(kind, named, &reason))? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|_| unreadable(kind, named, &"it is not UTF-8 text"))
+}
+
+fn unreadable(kind: ErrorKind, path: &Path, reason: &dyn Display) -> Error {
+    Error::new(kind, format!("cannot read {}: {reason}", shown(path))).in_file(path)
+}
+
+/// True if there is something, even a link that leads nowhere.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
@@ -37,10 +41,4 @@ pub fn is_there(path: &Path) -> bool {
 pub fn names_in(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
-}
-
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        Self::new(crate::error::ErrorKind::Disk, error.to_string()).in_file(error.path)
-    }
 }

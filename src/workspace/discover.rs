@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Exclusions;
 use crate::dialect::Dialect;
-use crate::disk::below::{self, BelowError, Calls, Place, Survey};
+use crate::disk::below::{self, Calls, Place, Survey};
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::error::Error;
 use crate::parallel;
@@ -27,7 +27,7 @@ pub struct Discovered {
 
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that are called
 /// from nowhere in the work tree. Settings keep directories out of the search: those of the work tree if none are given.
-pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, BelowError> {
+pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, Error> {
     let survey = below::survey(start)?;
     let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();

@@ -14,7 +14,6 @@ use super::decode::implied_local_name;
 use super::error::{ConfigError, ConfigErrorKind};
 use super::module::{Constraint, Import, Module, Place, ProviderConfig};
 
-/// The requirements of a module tree while it is walked.
 #[derive(Debug, Default)]
 pub struct Needs {
     pub requirements: Requirements,
@@ -35,7 +34,6 @@ struct Asking<'a> {
 }
 
 impl Module {
-    /// The provider that a local name stands for in this module.
     pub fn provider(&self, local_name: &str, dialect: Dialect) -> Result<Cow<'_, ProviderSource>, ConfigErrorKind> {
         match self.required.get(local_name) {
             Some(required) => Ok(Cow::Borrowed(&required.source)),

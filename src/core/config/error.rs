@@ -12,7 +12,6 @@ use super::json::JsonError;
 use super::module_source::ModuleSourceError;
 use super::module_version::ModuleVersionError;
 
-/// One error of a configuration, at its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct ConfigError {
@@ -25,7 +24,6 @@ pub struct ConfigError {
     pub kind: ConfigErrorKind,
 }
 
-/// What is wrong at one place of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigErrorKind {
     #[error(transparent)]
@@ -83,7 +81,6 @@ pub enum ConfigErrorKind {
     SourceNotText,
     #[error(transparent)]
     Source(#[from] AddrError),
-    /// A provider of Terraform 0.12 that cannot be installed.
     #[error("provider source {0:?} is a legacy one, which cannot be installed")]
     LegacySource(String),
     #[error("a version constraint must be a constant string")]

@@ -11,12 +11,10 @@ use crate::dialect::Dialect;
 use super::module::{Names, Text};
 use super::value::Part;
 
-/// What is known while the sources of one module's calls are evaluated.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
     /// The tool; Terraform looks only at variables that are `const`.
     pub dialect: Dialect,
-    /// The module's own variables and local values.
     pub names: &'a Names,
     /// Variables that are set from outside. `None` is a value that is not known.
     pub given: &'a BTreeMap<String, Option<String>>,

@@ -15,7 +15,6 @@ pub struct ConfigFiles {
     /// Merged into what the primary files say.
     pub overrides: Vec<String>,
     pub tests: Vec<String>,
-    /// True if the other tool would read other files.
     pub differs_by_tool: bool,
 }
 
@@ -27,7 +26,6 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    /// The syntax of a file, by its name.
     pub fn of(name: &str) -> Self {
         if Path::new(name).extension().is_some_and(|extension| extension == "json") {
             Syntax::Json

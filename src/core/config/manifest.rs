@@ -14,7 +14,6 @@ pub struct Manifest(BTreeMap<String, Installed>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// The source in its full form.
     pub source: String,
     /// The version; only modules of registries have one.
     pub version: Option<ModuleVersion>,
@@ -22,7 +21,6 @@ pub struct Installed {
     pub dir: String,
 }
 
-/// Why a text is no `modules.json`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
     #[error("this is not a list of installed modules (line {line}, column {column})")]
@@ -57,7 +55,6 @@ struct Record {
 }
 
 impl Manifest {
-    /// Reads the text of a manifest; an empty one lists nothing.
     pub fn decode(text: &str) -> Result<Self, ManifestError> {
         if text.is_empty() {
             return Ok(Self::default());

@@ -13,7 +13,6 @@ use crate::version::Constraints;
 use super::module_version::ModuleConstraints;
 use super::value::Part;
 
-/// A module directory's configuration after overrides. Nothing of it was evaluated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
     /// The entries of `required_providers`, by local name.
@@ -27,7 +26,6 @@ pub struct Module {
     pub calls: BTreeMap<String, ModuleCall>,
     /// True if there is a `backend` or `cloud` block, which only root modules have.
     pub has_backend: bool,
-    /// What references in the sources of modules can mean.
     pub names: Names,
 }
 
@@ -45,7 +43,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// An entry of `required_providers`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredProvider {
     pub place: Place,
@@ -56,7 +53,6 @@ pub struct RequiredProvider {
     pub version: Option<Constraint>,
 }
 
-/// A version constraint of a provider, with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constraint {
     /// As written.
@@ -64,7 +60,6 @@ pub struct Constraint {
     pub terms: Constraints,
 }
 
-/// A `provider` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderConfig {
     pub place: Place,
@@ -89,7 +84,6 @@ pub struct Resource {
     pub explicit: bool,
 }
 
-/// An `import` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
     pub place: Place,
@@ -101,27 +95,21 @@ pub struct Import {
     pub provider: Option<String>,
 }
 
-/// A `module` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleCall {
     pub place: Place,
     pub name: String,
-    /// Where the module comes from; absent only in override files.
     pub source: Option<CallSource>,
-    /// Which versions of it will do.
     pub version: Option<CallVersion>,
-    /// The arguments that the block sets.
     pub inputs: Vec<String>,
 }
 
-/// The source of a module call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSource {
     pub place: Place,
     pub text: Text,
 }
 
-/// The version of a module call. Absent constraints mean that they are not constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallVersion {
     pub place: Place,
@@ -137,7 +125,6 @@ pub enum Text {
     Unknown,
 }
 
-/// Variables and local values of a module that are strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     pub variables: BTreeMap<String, Variable>,
@@ -146,7 +133,6 @@ pub struct Names {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// The default, if there is one.
     pub default: Option<Text>,
     /// True for `const = true`, which Terraform 1.15 and later asks for.
     pub constant: bool,

@@ -16,7 +16,6 @@ pub fn select_version(listed: &[String], constraints: Option<&ModuleConstraints>
     newest(versions.filter(eligible))
 }
 
-/// The newest of the listed versions that is no pre-release.
 pub fn newest_version(listed: &[String]) -> Option<ModuleVersion> {
     select_version(listed, None)
 }

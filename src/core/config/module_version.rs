@@ -16,7 +16,6 @@ pub struct ModuleVersion {
     text: String,
 }
 
-/// A version constraint of a module call: terms that all have to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleConstraints {
     terms: Vec<(Operator, ModuleVersion)>,
@@ -34,7 +33,6 @@ enum Operator {
     Pessimistic,
 }
 
-/// Why a text is no version, or no constraint, of a module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleVersionError {
     #[error("{0:?} is not a version")]
@@ -52,7 +50,6 @@ impl FromStr for ModuleVersion {
 }
 
 impl ModuleVersion {
-    /// The text it was read from.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -65,7 +62,6 @@ impl ModuleVersion {
         format!("{}{pre}{build}", numbers.join("."))
     }
 
-    /// True if there is a pre-release part.
     pub fn is_prerelease(&self) -> bool {
         !self.pre.is_empty()
     }
@@ -133,7 +129,6 @@ impl FromStr for ModuleConstraints {
 }
 
 impl ModuleConstraints {
-    /// The text it was read from.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -152,7 +147,6 @@ impl ModuleConstraints {
         terms.any(|(operator, boundary)| *operator == Operator::Equal && operator.holds(version, boundary))
     }
 
-    /// True if a version satisfies all terms.
     pub fn allows(&self, version: &ModuleVersion) -> bool {
         self.terms.iter().all(|(operator, boundary)| operator.holds(version, boundary))
     }

@@ -20,7 +20,6 @@ pub struct TestFile {
     pub key: String,
     /// The runs that name a module, as calls by the name of the run. Their paths are relative to the root module.
     pub calls: Vec<ModuleCall>,
-    /// The `provider` blocks.
     pub providers: Vec<ProviderConfig>,
 }
 

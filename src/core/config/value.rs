@@ -43,7 +43,6 @@ pub enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     Name(String),
-    /// An index or a key in brackets.
     Index,
 }
 

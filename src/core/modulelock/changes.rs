@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{LockedModule, ModuleKey, ModuleLock};
 
-/// What happened to the lock of one package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleChange {
-    /// The package; of an upgrade with its new version.
     pub key: ModuleKey,
     pub kind: ModuleChangeKind,
     /// The block before, with what it was known by.
@@ -47,7 +45,6 @@ impl ModuleChangeKind {
     }
 }
 
-/// What differs, the worst first.
 pub fn changes(old: &ModuleLock, new: &ModuleLock) -> Vec<ModuleChange> {
     let mut changes: Vec<ModuleChange> = Vec::new();
     let mut gone: Vec<(&ModuleKey, &LockedModule)> = old.iter().filter(|(key, _)| new.get(key).is_none()).collect();
@@ -99,7 +96,6 @@ fn is_older(key: &ModuleKey, than: &ModuleKey) -> bool {
 }
 
 impl ModuleChange {
-    /// The calls that came and those that went.
     pub fn calls(&self) -> [BTreeSet<&String>; 2] {
         let [old, new] = [self.old.as_ref().map(|(_, block)| block), self.new.as_ref()].map(calls_of);
         [new.difference(&old).copied().collect(), old.difference(&new).copied().collect()]

@@ -21,7 +21,6 @@ const MODULE: Place = Place { name: "in a module block", attributes: &ATTRIBUTES
 type Reader<'a> = document::Reader<'a, ModuleLockProblem>;
 type Anchors = Vec<(usize, Anchor<ModuleKey>)>;
 
-/// Reads the text of module locks.
 pub fn decode(text: &str, file: &Path) -> Result<ModuleLockFile, Vec<ModuleLockError>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut anchors = Anchors::new();

@@ -13,7 +13,6 @@ impl ModuleLockFile {
         Self { lock, comments, ..Self::default() }
     }
 
-    /// The one text for what the file says.
     pub fn encode(&self) -> String {
         let mut text = Writer::new(&self.comments);
         for (key, block) in self.lock.iter() {

@@ -7,7 +7,6 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::hcl::Shape;
 
-/// One thing that is wrong with the file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct ModuleLockError {
@@ -17,7 +16,6 @@ pub struct ModuleLockError {
     pub problem: ModuleLockProblem,
 }
 
-/// The kinds of things that are wrong with module locks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleLockProblem {
     #[error(transparent)]

@@ -7,7 +7,6 @@ use crate::config::{ModuleConstraints, ModuleSource};
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::PackageHash;
 
-/// A call of a module that is not local.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// Its path of call names joined by dots.
@@ -20,11 +19,9 @@ pub struct Call {
     /// True if its module, or a file of that, is reached in its package over a name that begins with a dot: the hash does not
     /// cover what lies there.
     pub hidden: bool,
-    /// Why its package cannot be locked, if so.
     pub ambiguity: Option<Ambiguity>,
 }
 
-/// What the source of a locked package serves now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Served {
     Locked {
@@ -42,7 +39,6 @@ pub enum Served {
     Ambiguous(Ambiguity),
 }
 
-/// What the source of a module offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offered {
     /// These versions, as the registry lists them.
@@ -87,7 +83,6 @@ impl Call {
     }
 }
 
-/// The finding on a package that cannot be locked.
 pub fn ambiguous(package: &str, ambiguity: &Ambiguity) -> Finding {
     let Ambiguity { reason, help } = ambiguity;
     let message = format!("the module package {package} cannot be locked: {reason}");
@@ -136,7 +131,6 @@ fn stale(key: &ModuleKey, block: &LockedModule, calls: &[Call]) -> Option<String
     (terms != recorded).then(|| format!("{key} is locked with constraints {recorded:?}, the calls have {terms:?}"))
 }
 
-/// The finding on what the source of a package serves now.
 pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Option<Finding> {
     let (commit, hash, goes_on) = match served {
         Served::Locked { .. } => return None,

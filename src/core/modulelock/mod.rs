@@ -60,7 +60,6 @@ pub struct ModuleKey {
     pub version: Option<ModuleVersion>,
 }
 
-/// What is locked of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedModule {
     /// What the calls together ask for; none if they ask for nothing.
@@ -101,13 +100,11 @@ pub struct Pin {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleLockFile {
     pub lock: ModuleLock,
-    /// Its comments; those of blocks that are gone are left out on writing.
     pub comments: Comments<ModuleKey>,
     /// Where the blocks stand in the text that was decoded; nothing for new blocks.
     pub spans: BTreeMap<ModuleKey, Position>,
 }
 
-/// A call with the package that it got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// Its path of call names joined by dots.
@@ -126,7 +123,6 @@ pub struct Resolved {
 )]
 pub struct SharedKey {
     pub calls: [String; 2],
-    /// The package, as the key has it.
     pub package: String,
 }
 
@@ -156,7 +152,6 @@ impl ModuleLock {
         Ok(lock)
     }
 
-    /// The blocks, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&ModuleKey, &LockedModule)> {
         self.0.iter()
     }
@@ -165,12 +160,10 @@ impl ModuleLock {
         self.0.get(key)
     }
 
-    /// Adds a block; gives the one that it replaces.
     pub fn insert(&mut self, key: ModuleKey, block: LockedModule) -> Option<LockedModule> {
         self.0.insert(key, block)
     }
 
-    /// True if there is no block.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

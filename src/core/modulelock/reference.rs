@@ -13,7 +13,6 @@ use crate::config::ModuleSource;
 /// First parts of names that git looks up in a place of its own.
 const PREFIXES: [&str; 6] = ["heads", "tags", "remotes", "origin", "main-worktree", "worktrees"];
 
-/// The `ref` and the `depth` of a git source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The `ref`; none for the default branch.
@@ -24,14 +23,12 @@ pub struct Reference {
     is_malformed: bool,
 }
 
-/// What a `ref` names in a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The commit, in full; otherwise what only git can look up.
     pub commit: String,
     /// The full name of the branch or tag.
     pub name: Option<String>,
-    /// Why the tools could take another commit.
     pub ambiguity: Option<Ambiguity>,
 }
 
@@ -48,7 +45,6 @@ impl Target {
 }
 
 impl Reference {
-    /// Reads the parameters of an address.
     pub fn of(url: &Url) -> Self {
         let query = url.query().unwrap_or_default();
         let values = |wanted: &str| {
@@ -164,7 +160,6 @@ pub fn ambiguous_reference(source: &ModuleSource) -> Option<Ambiguity> {
     Reference::of(&Url::parse(place).ok()?).ambiguity()
 }
 
-/// True for the full name of a commit.
 pub fn is_full_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

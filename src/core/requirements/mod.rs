@@ -14,13 +14,11 @@ use crate::finding::Position;
 use crate::lockfile::{LockEntry, LockFile};
 use crate::version::Constraints;
 
-/// The requirements of a whole module tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requirements {
     providers: BTreeMap<ProviderAddr, Requirement>,
 }
 
-/// What is asked of one provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requirement {
     /// The terms of all modules together.
@@ -38,7 +36,6 @@ impl Requirement {
     }
 }
 
-/// One place in configuration that asks for a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The module's path of call names joined by dots; empty for the root module.
@@ -49,7 +46,6 @@ pub struct Origin {
     pub kind: OriginKind,
     /// The name that the module uses for the provider.
     pub local_name: String,
-    /// The constraint as written, if there is one.
     pub constraint: Option<String>,
     /// True if a test file asks, or a module that only the runs of test files are made of.
     pub in_tests: bool,
@@ -71,7 +67,6 @@ impl Origin {
     }
 }
 
-/// The construct that asks for a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OriginKind {
     /// An entry of `required_providers`.
@@ -91,7 +86,6 @@ pub enum OriginKind {
 }
 
 impl OriginKind {
-    /// The word for machines: `required_providers`, `provider`, `resource`, …
     pub fn as_str(self) -> &'static str {
         match self {
             OriginKind::RequiredProviders => "required_providers",
@@ -150,12 +144,10 @@ impl Requirements {
         }
     }
 
-    /// What is asked of a provider.
     pub fn get(&self, addr: &ProviderAddr) -> Option<&Requirement> {
         self.providers.get(addr)
     }
 
-    /// All of them, in the order of the lock file.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&ProviderAddr, &Requirement)> {
         self.providers.iter()
     }
@@ -164,7 +156,6 @@ impl Requirements {
         self.providers.len()
     }
 
-    /// True if nothing is needed.
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty()
     }

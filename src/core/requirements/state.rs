@@ -10,7 +10,6 @@ use serde::Deserialize;
 use crate::addr::{AddrError, ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
 
-/// Why a text is not a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     #[error("the state is not the JSON document that it should be: {0}")]

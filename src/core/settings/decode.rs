@@ -56,7 +56,6 @@ pub fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Option<&'st
     words.iter().find(|(_, of)| of == value).map(|(word, _)| *word)
 }
 
-/// Reads the text of one settings file.
 pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<SettingsError>> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of all")]
     let read = document::read(text, FILE_NAME, |reader, body| reader.settings(body));

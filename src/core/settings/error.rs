@@ -10,7 +10,6 @@ use crate::hcl::document::{Shape, did_you_mean};
 use crate::platform::PlatformError;
 use crate::version::{ConstraintError, VersionError};
 
-/// One thing that is wrong with a settings file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct SettingsError {
@@ -20,7 +19,6 @@ pub struct SettingsError {
     pub problem: Problem,
 }
 
-/// The kinds of things that are wrong with settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error(transparent)]

@@ -16,7 +16,6 @@ pub struct Exclude {
 pub struct ExcludeError(String);
 
 impl Exclude {
-    /// Reads a pattern as settings state it.
     pub fn parse(text: &str) -> Result<Self, ExcludeError> {
         let is_name = |name: &str| !name.is_empty() && name != "." && name != ".." && !name.contains('\\');
         let pattern = text.strip_suffix('/').unwrap_or(text);
@@ -34,17 +33,14 @@ impl Exclude {
         Self { folder: folder.join(self.folder), ..self }
     }
 
-    /// The directory from which the pattern begins.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The pattern as it is written.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// True if a directory, or one above it, has the pattern.
     pub fn covers(&self, directory: &Path) -> bool {
         let Ok(way) = directory.strip_prefix(&self.folder) else { return false };
         let pattern: Vec<&str> = self.pattern.split('/').collect();

@@ -26,7 +26,6 @@ pub enum IndexPlace {
     Cloud(Url),
 }
 
-/// What the entries of an index count for; the later is the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum IndexTrust {
     /// `verified`: as if they had been computed here.
@@ -36,7 +35,6 @@ pub enum IndexTrust {
     Reported,
 }
 
-/// Why a text is not the URL of an index.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexPlaceError {
     #[error("{text:?} is not a URL: {reason}")]
@@ -57,7 +55,6 @@ pub enum IndexPlaceError {
 }
 
 impl IndexPlace {
-    /// Reads the URL of an index.
     pub fn parse(text: &str) -> Result<Self, IndexPlaceError> {
         let url =
             Url::parse(text).map_err(|reason| IndexPlaceError::Url { text: redact::module_source(text), reason })?;

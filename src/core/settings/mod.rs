@@ -46,7 +46,6 @@ use crate::version::{Constraints, Version};
 
 pub const FILE_NAME: &str = ".tflock.hcl";
 
-/// What the settings of a root module say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The wanted platforms, as written, each once; never empty.
@@ -59,7 +58,6 @@ pub struct Settings {
     /// Platforms that some providers may lack.
     pub optional_platforms: Vec<OptionalPlatforms>,
     pub policy: Policy,
-    /// What holds for single registries, by their hosts.
     pub hosts: BTreeMap<Hostname, HostRules>,
     /// Indexes of known hashes that several machines share, by name.
     pub indexes: BTreeMap<Arc<str>, Index>,
@@ -69,7 +67,6 @@ pub struct Settings {
     pub levels: BTreeMap<String, Level>,
 }
 
-/// The values of `tool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolChoice {
     /// `auto`: told from the files.
@@ -78,7 +75,6 @@ pub enum ToolChoice {
     Is(Dialect),
 }
 
-/// One line of `optional_platforms`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionalPlatforms {
     pub providers: ProviderScope,
@@ -86,7 +82,6 @@ pub struct OptionalPlatforms {
     pub platforms: Vec<Platform>,
 }
 
-/// A `ban` block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ban {
     pub providers: ProviderScope,
@@ -95,7 +90,6 @@ pub struct Ban {
     pub reason: Option<String>,
 }
 
-/// An `exempt` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemption {
     pub rule: String,

@@ -17,11 +17,9 @@ pub struct Policy {
     /// The hosts that modules may come from: registries, archives, git. All if none.
     pub module_hosts: Option<BTreeSet<Hostname>>,
     pub signature: Option<SignatureRule>,
-    /// What an expired signing key means.
     pub expired_key: Option<ExpiredKeyRule>,
     /// Which `h1:` are written.
     pub h1: Option<H1Rule>,
-    /// How old a release must be.
     pub minimum_age: Option<Age>,
 }
 
@@ -73,18 +71,15 @@ pub struct Age {
     hours: u64,
 }
 
-/// A text that is not an age.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an age: expected a number with h, d or w, such as 7d")]
 pub struct AgeError(pub String);
 
 impl Policy {
-    /// True if a host may be asked.
     pub fn allows_host(&self, host: &Hostname) -> bool {
         self.hosts.as_ref().is_none_or(|hosts| hosts.contains(host))
     }
 
-    /// True if modules may come from a host.
     pub fn allows_module_host(&self, host: &str) -> bool {
         allow_module_host(self.module_hosts.as_ref(), host).is_ok()
     }

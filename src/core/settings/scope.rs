@@ -13,7 +13,6 @@ pub struct ProviderScope {
 }
 
 impl ProviderScope {
-    /// Parses a source address of one to three parts or a pattern of two or three.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let is_name = !text.contains(['/', '*']);
         let full = if is_name { format!("hashicorp/{text}") } else { text.to_owned() };
@@ -25,12 +24,10 @@ impl ProviderScope {
         Ok(Self { text: text.to_owned(), patterns })
     }
 
-    /// True if a provider is meant.
     pub fn covers(&self, addr: &ProviderAddr) -> bool {
         self.patterns.iter().any(|pattern| pattern.matches(addr))
     }
 
-    /// True if every provider is meant that another scope means.
     pub fn includes(&self, other: &Self) -> bool {
         other.patterns.iter().all(|pattern| self.patterns.iter().any(|own| own.covers(pattern)))
     }

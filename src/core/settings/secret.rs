@@ -16,7 +16,6 @@ impl Secret {
         Some(Self(text))
     }
 
-    /// The text itself. Must not reach a message, a log or a file.
     pub fn reveal(&self) -> &str {
         &self.0
     }

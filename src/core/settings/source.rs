@@ -21,7 +21,6 @@ pub enum SourceChoice {
     Oci(String),
 }
 
-/// A text that names no source of packages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a source of packages: expected origin, configured, fs:DIR, net:URL or oci:TEMPLATE")]
 pub struct SourceError(String);

@@ -9,7 +9,6 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(String);
 
-/// A text that is not the full fingerprint of a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits{hint}", hint = of_key_id(.0))]
 pub struct FingerprintError(pub String);

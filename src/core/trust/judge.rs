@@ -10,7 +10,6 @@ use super::pins::{Pins, Signer};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::version::Version;
 
-/// What the remembered signers say about a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The signer is accepted for this version, by the pin of this pattern.
@@ -52,7 +51,6 @@ pub fn denied(pins: &Pins, key: Option<&Fingerprint>) -> Option<Verdict> {
     Some(Verdict::Denied { key: key.clone(), reason: reason.clone() })
 }
 
-/// Judges the signer of a release by what is remembered.
 pub fn judge(pins: &Pins, addr: &ProviderAddr, version: &Version, signer: &Signer) -> Verdict {
     if let Some(denied) = denied(pins, signer.key()) {
         return denied;

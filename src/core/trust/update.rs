@@ -9,11 +9,13 @@ use crate::error::{Error, ErrorKind};
 use crate::settings::Date;
 use crate::version::Version;
 
-/// One thing for the trust file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustUpdate {
-    /// Who signed a release of a provider that no signer was remembered for.
-    FirstUse { address: ProviderAddr, version: Version, signer: Signer },
+    FirstUse {
+        address: ProviderAddr,
+        version: Version,
+        signer: Signer,
+    },
     /// Who signed a release of a provider that no signer was remembered for, where the same archives at another address
     /// are those of a remembered signer.
     Carried {
@@ -30,7 +32,10 @@ pub enum TrustUpdate {
         reason: String,
     },
     /// A release that somebody accepted though it was not the recorded one.
-    Republished { republication: Republication, reason: String },
+    Republished {
+        republication: Republication,
+        reason: String,
+    },
 }
 
 impl TrustUpdate {
@@ -39,7 +44,6 @@ impl TrustUpdate {
         Self::Revoked { key, reason: format!("revoked: seen with {address} on {day}") }
     }
 
-    /// Adds the update to what is remembered; true if that is new.
     pub fn apply(&self, pins: &mut Pins) -> Result<bool, Error> {
         match self {
             Self::FirstUse { address, version, signer } => match judge(pins, address, version, signer) {

@@ -34,18 +34,14 @@ pub struct Survey {
     pub places: Vec<Place>,
     /// The trust files, of which a work tree has one at most.
     pub trust_files: Vec<PathBuf>,
-    pub unreadable: Vec<BelowError>,
+    pub unreadable: Vec<Error>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot look for root modules in {}: {reason}", path.display())]
-pub struct BelowError {
-    pub path: PathBuf,
-    pub reason: String,
-}
-
-pub fn survey(start: &Path) -> Result<Survey, BelowError> {
-    let failed = |reason: &dyn ToString| BelowError { path: start.to_owned(), reason: reason.to_string() };
+pub fn survey(start: &Path) -> Result<Survey, Error> {
+    let failed = |reason: &dyn std::fmt::Display| {
+        let message = format!("cannot look for root modules in {}: {reason}", start.display());
+        Error::new(ErrorKind::Disk, message).in_file(start)
+    };
     std::fs::read_dir(start).map_err(|reason| failed(&reason))?;
     // Git answers while we walk.
     let tracked = Question::ask(start);
@@ -109,12 +105,6 @@ fn place(path: PathBuf, names: Vec<String>) -> Option<Place> {
     let configuration: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
     let has_lock = !locks.is_empty();
     (has_lock || !configuration.is_empty()).then_some(Place { path, has_lock, configuration })
-}
-
-impl From<BelowError> for Error {
-    fn from(error: BelowError) -> Self {
-        Self::new(ErrorKind::Disk, error.to_string()).in_file(error.path)
-    }
 }
 
 #[cfg(test)]

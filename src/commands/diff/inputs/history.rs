@@ -104,7 +104,7 @@ impl History {
         let (mut new, new_pins) = if let Some(commit) = &self.new {
             self.files(commit, &all).map(|(texts, pins)| (texts, Ok(pins)))?
         } else {
-            let texts = all.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
+            let texts = all.iter().map(|path| text::read(&self.git.top().join(path)));
             (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
         };
         let [old_name, new_name] = [(&self.old, NO_COMMIT), (&self.new, "the working tree")]

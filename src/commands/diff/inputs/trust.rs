@@ -23,7 +23,7 @@ pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error
         Some(named) => named.to_owned(),
         None => trust_file::locate(&Place::of(directory))?,
     };
-    Ok(trust_file::read(&path)?.map(String::into_bytes))
+    Ok(trust_file::read(&path, &path)?.map(String::into_bytes))
 }
 
 /// Who is remembered on both sides; what cannot be read remembers no signer, and is told.

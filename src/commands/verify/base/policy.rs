@@ -60,7 +60,7 @@ fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
     if !base.changes.stands(&RepoPath::of(path)) {
         return Ok(None);
     }
-    Ok(text::read(&base.top.join(path))?)
+    text::read(&base.top.join(path))
 }
 
 /// At the line that says it, or at the file that no longer says what it did.

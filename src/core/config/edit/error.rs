@@ -7,7 +7,6 @@ use crate::version::ConstraintError;
 
 use super::uses::Use;
 
-/// Why a requirement is not written or taken out. No text was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The configuration has errors of its own, two `required_providers` blocks among them.

@@ -33,7 +33,6 @@ use crate::dialect::Dialect;
 use crate::version::Constraints;
 use place::Files;
 
-/// A file's text before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdit {
     /// The path, as it was handed in; for a new file, beside the others.
@@ -172,7 +171,6 @@ pub fn apply(files: &[SourceFile], edits: &[FileEdit]) -> Vec<SourceFile> {
     files
 }
 
-/// The edits that lead from some files to the same files after several edits.
 pub fn edits_between(before: &[SourceFile], after: &[SourceFile]) -> Vec<FileEdit> {
     let edit = |file: &SourceFile| {
         let old = before.iter().find(|old| old.path == file.path).map(|old| old.text.clone());

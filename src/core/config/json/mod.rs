@@ -34,7 +34,6 @@ pub(super) struct Member<'a> {
     pub(super) value: JsonNode<'a>,
 }
 
-/// What is wrong with a JSON text, or with its shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
     #[error("a JSON value is required here")]

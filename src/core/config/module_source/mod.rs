@@ -13,7 +13,6 @@ use crate::redact;
 
 pub use remote::{RemoteModule, host_of};
 
-/// The source address of a module call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModuleSource {
     /// A path relative to the calling module, cleaned, beginning with `./` or `../`.
@@ -25,7 +24,6 @@ pub enum ModuleSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryModule {
     pub host: Hostname,
-    /// The first part.
     pub namespace: String,
     pub name: String,
     /// The third part, such as `aws`.
@@ -34,7 +32,6 @@ pub struct RegistryModule {
     pub subdir: String,
 }
 
-/// Why a text is not the source of a module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleSourceError {
     #[error("the source is empty")]
@@ -97,7 +94,6 @@ impl ModuleSource {
         }
     }
 
-    /// The `ref` of a git source.
     pub fn reference(&self) -> Option<String> {
         let Self::Remote(module) = self else { return None };
         let (_, query) = module.package().strip_prefix("git::")?.split_once('?')?;

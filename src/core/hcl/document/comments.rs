@@ -22,7 +22,6 @@ pub enum Anchor<K> {
 pub struct Remark {
     /// The lines above; an empty one is an empty line, not an empty comment.
     pub above: Vec<String>,
-    /// At the end of the line.
     pub beside: Option<String>,
 }
 
@@ -55,7 +54,6 @@ impl<K: Ord + Clone> Comments<K> {
         }
     }
 
-    /// Sets the lines above one place.
     pub fn set_above(&mut self, anchor: Anchor<K>, lines: Vec<String>) {
         self.0.entry(anchor).or_default().above = lines;
     }

@@ -22,7 +22,6 @@ pub use writer::{Value, Writer};
 
 use crate::finding::{LineIndex, Position};
 
-/// Reads one document: its places, and what was wrong so far.
 pub struct Reader<'a, P> {
     lines: LineIndex<'a>,
     errors: Vec<(Position, P)>,
@@ -35,7 +34,6 @@ pub struct Place {
     pub blocks: &'static [&'static str],
 }
 
-/// A literal text and its place, for what is wrong with it.
 pub struct Literal<'e> {
     pub text: &'e str,
     /// Where it begins in the document, in bytes.
@@ -66,12 +64,10 @@ pub fn read<T, P: From<Shape>>(
 }
 
 impl<P: From<Shape>> Reader<'_, P> {
-    /// The place of a byte of the text.
     pub fn position(&self, offset: usize) -> Position {
         self.lines.position(offset)
     }
 
-    /// Keeps what is wrong at a byte of the text.
     pub fn report(&mut self, offset: usize, problem: impl Into<P>) {
         let position = self.lines.position(offset);
         self.errors.push((position, problem.into()));
@@ -104,7 +100,6 @@ impl<P: From<Shape>> Reader<'_, P> {
         }
     }
 
-    /// The text of an attribute, if it is there and a literal one.
     pub fn text<'e>(&mut self, body: &'e Body, name: &'static str) -> Option<Literal<'e>> {
         let value = &body.get_attribute(name)?.value;
         self.literal(value, name, "a literal string")
@@ -137,7 +132,6 @@ impl<P: From<Shape>> Reader<'_, P> {
         Some(array.iter().filter_map(|element| self.literal(element, name, wanted)).collect())
     }
 
-    /// The keys and values of an attribute that is an object.
     pub fn map<'e>(&mut self, body: &'e Body, name: &'static str) -> Vec<(Literal<'e>, &'e Expression)> {
         let Some(Attribute { value, .. }) = body.get_attribute(name) else { return Vec::new() };
         let wanted = "a map from source addresses to lists of platforms";
@@ -166,7 +160,6 @@ impl<P: From<Shape>> Reader<'_, P> {
         read(self, &block.body)
     }
 
-    /// The label of a block that has one.
     pub fn label<'e>(&mut self, block: &'e Block, kind: &'static str, wanted: &'static str) -> Option<Literal<'e>> {
         if let [label] = &block.labels[..] {
             return Some(Literal { text: label.as_str(), offset: start(label) });
@@ -197,7 +190,6 @@ impl Place {
     }
 }
 
-/// Where a part of the document begins.
 pub fn start(part: &impl Span) -> usize {
     part.span().map_or(0, |span| span.start)
 }

@@ -35,7 +35,6 @@ pub fn did_you_mean(suggestion: Option<&str>) -> String {
 }
 
 impl Shape {
-    /// The next step, for a file of some name.
     pub fn hint(&self, file_name: &str) -> Option<String> {
         match self {
             Self::UnknownAttribute { suggestion: None, .. } | Self::UnknownBlock { suggestion: None, .. } => {

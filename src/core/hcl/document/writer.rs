@@ -35,14 +35,12 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
         self.text
     }
 
-    /// A block that holds attributes only.
     pub fn block(&mut self, indent: &str, key: &K, name: &str, label: &str, attributes: &[(&'static str, Value)]) {
         self.open(indent, key, name, label);
         self.attributes(&format!("{indent}  "), key, attributes);
         self.close(indent, key);
     }
 
-    /// The line that opens a block.
     pub fn open(&mut self, indent: &str, key: &K, name: &str, label: &str) {
         self.part();
         let anchor = Anchor::Block(key.clone());
@@ -53,7 +51,6 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
         self.end_line(&anchor);
     }
 
-    /// The line that closes a block.
     pub fn close(&mut self, indent: &str, key: &K) {
         let anchor = Anchor::BlockEnd(key.clone());
         self.lines(&format!("{indent}  "), self.comments.above(&anchor));

@@ -44,7 +44,6 @@ pub enum Value {
     Object(Object),
 }
 
-/// A text that is not HCL 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct Hcl1Error {
@@ -52,7 +51,6 @@ pub struct Hcl1Error {
     pub fault: Fault,
 }
 
-/// What is wrong with a text that should be HCL 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     #[error("illegal character {0:?}")]

@@ -16,7 +16,6 @@ use icu_properties::props::{IdContinue, IdStart};
 
 use expression::Frame;
 
-/// What stands directly in a body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline<'a> {
     /// The arguments, in order, duplicates kept.
@@ -56,7 +55,6 @@ pub struct Label<'a> {
     pub at: usize,
 }
 
-/// A place where the structure of a text is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanError {
     pub at: usize,

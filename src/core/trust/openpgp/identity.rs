@@ -16,17 +16,14 @@ use crate::trust::Fingerprint;
 #[cfg(feature = "openpgp")]
 const LONGEST: usize = 120;
 
-/// What a key says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The primary user id, in one line; none if it has none that counts.
     pub user_id: Option<String>,
     pub created: SystemTime,
-    /// When it expires, if ever.
     pub expires: Option<SystemTime>,
 }
 
-/// Keys by their fingerprints, with what they say of themselves.
 pub type Identities = BTreeMap<Fingerprint, Identity>;
 
 /// What armored keys say of themselves at a time; what does not decode is passed over.

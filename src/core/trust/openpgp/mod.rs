@@ -47,7 +47,6 @@ use keyring::Keyring;
 /// A signature that verifies, and which key made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// The primary key: what a pin names, also where a subkey signed.
     pub fingerprint: Fingerprint,
     /// The id of the primary key, 16 upper-case digits, as the tools print it.
     pub key_id: String,
@@ -64,7 +63,6 @@ pub struct Verified {
     pub signing_subkey: Option<Fingerprint>,
 }
 
-/// Why a signature that verifies does not count now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lapse {
     /// It was to count until a time that has passed.

@@ -27,7 +27,6 @@ const REPUBLISHED: Place =
 
 type Reader<'a> = document::Reader<'a, TrustProblem>;
 
-/// Reads the text of a trust file.
 pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<PinError>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = document::read(text, FILE_NAME, |reader: &mut Reader<'_>, body| {

@@ -5,7 +5,6 @@ use crate::addr::AddrPattern;
 use crate::hcl::document::{Value, Writer};
 
 impl TrustFile {
-    /// The one text for what the file says.
     pub fn encode(&self) -> String {
         let mut text = Writer::new(&self.comments);
         for (pattern, pin) in &self.pins.providers {

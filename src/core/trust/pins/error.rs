@@ -10,7 +10,6 @@ use crate::settings::{DateError, Shape};
 use crate::trust::FingerprintError;
 use crate::version::VersionError;
 
-/// One thing that is wrong with a trust file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct PinError {
@@ -20,7 +19,6 @@ pub struct PinError {
     pub problem: TrustProblem,
 }
 
-/// The kinds of things that are wrong with trust files.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustProblem {
     #[error(transparent)]

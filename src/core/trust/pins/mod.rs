@@ -57,7 +57,6 @@ pub const FILE_NAME: &str = ".tflock.trust.hcl";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pins {
-    /// The remembered signers, by exact address or pattern.
     pub providers: BTreeMap<AddrPattern, Pin>,
     /// Keys that are refused whatever they sign, with the reason.
     pub denied: BTreeMap<Fingerprint, String>,
@@ -73,14 +72,12 @@ pub struct Pin {
     pub retired: BTreeMap<Signer, Retired>,
 }
 
-/// For what a signer is still accepted that another one has replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Retired {
     pub versions: BTreeSet<Version>,
     pub reason: Option<String>,
 }
 
-/// Who signed a release, as far as a pin tells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Signer {
     Key(Fingerprint),
@@ -136,14 +133,12 @@ impl Pins {
         self.providers.entry(AddrPattern::from(addr.clone())).or_default()
     }
 
-    /// True if nothing is said at all.
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty() && self.denied.is_empty() && self.republished.is_empty()
     }
 }
 
 impl Pin {
-    /// True if a signer is accepted for a version.
     pub fn accepts(&self, signer: &Signer, version: &Version) -> bool {
         self.signers.contains(signer) || self.retired.get(signer).is_some_and(|old| old.versions.contains(version))
     }
@@ -167,7 +162,6 @@ impl Signer {
     /// How the file calls unsigned releases.
     pub const UNSIGNED: &'static str = "unsigned";
 
-    /// The key, if there is one.
     pub fn key(&self) -> Option<&Fingerprint> {
         match self {
             Self::Key(key) => Some(key),
