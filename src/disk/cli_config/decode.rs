@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{CliConfig, CliConfigError, CliConfigFault, CredentialsHelper, installation, oci};
+use super::{CliConfig, CredentialsHelper, installation, oci, repeated, wrong};
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
+use crate::error::Error;
 use crate::hcl::hcl1::{self, Item, Object, Value};
 use crate::settings::{Secret, Variables};
 
 /// What goes wrong here has a place, but no file yet.
-pub(super) type Decoded<T> = Result<T, CliConfigError>;
+pub(super) type Decoded<T> = Result<T, Error>;
 
 pub(super) fn merge(config: &mut CliConfig, text: &str, dialect: Dialect, variables: &Variables) -> Decoded<()> {
-    let document = hcl1::parse(text)?;
+    let document = hcl1::parse(text).map_err(|error| wrong(error.position, &error))?;
     if let Some(item) = document.fields("plugin_cache_dir").last() {
         let dir = expand(text_of(item)?, variables);
         if config.plugin_cache_dir.is_none() && !dir.is_empty() {
@@ -65,8 +66,7 @@ pub(super) fn labelled<'a>(document: &'a Object, name: &'a str) -> Decoded<Vec<(
 
 fn hostname(block: &'static str, label: &str, item: &Item) -> Decoded<Hostname> {
     Hostname::parse(label).map_err(|reason| {
-        let fault = CliConfigFault::Hostname { block, label: label.to_owned(), reason };
-        CliConfigError::new(item.position, fault)
+        wrong(item.position, format_args!("the {block} block {label:?} has an invalid hostname: {reason}"))
     })
 }
 
@@ -80,7 +80,7 @@ fn services(body: &Object) -> BTreeMap<String, String> {
 fn helper(config: &mut CliConfig, document: &Object) -> Decoded<()> {
     for (label, item, body) in labelled(document, "credentials_helper")? {
         if config.credentials_helper.as_ref().is_some_and(|helper| helper.name != label) {
-            return Err(CliConfigError::new(item.position, CliConfigFault::Repeated("credentials_helper")));
+            return Err(repeated(item.position, "credentials_helper"));
         }
         let args = texts_of(body, "args")?;
         config.credentials_helper = Some(CredentialsHelper { name: label.to_owned(), args });
@@ -136,9 +136,8 @@ pub(super) fn texts_of(body: &Object, name: &str) -> Decoded<Vec<String>> {
     Ok(texts)
 }
 
-pub(super) fn wrong_type(item: &Item, wanted: &'static str) -> CliConfigError {
-    let fault = CliConfigFault::Type { name: item.keys[0].clone(), wanted, got: item.value.kind() };
-    CliConfigError::new(item.position, fault)
+pub(super) fn wrong_type(item: &Item, wanted: &'static str) -> Error {
+    wrong(item.position, format_args!("{} wants {wanted}, not {}", item.keys[0], item.value.kind()))
 }
 
 /// `$NAME` and `${NAME}` in a path; a variable that is not set is empty.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::decode::{Decoded, number, text_of, texts_of, truth_of};
-use super::{CliConfig, CliConfigError, CliConfigFault};
+use super::{CliConfig, missing, repeated, wrong};
 use crate::dialect::Dialect;
 use crate::finding::Position;
 use crate::hcl::hcl1::{Item, Object, Value};
@@ -61,7 +61,7 @@ pub(super) fn merge(config: &mut CliConfig, document: &Object, dialect: Dialect)
     // Unlike other settings these names are compared with their case, as in the tools.
     for item in document.items.iter().filter(|item| item.keys[0] == "provider_installation") {
         if config.installation.is_some() {
-            return Err(CliConfigError::new(item.position, CliConfigFault::Repeated("provider_installation")));
+            return Err(repeated(item.position, "provider_installation"));
         }
         let mut installation = Installation { position: item.position, ..Installation::default() };
         for body in bodies(item)? {
@@ -79,7 +79,7 @@ pub(super) fn merge(config: &mut CliConfig, document: &Object, dialect: Dialect)
 fn bodies(item: &Item) -> Decoded<Vec<&Object>> {
     match &item.value {
         Value::Object(_) | Value::List(_) if item.keys.len() == 1 && !item.assigned => Ok(item.value.objects()),
-        _ => Err(CliConfigError::new(item.position, CliConfigFault::NotABlock(item.keys[0].clone()))),
+        _ => Err(wrong(item.position, format_args!("{} must be a block without label and equals sign", item.keys[0]))),
     }
 }
 
@@ -108,8 +108,17 @@ fn add(installation: &mut Installation, method: &Item, body: &Object, dialect: D
             }
             return Ok(());
         }
-        "dev_overrides" => return Err(CliConfigError::new(method.position, CliConfigFault::LateOverrides)),
-        _ => return Err(CliConfigError::new(method.position, CliConfigFault::UnknownMethod(name.to_owned()))),
+        "dev_overrides" => {
+            let late = "the dev_overrides block must come before all other installation methods";
+            return Err(wrong(method.position, late));
+        }
+        _ => {
+            let mut error = wrong(method.position, format_args!("unknown provider installation method {name:?}"));
+            if name == "oci_mirror" {
+                error.hints = vec!["oci_mirror is a method of OpenTofu: use --tool tofu".to_owned()];
+            }
+            return Err(error);
+        }
     };
     let (include, exclude) = (texts_of(body, "include")?, texts_of(body, "exclude")?);
     installation.methods.push(Method { kind, include, exclude, position: method.position });
@@ -119,8 +128,7 @@ fn add(installation: &mut Installation, method: &Item, body: &Object, dialect: D
 fn required(method: &Item, body: &Object, name: &'static str) -> Decoded<String> {
     let text = body.fields(name).last().map(text_of).transpose()?.unwrap_or_default();
     if text.is_empty() {
-        let fault = CliConfigFault::Missing { block: method.keys[0].clone(), name };
-        return Err(CliConfigError::new(method.position, fault));
+        return Err(missing(method.position, &method.keys[0], name));
     }
     Ok(text.to_owned())
 }

@@ -6,21 +6,22 @@
 //! Source: `internal/command/cliconfig` of both tools.
 
 mod decode;
-mod error;
 mod installation;
 mod locate;
 mod oci;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-pub use error::{CliConfigError, CliConfigFault};
 pub use installation::{Installation, Method, MethodKind};
 pub use locate::Locations;
 pub use oci::{OciBlock, OciDefaults};
 
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::finding::Position;
 use crate::settings::{Secret, Variables};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,18 +65,39 @@ pub struct RegistryProtocols {
     pub request_timeout_seconds: Option<u32>,
 }
 
+/// Something wrong at a place of a file, which whoever knows the file adds.
+fn wrong(position: Position, problem: impl Display) -> Error {
+    Error::new(ErrorKind::Settings, format!("invalid CLI configuration: {problem}"))
+        .at(position)
+        .hint("correct the file, or set TF_CLI_CONFIG_FILE to another one")
+}
+
+fn unreadable(file: &Path, reason: &dyn Display) -> Error {
+    Error::new(ErrorKind::Settings, format!("invalid CLI configuration: cannot read it: {reason}"))
+        .in_file(file)
+        .hint("set TF_CLI_CONFIG_FILE to a file that can be read")
+}
+
+fn repeated(position: Position, block: &str) -> Error {
+    wrong(position, format_args!("no more than one {block} block may be specified"))
+}
+
+fn missing(position: Position, block: &str, name: &str) -> Error {
+    wrong(position, format_args!("{block} needs an argument {name:?}"))
+}
+
 impl CliConfig {
-    pub fn load(variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
+    pub fn load(variables: &Variables, dialect: Dialect) -> Result<Self, Error> {
         let exists = |path: &Path| path.exists();
         let locations = Locations::find(variables, dialect, &locate::System::current(&exists));
         Self::read(&locations, variables, dialect)
     }
 
-    pub fn read(locations: &Locations, variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
+    pub fn read(locations: &Locations, variables: &Variables, dialect: Dialect) -> Result<Self, Error> {
         let (data_dirs, system_plugins) = (locations.data_dirs.clone(), locations.system_plugins.clone());
         let mut config = Self { data_dirs, system_plugins, ..Self::default() };
         config.take_environment(variables);
-        for file in locations.files().map_err(|(file, reason)| CliConfigError::unreadable(&file, &reason))? {
+        for file in locations.files().map_err(|(file, reason)| unreadable(&file, &reason))? {
             match std::fs::read_to_string(&file) {
                 Ok(text) => {
                     decode::merge(&mut config, &text, dialect, variables).map_err(|error| error.in_file(&file))?;
@@ -86,14 +108,14 @@ impl CliConfig {
                         config.warnings.push(format!("the CLI configuration file {} does not exist", file.display()));
                     }
                 }
-                Err(error) => return Err(CliConfigError::unreadable(&file, &error)),
+                Err(error) => return Err(unreadable(&file, &error)),
             }
         }
         config.check_cache_dir();
         Ok(config)
     }
 
-    pub fn decode(text: &str, dialect: Dialect, variables: &Variables) -> Result<Self, CliConfigError> {
+    pub fn decode(text: &str, dialect: Dialect, variables: &Variables) -> Result<Self, Error> {
         let mut config = Self::default();
         config.take_environment(variables);
         decode::merge(&mut config, text, dialect, variables)?;

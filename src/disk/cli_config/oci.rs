@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::decode::{Decoded, labelled, text_of, texts_of, truth_of};
-use super::{CliConfig, CliConfigError, CliConfigFault};
+use super::{CliConfig, missing, repeated};
 use crate::disk::oci_credentials::OciCredential;
 use crate::hcl::hcl1::{Item, Object};
 use crate::settings::Secret;
@@ -42,7 +42,7 @@ pub(super) fn merge(config: &mut CliConfig, document: &Object) -> Decoded<()> {
     for item in document.fields("oci_default_credentials") {
         for body in item.value.objects() {
             if config.oci_defaults.is_some() {
-                return Err(CliConfigError::new(item.position, CliConfigFault::Repeated("oci_default_credentials")));
+                return Err(repeated(item.position, "oci_default_credentials"));
             }
             config.oci_defaults = Some(defaults(body)?);
         }
@@ -63,8 +63,7 @@ fn block(label: &str, item: &Item, body: &Object) -> Decoded<OciBlock> {
     };
     if credential.is_none() && helper.is_none() {
         let name = "username and password, access_token or docker_credentials_helper";
-        let fault = CliConfigFault::Missing { block: format!("oci_credentials {label:?}"), name };
-        return Err(CliConfigError::new(item.position, fault));
+        return Err(missing(item.position, &format!("oci_credentials {label:?}"), name));
     }
     Ok(OciBlock { prefix: label.to_owned(), credential, helper })
 }
