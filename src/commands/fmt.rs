@@ -114,9 +114,9 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
                     files.push(root.join(FILE_NAME));
                     files.extend(modules_in(&root));
                 }
-                errors.extend(found.unreadable.into_iter().map(Error::from));
+                errors.extend(found.unreadable);
             }
-            Err(error) => errors.push(error.into()),
+            Err(error) => errors.push(error),
         }
     }
     (files, errors)

@@ -54,7 +54,7 @@ pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> 
     let top = worktree::absolute(start);
     roots.retain(|path| !exclusions.cover(&top.join(path)));
     without_lock.retain(|path| !exclusions.cover(&top.join(path)));
-    let errors = survey.unreadable.into_iter().map(Error::from).collect();
+    let errors = survey.unreadable.into_iter().collect();
     Ok(Discovered { roots: roots.into_iter().collect(), without_lock, trust_files: survey.trust_files, errors })
 }
 

@@ -160,7 +160,7 @@ impl Copying<'_> {
                         true
                     }
                     Err(error) => {
-                        failed.push(Error::from(error));
+                        failed.push(error);
                         false
                     }
                 }
@@ -185,7 +185,7 @@ impl Copying<'_> {
         }
         let publish = |((addr, version), release): (ReleaseKey, MirrorRelease)| {
             let error = self.writer.publish(&addr, &version, &release).err()?;
-            Some(((addr, version), error.into()))
+            Some(((addr, version), error))
         };
         releases.into_iter().filter_map(publish).collect()
     }
