@@ -150,7 +150,7 @@ pub(crate) fn slashed(path: &Path) -> String {
 #[cfg(test)]
 mod review_tests;
 #[cfg(test)]
-mod schema_check;
+mod schema_check_tests;
 #[cfg(test)]
 mod schema_tests;
 #[cfg(test)]

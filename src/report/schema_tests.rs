@@ -1,7 +1,7 @@
 //! Our documents are what our schema says.
 
-pub(super) use super::schema_check::broken;
-use super::schema_check::members;
+pub(super) use super::schema_check_tests::broken;
+use super::schema_check_tests::members;
 
 #[test]
 fn what_breaks_the_schema_is_found() {

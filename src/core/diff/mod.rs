@@ -13,7 +13,7 @@ mod judge;
 mod moved;
 mod packages;
 #[cfg(test)]
-mod realworld;
+mod realworld_tests;
 mod risk;
 #[cfg(test)]
 mod tests;

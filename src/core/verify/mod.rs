@@ -20,7 +20,7 @@ mod lookalike;
 mod pinned;
 pub mod policy;
 #[cfg(test)]
-mod realworld;
+mod realworld_tests;
 mod release;
 #[cfg(test)]
 mod tests;

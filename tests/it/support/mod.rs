@@ -9,7 +9,7 @@ pub mod packages;
 pub mod proposal;
 pub mod registry;
 pub mod run;
-#[path = "../../../src/report/schema_check.rs"]
+#[path = "../../../src/report/schema_check_tests.rs"]
 pub mod schema;
 #[cfg(unix)]
 pub mod tools;
