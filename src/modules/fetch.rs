@@ -1,6 +1,5 @@
 //! From the source of a module call to a directory with the module.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use crate::config::{
     ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, newest_version, select_version,
 };
 use crate::dialect::Dialect;
+use crate::disk::roots::FetchedModule;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served};
 use crate::net::{Client, Cost, Shared};
@@ -29,7 +29,6 @@ pub(super) const HOPS: usize = 3;
 /// Git processes at a time.
 const GIT_ABREAST: usize = 8;
 
-/// Fetches modules; each is asked for once a run.
 #[derive(Debug)]
 pub struct Fetcher {
     client: Client,
@@ -44,14 +43,11 @@ pub struct Fetcher {
     pub(super) inquiries: Shared<String, Result<Served, Error>>,
 }
 
-/// What holds for all modules of a run.
 #[derive(Debug, Clone)]
 pub struct FetcherOptions {
-    /// True if nothing is fetched.
     pub offline: bool,
     /// The passwords of the user for archives over https.
     pub netrc: Netrc,
-    /// How OCI registries are asked.
     pub oci: OciClient,
     /// How long one command of git may take.
     pub git_limit: Duration,
@@ -67,23 +63,6 @@ impl FetcherOptions {
     }
 }
 
-/// A module on disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
-    /// Its directory.
-    pub dir: PathBuf,
-    /// The top of its package, which paths of local modules must not leave.
-    pub package: PathBuf,
-    /// The version, where it is of a registry.
-    pub version: Option<ModuleVersion>,
-    /// The package, as people know it.
-    pub shown: String,
-    /// Which package it is; none if only its configuration was fetched.
-    pub content: Option<ModuleContent>,
-    /// Why it cannot be locked, if so; not known if only its configuration was fetched.
-    pub ambiguity: Option<Ambiguity>,
-}
-
 /// A package, and where in it the module is by the word of whoever placed it there.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
@@ -91,7 +70,6 @@ pub(super) struct Placed {
     subdir: String,
     /// The hosts that said so.
     pub(super) hosts: Vec<String>,
-    /// Where a registry placed it.
     pub(super) location: Option<String>,
     /// Why its address could name another one.
     pub(super) ambiguity: Option<Ambiguity>,
@@ -134,7 +112,6 @@ impl Fetcher {
         }
     }
 
-    /// How archives are asked for.
     pub(super) fn web(&self) -> Web<'_> {
         Web { client: &self.client, netrc: &self.options.netrc, limit: self.options.archive_limit }
     }
@@ -161,8 +138,7 @@ impl Fetcher {
         Arc::clone(&self.store)
     }
 
-    /// The module that a call asks for.
-    pub async fn fetch(&self, wanted: &Wanted) -> Result<Fetched, Error> {
+    pub async fn fetch(&self, wanted: &Wanted) -> Result<FetchedModule, Error> {
         match &wanted.source {
             ModuleSource::Registry(module) => Box::pin(self.of_registry(module, wanted)).await,
             ModuleSource::Remote(module) => Box::pin(self.of_address(module, wanted)).await,
@@ -172,7 +148,7 @@ impl Fetcher {
         }
     }
 
-    async fn of_registry(&self, module: &RegistryModule, wanted: &Wanted) -> Result<Fetched, Error> {
+    async fn of_registry(&self, module: &RegistryModule, wanted: &Wanted) -> Result<FetchedModule, Error> {
         wanted.hosts.allow(module.host.as_ascii())?;
         let package = RegistryModule { subdir: String::new(), ..module.clone() };
         let version = match wanted.pin.as_ref().and_then(|pin| pin.version.clone()) {
@@ -185,7 +161,7 @@ impl Fetcher {
         let placed = self.releases.answer(key.clone(), Box::pin(job)).await?;
         let subdir = join_subdirs(&placed.subdir, &module.subdir).map_err(|error| unreachable(&shown, &error))?;
         let fetched = wanted.fetched(&placed, &subdir, shown)?;
-        Ok(Fetched { version: Some(version), ..fetched })
+        Ok(FetchedModule { version: Some(version), ..fetched })
     }
 
     /// The version that a call selects.
@@ -200,7 +176,7 @@ impl Fetcher {
         select_version(&listed, constraints).ok_or_else(|| no_version(package, constraints, &listed))
     }
 
-    async fn of_address(&self, module: &RemoteModule, wanted: &Wanted) -> Result<Fetched, Error> {
+    async fn of_address(&self, module: &RemoteModule, wanted: &Wanted) -> Result<FetchedModule, Error> {
         let shown = module.to_string();
         let address = address_of(module, wanted)?;
         let placed = self.package(&address, wanted, false).await?;
@@ -337,7 +313,6 @@ impl Fetcher {
         Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new(), location: None, ambiguity }))
     }
 
-    /// Refuses to ask where that is forbidden.
     pub(super) fn online(&self, what: &str) -> Result<(), Error> {
         if !self.options.offline {
             return Ok(());
@@ -361,7 +336,6 @@ fn unreachable(shown: &str, error: &AddressError) -> Error {
     Error::new(ErrorKind::Package, format!("the module of {shown} cannot be fetched: {error}"))
 }
 
-/// The address of a call.
 pub(super) fn address_of(module: &RemoteModule, wanted: &Wanted) -> Result<RemoteAddress, Error> {
     let address = RemoteAddress::of_call(module, wanted.work_tree.as_deref());
     address.map_err(|error| unfetchable(&error, wanted.dialect))

@@ -32,7 +32,7 @@ mod wanted;
 #[cfg(test)]
 mod hanging_tests;
 
-pub use fetch::{Fetched, Fetcher, FetcherOptions};
+pub use fetch::{Fetcher, FetcherOptions};
 pub use installed::differences;
 pub use layout::{copy_package, is_laid_out};
 pub use netrc::Netrc;
@@ -41,6 +41,5 @@ pub use run::ModuleService;
 pub use store::Store;
 #[doc(hidden)]
 pub use unpack::read_package;
-pub use wanted::{ModuleHosts, Wanted};
 
 use crate::config::is_configuration;

@@ -4,33 +4,29 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::address::RemoteAddress;
-use super::fetch::{Fetched, Placed};
+use super::fetch::Placed;
 use super::store::{PackageRecord, StoredPackage};
 use super::subdir::expand;
 use crate::addr::Hostname;
 use crate::config::{ModuleConstraints, ModuleSource};
 use crate::dialect::Dialect;
+use crate::disk::roots::{FetchedModule, ModuleRequest, ModuleTerms};
 use crate::error::{Error, ErrorKind};
 use crate::hash::PackageHash;
 use crate::modulelock::{ModuleContent, Pin};
 use crate::settings::allow_module_host;
 
-/// What a call asks for.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// The source, which is not local.
     pub source: ModuleSource,
-    /// Which versions will do.
     pub constraints: Option<ModuleConstraints>,
-    /// What it must get.
     pub pin: Option<Pin>,
     /// True if the whole package is wanted, and not only its configuration.
     pub whole: bool,
     /// True if what was learnt a while ago does not count.
     pub fresh: bool,
-    /// The tool of the root module.
     pub dialect: Dialect,
-    /// The hosts that modules may come from.
     pub hosts: ModuleHosts,
     /// The work tree of the root module, in which a git source may name a repository.
     pub work_tree: Option<PathBuf>,
@@ -41,6 +37,19 @@ pub struct Wanted {
 pub struct ModuleHosts(pub Option<BTreeSet<Hostname>>);
 
 impl Wanted {
+    pub(super) fn of(terms: &ModuleTerms, request: &ModuleRequest) -> Self {
+        Self {
+            source: request.source.clone(),
+            constraints: request.constraints.clone(),
+            pin: request.pin.clone(),
+            whole: terms.whole,
+            fresh: terms.fresh,
+            dialect: terms.dialect,
+            hosts: ModuleHosts(terms.hosts.clone()),
+            work_tree: Some(terms.work_tree.clone()),
+        }
+    }
+
     /// What tells apart what is fetched from one place.
     pub(super) fn kind(&self) -> String {
         // What was kept before was not examined for all by which tools could install something else.
@@ -54,7 +63,6 @@ impl Wanted {
         address.host().map_or(Ok(()), |host| self.hosts.allow(&host))
     }
 
-    /// The commit that is locked.
     pub(super) fn commit(&self) -> Option<&str> {
         self.pin.as_ref()?.content.commit.as_deref()
     }
@@ -89,7 +97,7 @@ impl Wanted {
     }
 
     /// A module in a package.
-    pub(super) fn fetched(&self, placed: &Placed, subdir: &str, shown: String) -> Result<Fetched, Error> {
+    pub(super) fn fetched(&self, placed: &Placed, subdir: &str, shown: String) -> Result<FetchedModule, Error> {
         let Placed { package, hosts, location, ambiguity, .. } = placed;
         hosts.iter().chain(&package.record.hosts).try_for_each(|host| self.hosts.allow(host))?;
         let dir = expand(&package.tree, subdir, &shown)?;
@@ -106,7 +114,7 @@ impl Wanted {
         };
         let content = locked.or_else(served);
         let ambiguity = ambiguity.as_ref().or(package.record.ambiguity.as_ref()).filter(|_| self.whole).cloned();
-        Ok(Fetched { dir, package: package.tree.clone(), version: None, shown, content, ambiguity })
+        Ok(FetchedModule { dir, package: package.tree.clone(), version: None, shown, content, ambiguity })
     }
 }
 

@@ -71,20 +71,27 @@ pub enum Reselected {
     Named(Vec<String>),
 }
 
-type Fetch = dyn Fn(&ModuleTerms, ModuleRequest, Handler) + Send + Sync;
-
+/// Takes what came of a request, on any thread.
 pub type Handler = Box<dyn FnOnce(Result<FetchedModule, Error>) + Send>;
 
-type Inquire = dyn Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync;
+/// Somebody who fetches modules, and tells what is served of them now and what else there is.
+pub trait FetchModules: Send + Sync {
+    /// Begins to fetch a module; what comes of it is handed over later.
+    fn begin(&self, terms: &ModuleTerms, request: &ModuleRequest, handler: Handler);
 
-type Offer = dyn Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<Offered, Error>> + Send + Sync;
+    /// What the sources of requests serve now in the place of what is locked, in the order asked for.
+    fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>>;
 
-/// Somebody who fetches modules, and tells what is served of them now and what else there is: one answer for each request.
-#[derive(Clone)]
-pub struct ModuleFetch {
-    fetch: Arc<Fetch>,
-    inquire: Arc<Inquire>,
-    offer: Arc<Offer>,
+    /// What the sources of requests offer now, in the order asked for.
+    fn offered(&self, terms: &ModuleTerms, requests: &[ModuleRequest]) -> Vec<Result<Offered, Error>>;
+}
+
+pub type ModuleFetch = Arc<dyn FetchModules>;
+
+impl fmt::Debug for dyn FetchModules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FetchModules")
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -103,34 +110,6 @@ pub enum Assigned {
     Value(String, String),
     /// A file of variables, from the directory of the process.
     File(PathBuf),
-}
-
-impl ModuleFetch {
-    /// Fetches with one function, which begins and hands over what comes of it later, and asks with the others, whose
-    /// answers are in the order of the requests.
-    pub fn new(
-        fetch: impl Fn(&ModuleTerms, ModuleRequest, Handler) + Send + Sync + 'static,
-        inquire: impl Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync + 'static,
-        offer: impl Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<Offered, Error>> + Send + Sync + 'static,
-    ) -> Self {
-        Self { fetch: Arc::new(fetch), inquire: Arc::new(inquire), offer: Arc::new(offer) }
-    }
-
-    /// What the sources of requests offer now.
-    pub fn offered(&self, terms: &ModuleTerms, requests: &[ModuleRequest]) -> Vec<Result<Offered, Error>> {
-        (self.offer)(terms, requests)
-    }
-
-    /// What the sources of requests serve now in the place of what is locked.
-    pub fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> {
-        (self.inquire)(terms, requests)
-    }
-}
-
-impl fmt::Debug for ModuleFetch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ModuleFetch")
-    }
 }
 
 impl ModuleAccess {
@@ -196,7 +175,7 @@ impl ModuleAccess {
             };
             for request in tree.missing.iter().filter_map(|missing| missing.request.as_ref()) {
                 if self.fetched.get(request).is_none() {
-                    under_way.begin(request, |handler| (fetch.fetch)(terms, request.clone(), handler));
+                    under_way.begin(request, |handler| fetch.begin(terms, request, handler));
                 }
             }
             if under_way.is_over() {

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 pub use error::TreeError;
 pub use fetched::{
-    Assigned, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking, ModuleRequest,
-    ModuleTerms, Reselected, file_from, placed,
+    Assigned, FetchModules, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking,
+    ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 pub use module_lock::ReadModuleLock;
 pub use read::join;
