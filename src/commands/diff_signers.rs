@@ -6,12 +6,9 @@ use crate::trust::judge::{Verdict, judge};
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::words::{by, by_signer, not_pinned, refused};
 
-/// The remembered signers of both sides; none where there is no trust file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {
-    /// As they were.
     pub old: Option<Pins>,
-    /// As they are.
     pub new: Option<Pins>,
 }
 

@@ -30,7 +30,6 @@ pub enum Request {
     Resolve(Vec<PathBuf>),
 }
 
-/// What git hands to its merge driver.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Driven {
     /// The common ancestor.
@@ -38,9 +37,7 @@ pub struct Driven {
     /// Ours, which takes the result.
     pub ours: PathBuf,
     pub theirs: PathBuf,
-    /// The length of conflict markers.
     pub marker_size: Option<u16>,
-    /// The path of the merged file.
     pub path: Option<PathBuf>,
 }
 
@@ -61,7 +58,6 @@ pub fn merge(request: &Request, services: &Services<'_>) -> Result<Outcome, Erro
     }
 }
 
-/// What git runs for one file.
 fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     let paths = [&driven.base, &driven.ours, &driven.theirs];
     let [base, ours, theirs] = paths.map(|path| in_directory(services, path));
@@ -247,7 +243,6 @@ fn merged_file(path: &Path, merged: Option<MergedText>) -> MergedFile {
     }
 }
 
-/// A lock file in short, for `git diff`.
 pub fn textconv(file: &Path, services: &Services<'_>) -> Result<Outcome, Error> {
     let shortened = short(&read(&in_directory(services, file))?);
     Ok(Outcome::of_body("textconv", Body::Shortened(shortened)))
@@ -258,7 +253,6 @@ fn options(services: &Services<'_>) -> MergeOptions {
     MergeOptions { dialect: services.scope.dialect().unwrap_or(default.dialect), ..default }
 }
 
-/// A path in the first directory of `-C`.
 fn in_directory(services: &Services<'_>, path: &Path) -> PathBuf {
     services.scope.directories().first().map_or_else(|| path.to_owned(), |directory| directory.join(path))
 }

@@ -26,7 +26,6 @@ pub fn questions<'r>(roots: impl Iterator<Item = &'r Root>, depth: Depth) -> Que
     questions
 }
 
-/// What registries are to be asked about, each release once.
 #[derive(Debug)]
 pub struct Questions {
     depth: Depth,

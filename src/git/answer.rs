@@ -7,14 +7,10 @@ use std::time::Duration;
 
 use super::GitError;
 
-/// What git answered.
 #[derive(Debug)]
 pub struct Answer {
-    /// The exit code; none if a signal ended it.
     pub code: Option<i32>,
-    /// Standard output.
     pub stdout: Vec<u8>,
-    /// Standard error.
     pub stderr: Vec<u8>,
 }
 
@@ -29,7 +25,6 @@ pub struct Running {
 }
 
 impl Running {
-    /// Waits for the end of git, at most as long as it may take.
     pub fn answer(mut self) -> Result<Answer, GitError> {
         let take = |at: usize| {
             let slow = |_| GitError::TooSlow { task: self.task.clone(), limit: self.limit };
@@ -52,7 +47,6 @@ impl Drop for Running {
 }
 
 impl Answer {
-    /// True if git did what it was asked to do.
     pub fn succeeded(&self) -> bool {
         self.code == Some(0)
     }

@@ -17,13 +17,11 @@ const LIMIT: u64 = 16 << 20;
 /// The files that differ between a commit and the work tree, those included that are in one of them only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// The top of the work tree, without symbolic links.
     top: PathBuf,
     /// From the top.
     paths: BTreeSet<RepoPath>,
     /// The links and submodules among them, as far as they are there now.
     crossings: BTreeMap<RepoPath, Kind>,
-    /// What git tracks now.
     tracked: BTreeMap<RepoPath, Kind>,
     /// Links that are what they were.
     links: BTreeSet<RepoPath>,
@@ -31,7 +29,6 @@ pub struct Changes {
     directories: BTreeSet<String>,
 }
 
-/// What git lists of the work tree.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse work tree.
@@ -218,7 +215,6 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Changes {
-    /// All paths, from the top.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(|path| &**path)
     }
@@ -249,7 +245,6 @@ impl Changes {
         self.tracked.iter().map(|(path, kind)| (&**path, *kind))
     }
 
-    /// True if git tracks a file now.
     pub fn is_tracked(&self, path: &str) -> bool {
         self.tracked.contains_key(path)
     }

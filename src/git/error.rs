@@ -8,92 +8,32 @@ use crate::error::{Error, ErrorKind};
 /// Why git gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GitError {
-    /// The program cannot be started.
     #[error("cannot start git: {0}")]
     Start(String),
-    /// Not inside of a work tree.
     #[error("{} is not in a git working tree: {reason}", shown(directory))]
-    NoWorkTree {
-        /// The directory that was asked about.
-        directory: PathBuf,
-        /// What git says.
-        reason: String,
-    },
-    /// Git takes another repository for that of the work tree.
+    NoWorkTree { directory: PathBuf, reason: String },
     #[error(
         "git takes {} for the repository of {}, which has one of its own",
         crate::path::shown(found),
         crate::path::shown(top)
     )]
-    OtherRepository {
-        /// The top of the work tree.
-        top: PathBuf,
-        /// What git takes.
-        found: PathBuf,
-    },
-    /// No commit has this name.
+    OtherRepository { top: PathBuf, found: PathBuf },
     #[error("{name:?} is neither a revision nor a file")]
-    UnknownName {
-        /// The name as typed.
-        name: String,
-        /// True if the clone is shallow, so that the revision may exist elsewhere.
-        shallow: bool,
-        /// A name of the same branch at a remote, which does exist.
-        remote: Option<String>,
-        /// A branch of the clone whose name is near.
-        near: Option<String>,
-    },
-    /// A name that means several things, one of which may have been made by someone else.
+    UnknownName { name: String, shallow: bool, remote: Option<String>, near: Option<String> },
     #[error("{name:?} may mean {}", candidates.join(" or "))]
-    AmbiguousName {
-        /// The name as typed.
-        name: String,
-        /// The full names of what it may mean.
-        candidates: Vec<String>,
-    },
-    /// The history that is here does not reach back to where two commits part.
+    AmbiguousName { name: String, candidates: Vec<String> },
     #[error("the clone is too shallow: where {old:?} and {new:?} part is not in it")]
-    TooShallow {
-        /// One commit as it was named.
-        old: String,
-        /// The other.
-        new: String,
-    },
-    /// Two commits without a common ancestor.
+    TooShallow { old: String, new: String },
     #[error("{old:?} and {new:?} have no common ancestor")]
-    NoMergeBase {
-        /// One commit as it was named.
-        old: String,
-        /// The other.
-        new: String,
-    },
-    /// A partial clone lacks objects that are needed.
+    NoMergeBase { old: String, new: String },
     #[error("the clone is a partial one (`--filter`), and what is asked for is not in it")]
     Partial,
-    /// Git did not end in time.
     #[error("git {task} did not end within {} s", limit.as_secs())]
-    TooSlow {
-        /// What it was asked to do.
-        task: String,
-        /// How long it could take.
-        limit: Duration,
-    },
-    /// Git answers without end.
+    TooSlow { task: String, limit: Duration },
     #[error("git {task} answers with more than {most} bytes")]
-    TooLarge {
-        /// What it was asked to do.
-        task: String,
-        /// How much it could answer.
-        most: u64,
-    },
-    /// Git failed at something that it should be able to do.
+    TooLarge { task: String, most: u64 },
     #[error("git {task} failed: {reason}")]
-    Failed {
-        /// What it was asked to do.
-        task: &'static str,
-        /// What it says.
-        reason: String,
-    },
+    Failed { task: &'static str, reason: String },
 }
 
 /// A directory as people name it.

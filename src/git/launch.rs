@@ -19,7 +19,6 @@ const INSPECTION: Duration = Duration::from_secs(120);
 /// The most bytes of an answer: all of it is in memory at once.
 const MOST: u64 = 1 << 30;
 
-/// What may be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Profile {
     /// A work tree is looked at: git reads its own files, starts nothing and connects to no server.
@@ -28,7 +27,6 @@ enum Profile {
     Fetch,
 }
 
-/// From where modules may be fetched, as git names the transports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transports {
     /// Over https and ssh.
@@ -37,18 +35,15 @@ pub enum Transports {
     Files,
 }
 
-/// Starts git in a directory, on a repository that is named to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launcher {
     directory: PathBuf,
-    /// The options that name the repository.
     named: Vec<OsString>,
     profile: Profile,
     transports: &'static str,
     /// True if ssh must be told to ask nothing.
     silent_ssh: bool,
     limit: Duration,
-    /// The most bytes of an answer.
     most: u64,
 }
 
@@ -125,7 +120,6 @@ impl Launcher {
         self.run_with(args, Vec::new())
     }
 
-    /// Runs git to its end with something to read on standard input.
     pub fn run_with<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,

@@ -49,12 +49,10 @@ struct Found {
     shallow: bool,
 }
 
-/// A directory in a work tree of git.
 #[derive(Debug, Clone)]
 pub struct Git {
     launcher: Launcher,
     top: PathBuf,
-    /// The directory that was asked about, from the top.
     directory: RepoPath,
     shallow: bool,
 }
@@ -75,7 +73,6 @@ impl Git {
         Ok(Self { launcher: Launcher::inspect(&top, &git_dir), top, directory: way, shallow })
     }
 
-    /// The directory that was asked about, from the top.
     pub fn directory(&self) -> &RepoPath {
         &self.directory
     }

@@ -2,12 +2,10 @@
 
 use super::{Git, GitError};
 
-/// A commit by the name it was asked for, and its object name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     /// As typed.
     pub name: String,
-    /// The object name, in hex.
     pub id: String,
     /// The full name of the branch or tag, if it was asked for by one and that was looked up.
     pub reference: Option<String>,
@@ -42,7 +40,6 @@ impl Git {
         Ok(found.then(|| Commit::new(name, id)))
     }
 
-    /// The commit that a name must mean.
     pub fn known_commit(&self, name: &str) -> Result<Commit, GitError> {
         if let Some(commit) = self.commit(name)? {
             return Ok(commit);

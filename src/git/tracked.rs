@@ -9,7 +9,6 @@ use crate::lockfile;
 use crate::path::RepoPath;
 use crate::trust::pins;
 
-/// A question to git that is under way; none where there is no work tree or no git.
 #[derive(Debug)]
 pub struct Question {
     running: Option<Running>,

@@ -9,13 +9,11 @@ use super::{Git, Kind};
 use crate::path::folding::{PackageFolder, folded};
 use crate::path::{RepoPath, worktree};
 
-/// The files that git tracks, listed once for each working tree.
 #[derive(Debug, Default)]
 pub struct TrackedFiles {
     known: Mutex<BTreeMap<PathBuf, Arc<Listing>>>,
 }
 
-/// The files that git tracks in one working tree.
 #[derive(Debug, Default)]
 struct Listing {
     paths: Vec<RepoPath>,
@@ -26,7 +24,6 @@ struct Listing {
 /// A folder of packages of a root module that git tracks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackedFolder {
-    /// The folder, from the top.
     pub path: RepoPath,
     /// The first tracked path in it, or that of the link or submodule that it is.
     pub first: RepoPath,

@@ -11,22 +11,17 @@ const MAX_LINKS: usize = 40;
 /// What stands at a path of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file, executable or not.
     File,
-    /// A symbolic link.
     Link,
-    /// A commit of another repository.
     Submodule,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) kind: Kind,
-    /// The object name, in hex.
     pub(super) id: String,
 }
 
-/// The files of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
     /// By the path from the top.
@@ -36,7 +31,6 @@ pub struct Tree {
 }
 
 impl Git {
-    /// All files of a commit.
     pub fn tree(&self, commit: &Commit) -> Result<Tree, GitError> {
         let answer = self.launcher.run(["ls-tree", "-r", "-z", "--full-tree", &commit.id])?.checked("ls-tree")?;
         let entries: BTreeMap<RepoPath, Entry> = answer.texts().filter_map(|line| entry(&line)).collect();
@@ -74,7 +68,6 @@ pub(super) fn kind(mode: &str) -> Kind {
 }
 
 impl Tree {
-    /// All paths, from the top.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(|path| &**path)
     }

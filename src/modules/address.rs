@@ -12,21 +12,15 @@ use crate::dialect::Dialect;
 use crate::net::ShownUrl;
 use crate::redact;
 
-/// How a package is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// By the git program.
     Git,
-    /// An archive, over https.
     Archive,
-    /// From an OCI registry.
     Oci,
 }
 
-/// A package at some place, and the directory in it that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteAddress {
-    /// How it is fetched.
     pub method: Method,
     /// Where it is, with its parameters, without directory.
     pub url: Url,
@@ -34,16 +28,13 @@ pub struct RemoteAddress {
     pub subdir: String,
 }
 
-/// Why nothing can be fetched from an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Not an address that a downloader understands.
     #[error("the address {0:?} cannot be understood")]
     Syntax(String),
     /// `s3::`, `gcs::`, `hg::` and the like.
     #[error("modules cannot be fetched by {0:?}")]
     Method(String),
-    /// A file of this machine, which an address must not name.
     #[error("the address {0:?} names a file or directory of this machine outside of the working tree")]
     File(String),
     /// `http`, `git` and the like: whoever is in between can change what comes.
@@ -85,7 +76,6 @@ impl RemoteAddress {
         Ok(Self { method, subdir: clean_subdir(module.subdir())?, ..own })
     }
 
-    /// The value of a parameter of the address.
     pub fn parameter(&self, name: &str) -> Option<String> {
         self.url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }

@@ -28,7 +28,6 @@ pub(super) enum ArchiveKind {
     Tar(Compression),
 }
 
-/// A downloaded archive. Its digest is that of its bytes, in hex.
 #[derive(Debug)]
 pub(super) struct Archive {
     file: File,
@@ -36,7 +35,6 @@ pub(super) struct Archive {
     pub(super) digest: String,
 }
 
-/// How archives are asked for.
 #[derive(Clone, Copy)]
 pub(super) struct Web<'a> {
     pub(super) client: &'a Client,

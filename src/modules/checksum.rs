@@ -14,7 +14,6 @@ use crate::error::{Error, ErrorKind};
 /// The algorithms, with the length of their digests in bytes.
 const KINDS: [(&str, usize); 4] = [("md5", 16), ("sha1", 20), ("sha256", 32), ("sha512", 64)];
 
-/// A digest that an address announces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Checksum {
     kind: &'static str,
@@ -22,7 +21,6 @@ pub(super) struct Checksum {
     digits: String,
 }
 
-/// The digests of an archive while it comes.
 pub(super) struct Sums {
     sha256: Sha256,
     announced: Option<(Announced, String)>,

@@ -38,7 +38,6 @@ const MAX_LIST: u64 = 64 << 20;
 /// How long the list of references may take.
 const LISTING: Duration = Duration::from_secs(30);
 
-/// A repository, as far as it is here.
 #[derive(Debug)]
 pub(super) struct Repository {
     launcher: Launcher,
@@ -51,7 +50,6 @@ pub(super) struct Repository {
     budget: Arc<RunBudget>,
 }
 
-/// A submodule: where it belongs, its commit, and its address as the repository has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Submodule {
     pub(super) path: String,
@@ -73,16 +71,13 @@ fn is_plain(section: &Section) -> bool {
         && section.get("update").is_none_or(|updates| updates == &["checkout"])
 }
 
-/// Which files are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// Configuration, and links that may lead to some.
     Configuration,
-    /// All.
     Whole,
 }
 
-/// An entry of a commit's tree.
 struct Entry {
     mode: String,
     id: String,
@@ -115,7 +110,6 @@ impl Repository {
         found.ok_or_else(|| self.no_commit(reference.name.as_deref()))
     }
 
-    /// The names of all tags.
     pub(super) fn tags(&self) -> Result<Vec<String>, Error> {
         let answer = self.list(&["ls-remote", "--quiet", "--refs", "--tags", "origin"])?;
         let listed = String::from_utf8_lossy(&answer.stdout);

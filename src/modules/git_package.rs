@@ -22,14 +22,11 @@ use crate::net::{Cost, RunBudget};
 /// The most submodules of a package, those of submodules counted.
 const MAX_SUBMODULES: usize = 100;
 
-/// What is fetched.
 #[derive(Debug, Clone)]
 pub(super) struct GitPackage {
-    /// From where.
     pub(super) address: RemoteAddress,
     /// The commit, if it is known; otherwise that of the `ref`.
     pub(super) commit: Option<String>,
-    /// Which files of it.
     pub(super) extent: Extent,
 }
 
@@ -46,12 +43,10 @@ impl GitPackage {
 #[derive(Debug, Clone)]
 pub(super) struct GitAccess {
     pub(super) store: Arc<Store>,
-    /// How long one command of git may take.
     pub(super) limit: Duration,
     pub(super) budget: Arc<RunBudget>,
     /// The hosts that submodules may come from.
     pub(super) hosts: ModuleHosts,
-    /// The work tree, in which repositories may be.
     pub(super) work_tree: Option<PathBuf>,
 }
 
@@ -116,7 +111,6 @@ impl GitAccess {
     }
 }
 
-/// Submodules on their way into a package.
 struct Layout<'a> {
     /// Where repositories are put for as long as that takes.
     top: &'a Path,

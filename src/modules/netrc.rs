@@ -13,7 +13,6 @@ use crate::disk::files;
 use crate::net::Authorization;
 use crate::settings::{Secret, Variables};
 
-/// The machines of a netrc file. `Debug` shows no password.
 #[derive(Clone, Default)]
 pub struct Netrc(Vec<Machine>);
 

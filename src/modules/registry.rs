@@ -15,7 +15,6 @@ use crate::net::{
     Ask, Client, Credentials, Discovery, Document, Kind, NetError, Service, ShownUrl, token_variable_shown,
 };
 
-/// The module registries: each module is asked for at its own host.
 #[derive(Debug)]
 pub struct ModuleRegistry {
     client: Client,
@@ -68,7 +67,6 @@ impl ModuleRegistry {
         Ok(first.versions.into_iter().flatten().map(|item| item.version).collect())
     }
 
-    /// Where a version of a module is.
     pub async fn location(
         &self,
         module: &RegistryModule,

@@ -27,7 +27,6 @@ const FRESH: Duration = Duration::from_secs(600);
 /// Other runs that fetch the same package are waited for at most this long.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Packages and facts.
 #[derive(Debug)]
 pub struct Store {
     place: PathBuf,
@@ -38,23 +37,17 @@ pub struct Store {
     now: SystemTime,
 }
 
-/// A package on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPackage {
     /// By what it is found again: the name of its folder, which tells nothing of where it came from.
     pub id: String,
-    /// Its top.
     pub tree: PathBuf,
-    /// What was noted about it.
     pub record: PackageRecord,
 }
 
-/// What is noted about a package.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageRecord {
-    /// What it was fetched as.
     pub source: String,
-    /// The commit, where it came from git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The hash of the package; none if only its configuration was fetched.
@@ -68,7 +61,6 @@ pub struct PackageRecord {
     /// All other files, where they were fetched.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<String, String>,
-    /// The links, with their targets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, String>,
     /// The hosts that parts of it came from: those of submodules.

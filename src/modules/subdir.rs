@@ -9,7 +9,6 @@ use globset::GlobBuilder;
 
 use crate::error::{Error, ErrorKind};
 
-/// Finds a directory of a package.
 pub(super) fn expand(tree: &Path, subdir: &str, source: &str) -> Result<PathBuf, Error> {
     let missing = |what: &str| {
         Error::new(ErrorKind::NotFound, format!("the module package from {source} has {what} {subdir:?}"))

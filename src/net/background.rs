@@ -19,7 +19,6 @@ pub struct Background {
 pub struct Shutdown(Arc<AtomicBool>);
 
 impl Shutdown {
-    /// True once the run ended or was interrupted.
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -18,12 +18,10 @@ use super::shared::Shared;
 use crate::addr::Hostname;
 use crate::error::{Error, ErrorKind};
 
-/// The services that we use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Service {
     /// `providers.v1`.
     Providers,
-    /// `modules.v1`.
     Modules,
 }
 
@@ -35,7 +33,6 @@ impl Service {
         }
     }
 
-    /// The prefix of its ids in all versions.
     fn family(self) -> &'static str {
         match self {
             Service::Providers => "providers.",
@@ -53,7 +50,6 @@ impl fmt::Display for Service {
     }
 }
 
-/// What one host offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceMap {
     host: Hostname,
@@ -63,45 +59,22 @@ pub struct ServiceMap {
     configured: bool,
 }
 
-/// Why a host cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscoveryError {
-    /// The host was asked and does not offer the service.
     #[error("the host {host} does not offer a {service}{}", if *other_version { " of a version that can be used" } else { "" })]
-    NoService {
-        host: Hostname,
-        /// What was looked for.
-        service: Service,
-        /// True if it offers another version of it.
-        other_version: bool,
-    },
-    /// The host could not be asked.
+    NoService { host: Hostname, service: Service, other_version: bool },
     #[error("service discovery failed: could not connect to {host}: {error}")]
-    Request {
-        host: Hostname,
-        /// What went wrong.
-        error: Box<NetError>,
-    },
-    /// The host answered nonsense.
+    Request { host: Hostname, error: Box<NetError> },
     #[error("service discovery failed: the host {host} answered {} with {reason}", url.as_str())]
-    Document {
-        host: Hostname,
-        /// What answered.
-        url: ShownUrl,
-        /// What the answer was.
-        reason: String,
-    },
-    /// The service's URL cannot be used.
+    Document { host: Hostname, url: ShownUrl, reason: String },
     #[error("the URL of the {service} of host {host} cannot be used: {reason}")]
     ServiceUrl {
         host: Hostname,
         service: Service,
-        /// Why not.
         reason: String,
         /// True if it stands in a `host` block of the CLI configuration.
         configured: bool,
     },
-    /// The name is no host for URLs.
     #[error("{0} cannot be a host in a URL")]
     Host(Hostname),
 }
@@ -125,7 +98,6 @@ impl Discovery {
         Self { client, credentials, configured, answers: Shared::new() }
     }
 
-    /// What a host offers.
     pub async fn services(&self, host: &Hostname) -> Result<Arc<ServiceMap>, DiscoveryError> {
         self.answers.answer(host.clone(), self.find(host)).await
     }
@@ -211,7 +183,6 @@ impl ServiceMap {
     }
 }
 
-/// True for the id of a service, such as `providers.v1`.
 fn is_service(id: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     id.rsplit_once(".v").is_some_and(|(name, version)| !name.is_empty() && version.split('.').all(is_number))

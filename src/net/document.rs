@@ -23,7 +23,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The most bytes of such a document.
     pub fn limit(self) -> u64 {
         match self {
             Kind::Discovery | Kind::Sums => 1024 * 1024,
@@ -45,7 +44,6 @@ pub enum Authorization {
 }
 
 impl Authorization {
-    /// The value of the header.
     pub(super) fn header(&self) -> String {
         match self {
             Self::Bearer(token) => format!("Bearer {}", token.reveal()),
@@ -63,18 +61,14 @@ pub enum Sent {
     File(String),
 }
 
-/// A question to a server.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// What to read.
     pub url: Url,
-    /// What it is.
     pub kind: Kind,
     /// What the host that the question belongs to wants. Sent over `https` only, and to no other host that a redirect names.
     pub authorization: Option<Authorization>,
     /// What is sent along. Such a question is not sent on to where a redirect leads.
     pub sent: Option<Sent>,
-    /// Further headers.
     pub headers: Vec<(&'static str, String)>,
 }
 
@@ -111,7 +105,6 @@ impl Ask {
         self
     }
 
-    /// The same question with a further header.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));

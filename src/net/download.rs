@@ -41,7 +41,6 @@ const LONGEST: Duration = Duration::from_secs(2 * 60 * 60);
 /// How many bytes a piece has at least, unless it is the last.
 const PIECE: usize = 128 * 1024;
 
-/// The attempts at one archive.
 #[derive(Debug)]
 pub struct Download {
     client: Client,
@@ -109,7 +108,6 @@ impl Body {
         self.length
     }
 
-    /// The number of bytes that came.
     pub fn received(&self) -> u64 {
         self.received
     }

@@ -21,10 +21,8 @@ pub struct NetError {
     pub fault: Fault,
 }
 
-/// What went wrong with one attempt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// An answer with another status than success.
     #[error("{}", status_text(*.status))]
     Status {
         status: u16,
@@ -35,53 +33,27 @@ pub enum Fault {
         /// What the server wants to be shown, for 401: `WWW-Authenticate` as it came.
         challenge: Option<String>,
     },
-    /// No connection: name, address, proxy, TLS.
     #[error("{0}")]
     Connect(String),
-    /// The server's certificate is not accepted.
     #[error("the certificate is not accepted: {0}")]
     Certificate(String),
-    /// No whole answer in time.
     #[error("no complete answer within {} s", .0.as_secs_f32())]
     Timeout(Duration),
-    /// A download on which nothing came for too long.
     #[error("the download stalled: nothing came for {} s", .0.as_secs_f32())]
     Stalled(Duration),
-    /// The body broke off or cannot be decoded.
     #[error("the body broke off after {received} bytes{}: {reason}", expected.map(|n| format!(" of {n}")).unwrap_or_default())]
-    Broken {
-        /// Bytes that came.
-        received: u64,
-        /// Bytes that were announced.
-        expected: Option<u64>,
-        /// Why.
-        reason: String,
-    },
+    Broken { received: u64, expected: Option<u64>, reason: String },
     /// The body comes so slowly that it would never end.
     #[error("the answer came too slowly: {received} bytes in {} s", elapsed.as_secs())]
-    TooSlow {
-        /// Bytes that came.
-        received: u64,
-        /// In how much time.
-        elapsed: Duration,
-    },
-    /// The host failed so often that it is not asked any more.
+    TooSlow { received: u64, elapsed: Duration },
     #[error("the host is unreachable ({0} requests failed): it is skipped for the rest of this run")]
     Down(u32),
-    /// The run has spent what it may.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// The body is larger than such a document may be.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(u64),
-    /// The server asks for more patience than we have.
     #[error("the server asks to wait {} s, longer than the {} s that tflock waits", asked.as_secs(), limit.as_secs())]
-    Wait {
-        asked: Duration,
-        /// What is waited at most.
-        limit: Duration,
-    },
-    /// A redirect that is not followed.
+    Wait { asked: Duration, limit: Duration },
     #[error(transparent)]
     Redirect(#[from] RedirectFault),
     /// Neither `https` nor `http`.
@@ -90,7 +62,6 @@ pub enum Fault {
     /// The token holds characters that no header can.
     #[error("the token for it holds characters that a header cannot carry")]
     Token,
-    /// The client cannot be built.
     #[error("cannot set up the HTTPS client: {0}")]
     Client(String),
 }
@@ -98,16 +69,13 @@ pub enum Fault {
 /// Why a redirect is not followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedirectFault {
-    /// Back to where we were.
     #[error("redirected in a circle to {0}")]
     Loop(ShownUrl),
-    /// Too many in a row.
     #[error("more than {0} redirects")]
     TooMany(usize),
     /// From `https` to `http`, with a token in play.
     #[error("redirected from https to {0} although a token is in use")]
     Downgrade(ShownUrl),
-    /// To something that is no URL of ours.
     #[error("redirected to {0}, which cannot be followed")]
     Target(ShownUrl),
 }

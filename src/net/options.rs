@@ -6,7 +6,6 @@ use super::proxy::Proxy;
 use crate::disk::cli_config::RegistryProtocols;
 use crate::settings::Variables;
 
-/// The settings of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientOptions {
     /// `User-Agent` of all requests.
@@ -20,9 +19,7 @@ pub struct ClientOptions {
     pub connect_timeout: Duration,
     /// The longest silence within a download; there is no limit to its whole time.
     pub idle_timeout: Duration,
-    /// Further attempts at a document.
     pub retries: u32,
-    /// Further attempts at a download.
     pub download_retries: u32,
     /// The delay before the second attempt; doubles from there.
     pub first_delay: Duration,

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
-/// A number of permits for each host and port.
 #[derive(Debug)]
 pub(super) struct Permits {
     per_host: usize,

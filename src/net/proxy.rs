@@ -7,7 +7,6 @@ use url::Url;
 use super::redact::ShownUrl;
 use crate::settings::Variables;
 
-/// A proxy for requests over https.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {
     /// Its address without secrets.

@@ -45,7 +45,6 @@ impl ShownUrl {
         Self(bounded(plain, MAX_SHOWN))
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -5,7 +5,6 @@ use url::Url;
 use super::error::RedirectFault;
 use super::redact::ShownUrl;
 
-/// The way of one request, from the URL that was asked to the one that answers.
 #[derive(Debug)]
 pub(super) struct Trail {
     visited: Vec<Url>,
@@ -23,7 +22,6 @@ impl Trail {
         trail
     }
 
-    /// Where we are.
     pub(super) fn url(&self) -> &Url {
         // There is always the start.
         &self.visited[self.visited.len() - 1]

@@ -5,7 +5,6 @@ use reqwest::redirect::Policy;
 
 use super::options::ClientOptions;
 
-/// What a client is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Small documents: compressed, many over one connection where the server can.

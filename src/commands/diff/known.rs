@@ -54,7 +54,6 @@ pub(super) fn questions(changes: &[Change]) -> LockFile {
     questions
 }
 
-/// True if some hash of the change gets a verdict.
 fn is_judged(change: &Change) -> bool {
     let is_any_kept = || change.new.as_ref().is_some_and(|new| new.hashes.len() > change.hashes_added.len());
     let has_others = if is_same_version(change) { !change.hashes_removed.is_empty() } else { is_any_kept() };

@@ -22,7 +22,6 @@ use crate::requirements::Requirements;
 /// The name of the old side in a repository without commits.
 pub(super) const NO_COMMIT: &str = "nothing";
 
-/// One side of a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Side {
     /// What it is, for people: a file, a commit, the work tree.
@@ -31,7 +30,6 @@ pub struct Side {
     pub text: Option<Vec<u8>>,
 }
 
-/// Two texts of one lock file.
 #[derive(Debug, Clone, Default)]
 pub struct Pair {
     /// The lock file as reports name it.
@@ -55,7 +53,6 @@ impl Pair {
     }
 }
 
-/// Where to look up what the two texts do not tell.
 pub struct Knowledge<'a> {
     /// What is known of the packages of the releases that changed.
     pub packages: &'a dyn Fn(&[Change]) -> Packages,
@@ -63,9 +60,7 @@ pub struct Knowledge<'a> {
     pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
     /// The providers that lock files of the repository had entries for before.
     pub locked: &'a dyn Fn() -> Arc<BTreeSet<ProviderAddr>>,
-    /// The remembered signers.
     pub trust: &'a Trust,
-    /// True if registries were asked.
     pub asked: bool,
 }
 

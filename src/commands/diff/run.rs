@@ -25,12 +25,9 @@ use crate::release::Releases;
 use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
 
-/// What `diff` is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Which texts are compared.
     pub asked: Asked,
-    /// Registries are asked about the releases that changed.
     pub online: bool,
     /// Nothing is downloaded for that.
     pub no_download: bool,
@@ -41,13 +38,10 @@ pub struct Request {
 /// A pair of texts, by the numbers of its root module and of the pair in it.
 type Place = (usize, usize);
 
-/// What is known of the releases of each pair that was asked about.
 type Answers = BTreeMap<Place, Arc<Releases>>;
 
-/// What one root module gave: what is compared, or why nothing is.
 type Compared = (PathBuf, Result<Comparison, Error>);
 
-/// Explains what changed between two texts of lock files.
 pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let directories = services.scope.directories();
     let mut compared = Vec::new();
@@ -210,7 +204,6 @@ fn code(root: &RootOutcome, wanted: bool) -> ExitCode {
     body.and(alarming).and(refused)
 }
 
-/// The tool whose registry the providers of all texts come from, for short addresses.
 fn one_dialect(outcome: &Outcome) -> Option<Dialect> {
     let changes = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Review(changes)) => Some(&changes.changes),

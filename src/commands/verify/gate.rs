@@ -31,14 +31,10 @@ use crate::workspace::{Exclusions, RootSource, Scope};
 /// How many root modules are named that were not checked.
 const MOST_NAMED: usize = 5;
 
-/// What `verify` is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Every root module below.
     pub recursive: bool,
-    /// What is judged.
     pub options: VerifyOptions,
-    /// How far to go in asking.
     pub depth: Depth,
     /// By what a change is judged, if it is one; without it the work tree vouches for itself.
     pub base: Option<AskedBase>,
@@ -48,7 +44,6 @@ pub struct Request {
 const GAP: &str = "`init` re-downloads modules, and a tag may move before that: run `tflock get` first, or \
                    `tflock verify --installed` afterwards, to check what was installed";
 
-/// Checks lock files: changes nothing, learns nothing.
 pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     forbidden(request, scope)?;
@@ -353,7 +348,6 @@ fn asked(
     Ok((outcomes, notes))
 }
 
-/// The providers of a lock file.
 fn locked(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
     root.lock().iter().map(|(addr, _)| addr)
 }

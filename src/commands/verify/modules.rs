@@ -16,7 +16,6 @@ use crate::workspace::RunSettings;
 /// What the sources of locked packages serve now, or why it is not known; nothing for those that were not asked.
 pub(super) type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
 
-/// What is known of locked modules beside the tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModuleFacts {
     /// The text of the module lock file before the change.
@@ -24,7 +23,6 @@ pub(super) struct ModuleFacts {
     pub(super) served: ServedModules,
 }
 
-/// The locked modules of a root module.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LockedModules<'a> {
     pub(super) settings: &'a RunSettings,

@@ -15,16 +15,13 @@ use crate::parallel;
 use crate::verify::Counted;
 use crate::workspace::{RunSettings, Scope, with_base_settings};
 
-/// What was read before anybody is asked.
 #[derive(Debug)]
 pub struct Opening {
-    /// The root modules, or why they could not be read.
     pub roots: Roots,
     /// Those that were found in git repositories of their own, which have their own gate.
     pub nested: Vec<PathBuf>,
     /// What the change did to the trust file.
     pub trust: Vec<Finding>,
-    /// What git tracks around them.
     pub tracked: TrackedFiles,
 }
 

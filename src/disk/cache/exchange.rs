@@ -24,22 +24,17 @@ pub const LIMIT: u64 = 256 << 20;
 /// Why a text is no export of an index. Nothing of it counts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExchangeError {
-    /// Not a file of this kind.
     #[error("it does not begin with the line {FIRST_LINE:?}")]
     Kind,
-    /// The first line names another version.
     #[error("it has the format {0:?}, which this version of tflock does not know")]
     Form(String),
     /// Larger than [`LIMIT`].
     #[error("it is larger than 256 MiB")]
     TooLarge,
-    /// The last line is missing, or is not the digest of what stands before it.
     #[error("it is damaged or incomplete: its last line is not the digest of the others")]
     Digest,
-    /// A line that is no entry.
     #[error("line {0} is not an entry: expected a zh, an h1 and a size")]
     Entry(usize),
-    /// A line that stands in the wrong place, or names an archive again.
     #[error("line {0} is not in order")]
     Order(usize),
 }

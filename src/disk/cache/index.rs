@@ -37,14 +37,10 @@ pub enum Origin {
     Imported,
 }
 
-/// One archive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IndexEntry {
-    /// The digest of the archive.
     pub zh: Sha256Digest,
-    /// The digest over its contents, as in the `h1:` hash.
     pub h1: Sha256Digest,
-    /// The size of the archive in bytes.
     pub size: u64,
     /// How we know.
     pub origin: Origin,
@@ -57,7 +53,6 @@ impl IndexEntry {
         Some(Self { zh, h1, size, origin })
     }
 
-    /// The hash over the contents.
     pub fn h1_hash(&self) -> PackageHash {
         PackageHash::h1(self.h1)
     }
@@ -89,7 +84,6 @@ impl IndexEntry {
     }
 }
 
-/// The logs that were read, and what is still to be written.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     logs: HashMap<u16, Log>,
@@ -97,7 +91,6 @@ pub(super) struct Index {
     unwritten: Vec<IndexEntry>,
 }
 
-/// The bytes of a log.
 #[derive(Debug, Default)]
 struct Log(Vec<u8>);
 
@@ -133,7 +126,6 @@ impl Index {
         entries
     }
 
-    /// All entries, each once, without contradictions.
     pub(super) fn entries(&self, folder: Option<&Path>) -> Vec<IndexEntry> {
         let logs = folder.into_iter().flat_map(|folder| (0..LOGS).map(move |number| log_path(folder, number)));
         let written = logs.flat_map(|path| Log::load(&path).entries());

@@ -10,17 +10,12 @@ use super::{Cache, CacheError, MODULES, Origin, document, index, release};
 const PACKAGES: &str = "packages";
 const RECORD: &str = "package.json";
 
-/// What the cache holds on disk, and of the index also what is not written yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Entries of the index that were computed here.
     pub computed: usize,
-    /// Entries of the index that were imported.
     pub imported: usize,
     pub documents: usize,
-    /// Release records.
     pub releases: usize,
-    /// Module packages.
     pub modules: usize,
     /// The size of all files, in bytes.
     pub bytes: u64,
@@ -29,7 +24,6 @@ pub struct Stats {
 /// What to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prune {
-    /// Everything.
     All,
     /// The entries of the index that were imported.
     Imported,
@@ -38,7 +32,6 @@ pub enum Prune {
     OlderThan(SystemTime),
 }
 
-/// What was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     pub files: usize,
@@ -50,7 +43,6 @@ impl Cache {
         Some(self.dir()?.join(MODULES))
     }
 
-    /// Counts what is there.
     pub fn stats(&self) -> Stats {
         let entries = self.entries();
         let imported = entries.iter().filter(|entry| entry.origin == Origin::Imported).count();

@@ -27,13 +27,10 @@ const DISPUTED: &str = "disputed";
 pub struct ReleaseRecord {
     pub address: ProviderAddr,
     pub version: Version,
-    /// The document SHA256SUMS.
     pub sums: Sha256Digest,
-    /// The detached signature, if there was one.
     pub signature: Option<Sha256Digest>,
     /// The list of keys that the registry gave, by [`Cache::put_keys`].
     pub keys: Option<Sha256Digest>,
-    /// The packages that were seen, each platform once.
     pub packages: Vec<ReleasePackage>,
     /// What lock files were written by, under this version.
     pub locked: Locked,
@@ -77,7 +74,6 @@ impl Cache {
         self.state().releases.insert(name(&record.address, &record.version), record);
     }
 
-    /// What is known of a release.
     pub fn release(&self, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
         let kept = self.state().releases.get(&name(address, version)).cloned();
         kept.or_else(|| load(&self.folder()?, address, version))

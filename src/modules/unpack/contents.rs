@@ -12,7 +12,6 @@ pub(in crate::modules) struct Contents {
     pub(super) digests: BTreeMap<String, Sha256Digest>,
     /// The targets of links.
     pub(in crate::modules) links: BTreeMap<String, String>,
-    /// The bytes of all files.
     pub(in crate::modules) bytes: u64,
     /// Why something else could be installed for its hash, if so.
     pub(in crate::modules) ambiguity: Option<Ambiguity>,

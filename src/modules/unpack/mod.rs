@@ -36,48 +36,29 @@ const MAX_NAME: usize = 4095;
 /// Why a package cannot be unpacked.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
-    /// The name of an entry leads out of the package, or is none.
     #[error("the entry {0:?} leads out of the package")]
     Escape(String),
     /// A name, or the target of a link, that is not UTF-8: two of them could become one.
     #[error("the name {0:?} is not UTF-8")]
     NotUtf8(String),
-    /// What git would take for a repository, whose configuration names programs.
     #[error("the entry {0:?} lies where git looks for a repository")]
     Repository(String),
-    /// A link to something outside of the package.
     #[error("the link {name:?} leads out of the package, to {target:?}")]
-    LinkOut {
-        /// The link.
-        name: String,
-        /// Where it leads.
-        target: String,
-    },
-    /// A file below a link.
+    LinkOut { name: String, target: String },
     #[error("the entry {0:?} lies behind a link")]
     ThroughLink(String),
-    /// A device, a named pipe and the like.
     #[error("the entry {0:?} is neither a file nor a directory nor a link")]
     Special(String),
-    /// More bytes than a package may have.
     #[error("the package has more than {} MiB", MAX_BYTES >> 20)]
     TooLarge,
-    /// More entries than a package may have.
     #[error("the package has more than {MAX_ENTRIES} entries")]
     TooMany,
-    /// The archive is damaged, or none.
     #[error("the archive cannot be read: {0}")]
     Archive(io::Error),
     #[error("cannot write {}: {reason}", path.display())]
-    Disk {
-        /// The file or directory.
-        path: PathBuf,
-        /// Why not.
-        reason: io::Error,
-    },
+    Disk { path: PathBuf, reason: io::Error },
 }
 
-/// A package under construction.
 #[derive(Debug)]
 pub(super) struct Builder {
     top: PathBuf,
@@ -109,7 +90,6 @@ impl Builder {
         self.ambiguity = self.ambiguity.take().or(ambiguity);
     }
 
-    /// The bytes that are left to the package.
     pub(super) fn bytes_left(&self) -> u64 {
         MAX_BYTES - self.bytes
     }

@@ -18,7 +18,6 @@ const MAX_SAID: u64 = 64 * 1024;
 /// The bits of a mode that are no permissions: some archives have the kind of the entry there.
 const KIND: u64 = !0o7777;
 
-/// How a tar archive is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::modules) enum Compression {
     Gzip,
@@ -26,7 +25,6 @@ pub(in crate::modules) enum Compression {
     Xz,
 }
 
-/// Unpacks a tar archive.
 pub(in crate::modules) fn unpack_tar(
     archive: impl Read,
     compression: Compression,
@@ -40,7 +38,6 @@ pub(in crate::modules) fn unpack_tar(
     }
 }
 
-/// Unpacks a tar archive that is not compressed.
 pub(super) fn unpack(plain: impl Read, builder: &mut Builder) -> Result<(), UnpackError> {
     // Headers and padding count too, a little: what is skipped has to be decompressed as well.
     let plain = plain.take(builder.bytes_left().saturating_mul(2));

@@ -16,25 +16,12 @@ use crate::modules::is_configuration;
 /// Why the hash of a package would not say what it holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Unclear {
-    /// A line feed would end a line of what is hashed.
     #[error("the name {0:?} has a line feed")]
     LineFeed(String),
-    /// A file that may be taken for a link.
     #[error("the file {name:?} holds nothing but {text:?}: a link to that in its place would have the same hash")]
-    File {
-        /// The file.
-        name: String,
-        /// Its content.
-        text: String,
-    },
-    /// A link that may be taken for a file.
+    File { name: String, text: String },
     #[error("the link {name:?} leads to {text:?}: a file with that text in its place would have the same hash")]
-    Link {
-        /// The link.
-        name: String,
-        /// Its target.
-        text: String,
-    },
+    Link { name: String, text: String },
 }
 
 /// Looks through a package at some place, of which those files are named that hold one line without an end.

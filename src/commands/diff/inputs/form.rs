@@ -9,7 +9,6 @@ use crate::finding::shell_word;
 use crate::git::{Git, GitError};
 use crate::path::worktree;
 
-/// A name by what it can mean.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Named {
     /// A file or directory that is there.
@@ -18,7 +17,6 @@ pub(super) enum Named {
     Revision(String),
 }
 
-/// What the names ask for together.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// Two files.

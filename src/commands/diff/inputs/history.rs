@@ -17,7 +17,6 @@ use crate::lockfile::FILE_NAME;
 use crate::modulelock;
 use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
 
-/// Two points of a history.
 #[derive(Debug)]
 pub(super) struct History {
     pub(super) git: Git,
@@ -65,7 +64,6 @@ fn two(git: &Git, name: &str) -> Result<[Commit; 2], Error> {
     }
 }
 
-/// The module lock file beside a lock file.
 fn beside(lock_file: &str) -> String {
     match lock_file.rsplit_once('/') {
         Some((directory, _)) => format!("{directory}/{}", modulelock::FILE_NAME),

@@ -21,29 +21,23 @@ use crate::requirements::Requirements;
 use form::{Form, form};
 use history::{History, history};
 
-/// What was typed.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// Names of revisions and files.
     pub names: Vec<OsString>,
     /// What stands after `--`, where that was typed: files and nothing else.
     pub files: Option<Vec<OsString>>,
     /// Compare with the revision itself instead of the merge base.
     pub tip: bool,
-    /// Every lock file below.
     pub recursive: bool,
     /// The trust file that counts on both sides, in place of the one of the work tree.
     pub trust_file: Option<PathBuf>,
 }
 
-/// What is compared.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The texts, by path.
     pub pairs: Vec<Pair>,
     /// The remembered signers of both sides.
     pub trust: Trust,
-    /// What people should know beside the result.
     pub notes: Vec<String>,
     /// Where it was asked for.
     directory: PathBuf,
@@ -114,7 +108,6 @@ impl Comparison {
         Self { pairs, trust, notes, directory: directory.to_owned(), history }
     }
 
-    /// The top of the working tree; none outside of git.
     pub fn top(&self) -> Option<&Path> {
         self.history.as_ref().map(|history| history.git.top())
     }

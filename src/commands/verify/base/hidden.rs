@@ -138,7 +138,6 @@ impl<'a> Roots<'a> {
         Finding::new(Rule::LinkChanged, message).in_file(at)
     }
 
-    /// True if a directory held a root module, or was one.
     fn has_any_in(&self, directory: &str) -> bool {
         let below = RepoPath::from_git(directory).prefix();
         let first = self.0.range(below.as_str()..).next();

@@ -39,10 +39,8 @@ use age::FirstSeen;
 use removed::Removed;
 use snapshot::Snapshot;
 
-/// What was asked about the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedBase {
-    /// The name of the revision, as typed.
     pub revision: String,
     /// True if the owner approved what the change does to settings and trust file.
     pub trust_change_allowed: bool,
@@ -60,9 +58,7 @@ pub struct Base {
     /// What the work tree is compared with.
     compared_with: Commit,
     changes: Changes,
-    /// The files of the revision.
     trusted: Snapshot,
-    /// The files of the merge base.
     before: Snapshot,
     /// The texts of the lock files of the merge base that changed since, or that are links, by their paths.
     locks: BTreeMap<String, Vec<u8>>,
@@ -142,12 +138,10 @@ impl Base {
         (!self.asked.trust_change_allowed).then(|| self.trusted.exclusions(&self.top))
     }
 
-    /// The top of the work tree, without symbolic links.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// The commits, for reports.
     pub fn compared(&self) -> Compared {
         Compared {
             revision: self.asked.revision.clone(),
@@ -157,7 +151,6 @@ impl Base {
         }
     }
 
-    /// What the run tells of it, for people.
     pub fn note(&self) -> String {
         let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
         let (revision, base) = (short(&self.revision.id), short(&self.compared_with.id));
@@ -296,7 +289,6 @@ impl Base {
         self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.asked.revision))
     }
 
-    /// The directory of a root module, from the top.
     fn way_of(&self, root: &Root) -> RepoPath {
         self.way_to(&root.settings().place)
     }
@@ -391,7 +383,6 @@ fn touches(changes: &Changes, place: &Path, (files, mut directories): (Vec<PathB
         || packages.iter().any(|directory| changes.touch_below(directory))
 }
 
-/// True for the names of files that are read for a module.
 fn is_read(name: &str) -> bool {
     [lockfile::FILE_NAME, modulelock::FILE_NAME].contains(&name) || config::is_read(name)
 }
@@ -400,7 +391,6 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The directory of a file, from the top.
 fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }

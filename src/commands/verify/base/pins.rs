@@ -45,14 +45,12 @@ impl Base {
         Ok((counting.map(|pins| Counted::since(before.pins(), pins)), findings))
     }
 
-    /// The pins that the change cannot reach.
     pub fn trusted_pins(&self, place: &TrustPlace) -> Result<Pins, Error> {
         let Some(path) = self.trust_path(place) else { return Ok(TrustStore::load(place)?.pins().clone()) };
         let text = self.texts(&self.trusted, std::slice::from_ref(&path))?.into_iter().next().flatten();
         Ok(TrustStore::of_text(text.as_deref(), place)?.pins().clone())
     }
 
-    /// The trust file from the top; none if it is not in the work tree.
     fn trust_path(&self, place: &TrustPlace) -> Option<RepoPath> {
         let parent = worktree::absolute(place.path.parent()?);
         let directory = parent.strip_prefix(&self.top).ok()?;

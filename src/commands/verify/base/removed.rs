@@ -18,7 +18,6 @@ use crate::verify::Compared;
 use crate::version::Version;
 use crate::workspace::discover::may_require;
 
-/// What the change took away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Removed {
     /// The directories, from the top, whose lock file is gone.
@@ -148,12 +147,9 @@ impl Recorded {
     }
 }
 
-/// A root module that lost its lock file and is still there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone {
-    /// The directory, from the top.
     pub path: PathBuf,
-    /// The directory, to be opened.
     pub place: PathBuf,
     /// True if there is configuration, which tells whether a lock file is needed at all.
     pub has_configuration: bool,

@@ -11,7 +11,6 @@ use crate::path::RepoPath;
 use crate::settings::{self, Settings};
 use crate::workspace::Exclusions;
 
-/// One commit.
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot {
     /// As people call it.
@@ -30,7 +29,6 @@ impl Snapshot {
         Ok(Self { name: commit.shown(), tree: Arc::new(tree), settings })
     }
 
-    /// All files of the commit.
     pub(super) fn tree(&self) -> &Tree {
         &self.tree
     }

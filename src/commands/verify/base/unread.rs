@@ -46,7 +46,6 @@ impl Base {
     }
 }
 
-/// A local path as a file names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
     Path(PathBuf),
