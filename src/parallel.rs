@@ -69,6 +69,11 @@ pub(crate) async fn spawn_all<R: Send + 'static>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// The work for each of some things where they are; as [`each`].
+pub(crate) fn each_mut<T: Send>(things: &mut [T], threads: usize, work: impl Fn(&mut T) + Sync) {
+    consume(things.iter_mut().collect(), threads, work);
+}
+
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

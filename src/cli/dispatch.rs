@@ -7,8 +7,8 @@ use super::args::{Arguments, Command, ProvidersCommand};
 use super::generated::Length;
 use super::{completing, generated, manual};
 use crate::commands::{
-    Services, add, cache, diff, explain, fmt, get, git, hash, list, locking, merge, migrate, mirror, outdated, remove,
-    trust, upgrade, verify, why, with_near_names,
+    Services, add, cache, diff, explain, fmt, get, git, hash, install, list, locking, merge, migrate, mirror, outdated,
+    remove, trust, upgrade, verify, why, with_near_names,
 };
 use crate::error::Error;
 use crate::outcome::{Body, Generated, Outcome};
@@ -71,6 +71,7 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         }
         Command::Hash(arguments) => Ok(hash::hash(arguments, services)),
         Command::Cache(arguments) => cache::cache(arguments, services),
+        Command::Install(arguments) => install::install(arguments, services),
         Command::Get(arguments) => get::get(&arguments.request(), services),
         Command::Fmt(arguments) => Ok(fmt::fmt(arguments, services)),
         Command::List(arguments) => {

@@ -1,14 +1,14 @@
 //! `get`: the locked modules, verified, where the tools look for installed ones.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Services;
 use super::targets::{Targets, Unlocked};
 use crate::config::{Installed, ModuleSource};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::modules_dir::{ModulesDir, refuse_links};
-use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, file_from};
+use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, TreeOptions, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::FILE_NAME;
 use crate::modules::{copy_package, is_laid_out};
@@ -35,12 +35,25 @@ pub fn get(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     Ok(targets.outcome("get", &roots, |settings| install(settings).map(Body::Installed)))
 }
 
+/// Installs the modules as a part of `install`: what is locked, and the list of modules where all are local. Others are
+/// left to `init`; none of them is downloaded to be looked at.
+pub(super) fn install_for(settings: &RunSettings) -> Result<Option<InstalledModules>, Error> {
+    if settings.root.join(FILE_NAME).exists() {
+        return install(settings).map(Some);
+    }
+    let options = TreeOptions { modules: ModuleLookup::None, ..settings.tree_options(MissingModules::Skip) };
+    // What is wrong with the configuration is for `init` to report.
+    let is_local =
+        settings.load_tree(&options).is_ok_and(|tree| tree.missing.is_empty() && tree.remote_modules.is_empty());
+    if is_local { install(settings).map(Some) } else { Ok(None) }
+}
+
 fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
     let mut settings = settings.clone();
     // What is installed already is not what is asked for.
     settings.modules.lookup = ModuleLookup::Auto;
-    let data_dir = PathBuf::from(settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform"));
-    refuse_links(&settings.root.join(&data_dir))?;
+    let data_dir = settings.data_dir_name();
+    refuse_links(&settings.root.join(&data_dir), "modules")?;
     let tree = settings.load_tree(&settings.tree_options(MissingModules::Refuse)).map_err(|errors| {
         let errors = errors.into_iter().map(|error| settings.tree_error(error));
         Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
+use tempfile::TempDir;
+
 use super::Online;
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, CacheOptions};
+use crate::disk::package_store::{self, PackageStore};
 use crate::error::{Error, ErrorKind};
+use crate::git::Git;
 use crate::path::worktree;
 use crate::query::{Event, Events};
 use crate::settings::Variables;
@@ -75,6 +79,27 @@ impl Services<'_> {
 }
 
 pub(super) fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
+    Cache::open(cache_options(scope, directories))
+}
+
+/// The package store of a run over root modules in these directories; without a cache one that lasts as long as the run.
+pub(super) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(PackageStore, Option<TempDir>), Error> {
+    let options = cache_options(scope, directories);
+    if options.disabled {
+        return package_store::temporary().map(|(store, directory)| (store, Some(directory)));
+    }
+    // What is in the store is hashed before it is used, so that a change can forge nothing.
+    let is_ignored = |tree: &Path, place: &Path| Git::open(tree).is_ok_and(|git| git.is_ignored(&place.join("x")));
+    match options.package_place(is_ignored) {
+        Ok(place) => Ok((PackageStore::in_cache(&place), None)),
+        Err(problem) => {
+            let hint = "set TFLOCK_CACHE_DIR to a directory outside of the working tree, or to one that git ignores";
+            Err(Error::new(ErrorKind::Disk, problem).hint(hint))
+        }
+    }
+}
+
+fn cache_options(scope: &Scope, directories: &[PathBuf]) -> CacheOptions {
     // Root modules of one work tree have one top, and finding it costs.
     let mut work_trees: Vec<PathBuf> = Vec::new();
     for directory in directories {
@@ -83,9 +108,9 @@ pub(super) fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
             work_trees.extend(worktree::trees(&directory));
         }
     }
-    Cache::open(CacheOptions {
+    CacheOptions {
         directory: scope.environment.variables.get("TFLOCK_CACHE_DIR").map(PathBuf::from),
         work_trees,
         disabled: scope.no_cache,
-    })
+    }
 }

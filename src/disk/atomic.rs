@@ -44,7 +44,7 @@ pub enum StoreError {
     Repository { path: PathBuf, target: PathBuf },
     #[error("refusing to write {}: it changed after it was read", shown(bare(.0)))]
     Changed(PathBuf),
-    #[error("cannot work in {}: another run of tflock has been writing there for a minute", shown(.0))]
+    #[error("cannot work in {}: another run of tflock has been writing there for too long", shown(.0))]
     Busy(PathBuf),
     #[error("refusing to write {}: it is not a file", shown(bare(.0)))]
     NotAFile(PathBuf),
@@ -124,11 +124,16 @@ const DELAYS: [u64; 6] = [10, 20, 50, 100, 200, 500];
 pub(crate) fn put_in_place(file: tempfile::NamedTempFile, target: &Path) -> io::Result<()> {
     // By the library of Rust, whose rename replaces what is open with sharing, on Windows too.
     let (_, path) = file.keep().map_err(|error| error.error)?;
-    let renamed = retried(&DELAYS, is_held, || std::fs::rename(&path, target));
-    if renamed.is_err() {
+    let done = renamed(&path, target);
+    if done.is_err() {
         drop(std::fs::remove_file(&path));
     }
-    renamed
+    done
+}
+
+/// Renames a file or a directory, and waits for a program that has it open for a moment.
+pub(super) fn renamed(from: &Path, to: &Path) -> io::Result<()> {
+    retried(&DELAYS, is_held, || std::fs::rename(from, to))
 }
 
 fn retried(

@@ -10,7 +10,8 @@ use super::atomic::{StoreError, failed};
 /// A lock on a directory: while it lives, no other run holds one to write.
 ///
 /// Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary directory). It is held
-/// while files are read or written, never while a server is asked, and none waits for another while it holds one.
+/// while files are read or written, never while a server is asked, and none waits for another while it holds one; except in
+/// the package store, where a run downloads what others wait for, and all take the locks in one order.
 #[derive(Debug)]
 pub struct DirectoryLock {
     /// Closing it gives the lock back. Where the file system knows no locks it stands for none.
@@ -24,6 +25,11 @@ impl DirectoryLock {
     /// The lock for writing; waits for others who read or write there, a minute at most.
     pub fn acquire(directory: &Path) -> Result<Self, StoreError> {
         Self::wait(directory, File::try_lock, PATIENCE)
+    }
+
+    /// The lock for writing where others may be downloading: waits for them ten minutes.
+    pub fn acquire_patiently(directory: &Path) -> Result<Self, StoreError> {
+        Self::wait(directory, File::try_lock, (10 * PATIENCE.0, PATIENCE.1))
     }
 
     /// The lock for reading, which others may have too; waits for those who write there, a minute at most.

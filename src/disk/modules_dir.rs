@@ -27,7 +27,7 @@ impl ModulesDir {
     /// Makes the directory, if it is not there: `data_dir` is `.terraform` of the root module, or what stands for it. What
     /// a run that was killed left there is removed; so the caller holds the lock on the root module.
     pub fn open(data_dir: &Path) -> Result<Self, Error> {
-        refuse_links(data_dir)?;
+        refuse_links(data_dir, "modules")?;
         let path = data_dir.join("modules");
         fs::create_dir_all(&path).map_err(|reason| unwritable(&path, &reason))?;
         let left = fs::read_dir(&path).into_iter().flatten().flatten();
@@ -87,10 +87,11 @@ impl ModulesDir {
     }
 }
 
-pub fn refuse_links(data_dir: &Path) -> Result<(), Error> {
-    for place in [data_dir, &data_dir.join("modules")] {
+/// Refuses a data directory, or a folder in it, behind which another place is.
+pub fn refuse_links(data_dir: &Path, folder: &str) -> Result<(), Error> {
+    for place in [data_dir, &data_dir.join(folder)] {
         if fs::symlink_metadata(place).is_ok_and(|meta| meta.is_symlink()) {
-            let message = format!("{} is a symbolic link, and modules are not installed through one", place.display());
+            let message = format!("{} is a symbolic link, and {folder} are not installed through one", place.display());
             return Err(Error::new(ErrorKind::Disk, message).in_file(place).hint("remove the link"));
         }
     }

@@ -2,12 +2,17 @@
 //!
 //! Knows nothing of where packages lie (mirrors, caches) or who vouches for them.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::error::{Error, ErrorKind};
-use crate::hash::archive::{ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal, Threads, is_program_of};
+use crate::hash::archive::{
+    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, Refusal, Threads, is_program_of,
+};
 use crate::hash::h1::{H1Error, h1};
 use crate::hash::sha256::Sha256;
 use crate::hash::{PackageHash, Sha256Digest};
@@ -30,9 +35,19 @@ pub enum PackageError {
 }
 
 pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {
+    unpack_archive(path, threads, None)
+}
+
+/// The same in the one pass in which its files go somewhere.
+pub fn unpack_archive(
+    path: &Path,
+    threads: Threads,
+    contents: Option<Box<dyn Contents>>,
+) -> Result<ArchiveHashes, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
     let mut file = open_file(path)?;
-    let hashes = stream(&mut file, threads, Limits::default()).map_err(read_error)?;
+    let pass = ArchiveHasher::unpacking(threads, Limits::default(), contents);
+    let hashes = stream(&mut file, pass).map_err(read_error)?;
     hashes.map_err(|refusal| PackageError::Archive { path: path.to_owned(), source: refusal.error })
 }
 
@@ -45,8 +60,40 @@ pub fn digest(path: &Path) -> Result<Sha256Digest, PackageError> {
 ///
 /// Source: `golang.org/x/mod/sumdb/dirhash`, `HashDir`.
 pub fn hash_directory(path: &Path) -> Result<PackageHash, PackageError> {
-    let mut files = Vec::new();
+    hash_directory_once(path, &KnownFiles::default())
+}
+
+/// The same, reading no file twice that many directories link to.
+pub fn hash_directory_once(path: &Path, known: &KnownFiles) -> Result<PackageHash, PackageError> {
     let mut buffer = vec![0; CHUNK];
+    let mut files = Vec::new();
+    for (name, path) in files_below(path)? {
+        files.push((name, known.digest(&path, &mut buffer)?));
+    }
+    h1(files).map_err(|source| PackageError::H1 { path: path.to_owned(), source })
+}
+
+/// Hashes an unpacked package while its files go somewhere.
+pub fn copy_directory(
+    path: &Path,
+    contents: &mut dyn Contents,
+) -> Result<(PackageHash, Vec<PackageFile>), PackageError> {
+    let mut buffer = vec![0; CHUNK];
+    let (mut files, mut digests) = (Vec::new(), Vec::new());
+    for (name, path) in files_below(path)? {
+        contents.begin(&name);
+        let executable = is_executable(&path);
+        digests.push((name.clone(), read_file(&path, &mut buffer, |bytes| contents.write(bytes))?));
+        contents.end();
+        files.push(PackageFile { path: name.into(), executable });
+    }
+    let h1 = h1(digests).map_err(|source| PackageError::H1 { path: path.to_owned(), source })?;
+    Ok((h1, files))
+}
+
+/// The files of a directory by their names in it, with slashes.
+fn files_below(path: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, PackageError> {
+    let mut files = Vec::new();
     let limit = Limits::default().entries;
     let mut folders = vec![(path.to_owned(), Vec::new())];
     while let Some((folder, prefix)) = folders.pop() {
@@ -58,14 +105,58 @@ pub fn hash_directory(path: &Path) -> Result<PackageHash, PackageError> {
                 name.push(b'/');
                 folders.push((entry.path(), name));
             } else {
-                files.push((name, hash_file(&entry.path(), &mut buffer)?));
+                files.push((name, entry.path()));
             }
             if files.len() + folders.len() > limit {
                 return Err(PackageError::TooManyFiles { path: path.to_owned(), limit });
             }
         }
     }
-    h1(files).map_err(|source| PackageError::H1 { path: path.to_owned(), source })
+    Ok(files)
+}
+
+/// The digests of files that a run has read: hard links and symbolic links lead to one file.
+#[derive(Debug, Default)]
+pub struct KnownFiles(Mutex<HashMap<FileId, Sha256Digest>>);
+
+/// A file, and when it was written.
+type FileId = (u64, u64, u64, Option<SystemTime>);
+
+impl KnownFiles {
+    fn digest(&self, path: &Path, buffer: &mut [u8]) -> Result<Sha256Digest, PackageError> {
+        let id = fs::metadata(path).ok().and_then(|found| file_id(&found));
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(digest) = id.and_then(|id| known().get(&id).copied()) {
+            return Ok(digest);
+        }
+        let digest = hash_file(path, buffer)?;
+        id.and_then(|id| known().insert(id, digest));
+        Ok(digest)
+    }
+}
+
+#[cfg(unix)]
+fn file_id(found: &fs::Metadata) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    Some((found.dev(), found.ino(), found.len(), found.modified().ok()))
+}
+
+#[cfg(not(unix))]
+fn file_id(_: &fs::Metadata) -> Option<FileId> {
+    None
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> bool {
+    false
 }
 
 pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
@@ -78,8 +169,7 @@ pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
     Ok(false)
 }
 
-fn stream(file: &mut File, threads: Threads, limits: Limits) -> io::Result<Result<ArchiveHashes, Refusal>> {
-    let mut hasher = ArchiveHasher::on(threads, limits);
+fn stream(file: &mut File, mut hasher: ArchiveHasher) -> io::Result<Result<ArchiveHashes, Refusal>> {
     let mut buffer = vec![0; CHUNK];
     loop {
         let length = read_some(file, &mut buffer)?;
@@ -112,13 +202,21 @@ fn open_file(path: &Path) -> Result<File, PackageError> {
 
 /// The digest of a file, or of what a link leads to.
 fn hash_file(path: &Path, buffer: &mut [u8]) -> Result<Sha256Digest, PackageError> {
+    read_file(path, buffer, |_| {})
+}
+
+/// The digest of a file, its bytes shown on the way.
+fn read_file(path: &Path, buffer: &mut [u8], mut show: impl FnMut(&[u8])) -> Result<Sha256Digest, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
     let mut file = open_file(path)?;
     let mut hasher = Sha256::new();
     loop {
         match read_some(&mut file, buffer).map_err(read_error)? {
             0 => return Ok(hasher.finish()),
-            length => hasher.update(&buffer[..length]),
+            length => {
+                hasher.update(&buffer[..length]);
+                show(&buffer[..length]);
+            }
         }
     }
 }

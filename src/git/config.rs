@@ -1,5 +1,7 @@
 //! The configuration and the attributes of a repository, and the versions of a file that is being merged.
 
+use std::path::Path;
+
 use super::{Answer, Git, GitError};
 
 impl Git {
@@ -31,6 +33,12 @@ impl Git {
             Some(5) => Ok(false),
             _ => Err(failed("config", &answer)),
         }
+    }
+
+    /// True if git ignores a file and tracks none by that name.
+    pub fn is_ignored(&self, path: &Path) -> bool {
+        let answer = self.launcher.run(["check-ignore".as_ref(), "--quiet".as_ref(), "--".as_ref(), path.as_os_str()]);
+        answer.is_ok_and(|answer| answer.succeeded())
     }
 
     /// The value of an attribute of a path below the top, from whichever file sets it; `unspecified` if none does.

@@ -3,6 +3,7 @@
 pub mod advice;
 mod changes;
 mod explained;
+mod install;
 mod mirror;
 mod modules;
 mod tools;
@@ -30,6 +31,7 @@ pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
     ReleaseOfHash,
 };
+pub use install::{InstallReport, InstallState, InstalledPackage};
 pub use mirror::{Fate, MirrorReport, MirroredPackage};
 pub use modules::{
     CallOnPath, InstalledModule, InstalledModules, ModuleHolder, ModuleVersions, OutdatedModule, OutdatedModules,
@@ -140,6 +142,7 @@ impl RootOutcome {
     pub fn code(&self) -> ExitCode {
         let body = match &self.body {
             Ok(Body::Verified(verified)) => verified.code(),
+            Ok(Body::Install(report)) => ExitCode::all(report.failed.iter().map(ExitCode::of_error)),
             Ok(Body::Mirror(report)) => ExitCode::all(report.failed.iter().map(ExitCode::of_error)),
             Ok(_) => ExitCode::Done,
             Err(error) => ExitCode::of_error(error),
@@ -172,6 +175,8 @@ pub enum Body {
     Trust(TrustReport),
     /// `list --modules`: the module calls.
     Modules(Vec<UsedModule>),
+    /// `install`: the packages and modules.
+    Install(InstallReport),
     /// `get`: what is installed.
     Installed(InstalledModules),
     /// `explain`: a rule, a hash or a provider.

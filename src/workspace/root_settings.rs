@@ -96,6 +96,16 @@ impl RunSettings {
         }
     }
 
+    /// `TF_DATA_DIR`, relative to the root module; else `.terraform`.
+    pub fn data_dir_name(&self) -> PathBuf {
+        PathBuf::from(self.variables.get("TF_DATA_DIR").unwrap_or(".terraform"))
+    }
+
+    /// The directory in which the tools install, to be opened.
+    pub fn data_dir(&self) -> PathBuf {
+        self.root.join(self.data_dir_name())
+    }
+
     /// How the module tree is read.
     pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
         let of_process = self.variables.with_prefix("TF_VAR_");

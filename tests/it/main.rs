@@ -21,6 +21,7 @@ mod index;
 #[cfg(feature = "cloud")]
 mod index_clouds;
 mod index_servers;
+mod install;
 mod kept;
 mod killed;
 mod lock;

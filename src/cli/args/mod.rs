@@ -19,6 +19,7 @@ use crate::commands::fmt::FmtArgs;
 use crate::commands::get;
 use crate::commands::git::GitArgs;
 use crate::commands::hash::HashArgs;
+use crate::commands::install::InstallArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::locking::LockArgs;
 use crate::commands::migrate::MigrateArgs;
@@ -58,6 +59,7 @@ pub(super) enum Command {
     Outdated(OutdatedArgs),
     Migrate(MigrateArgs),
     Mirror(MirrorArgs),
+    Install(InstallArgs),
     Get(GetArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
@@ -207,6 +209,10 @@ impl Command {
             }
             Command::Explain(args) => {
                 Common { providers: args.topic.as_deref().into_iter().collect(), ..of("explain", &args.within, &[]) }
+            }
+            Command::Install(args) => {
+                let common = with_variables(&args.variables, of("install", &args.within, &args.providers));
+                Common { packages: Some(&args.packages), ..common }
             }
             Command::Get(args) => with_variables(&args.variables, of("get", &args.within, &[])),
             Command::Fmt(args) => of("fmt", &args.within, &[]),

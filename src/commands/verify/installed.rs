@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Root;
 use crate::addr::ProviderAddr;
-use crate::disk::cli_config::{CliConfig, MethodKind};
+use crate::commands::local_places::LocalPlaces;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
 use crate::disk::package::{PackageError, hash_archive, hash_directory};
 use crate::error::Error;
@@ -50,26 +50,11 @@ enum Holds {
 
 /// Where packages are: below the data directory, in the plugin cache, and in mirrors, those of the CLI configuration or
 /// else the implied ones.
-///
-/// Source: `internal/command/cliconfig/provider_installation.go` and `provider_source.go` of both tools.
 fn places(root: &Root) -> Result<Vec<(PathBuf, Holds)>, Error> {
-    let settings = root.settings();
-    let config = CliConfig::load(&settings.variables, settings.dialect)?;
-    let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
-    let installed = [settings.root.join(data).join("providers")].into_iter().chain(config.plugin_cache_dir.clone());
-    let implied = || config.plugin_dirs(&settings.root);
-    let stated = config.installation.as_ref().map(|installation| installation.methods.iter());
-    let mirrors: Vec<PathBuf> =
-        stated.map_or_else(implied, |methods| methods.filter_map(|method| mirror_of(&method.kind)).collect());
-    let offered = mirrors.into_iter().map(|mirror| (settings.root.join(mirror), Holds::Offered));
+    let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(root.settings())?;
+    let installed = [root.settings().data_dir().join("providers")].into_iter().chain(plugin_cache);
+    let offered = mirrors.into_iter().map(|mirror| (mirror, Holds::Offered));
     Ok(installed.map(|place| (place, Holds::Installed)).chain(offered).collect())
-}
-
-fn mirror_of(kind: &MethodKind) -> Option<PathBuf> {
-    match kind {
-        MethodKind::FilesystemMirror { path } => Some(path.clone()),
-        _ => None,
-    }
 }
 
 /// True for this machine's platform and those of the settings.

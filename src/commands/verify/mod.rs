@@ -31,7 +31,7 @@ use crate::verify::{Unanswered, Verified};
 
 pub use gate::{Request, verify};
 pub use recall::recalled;
-pub use root::{Change, Root};
+pub use root::{Change, Root, tracked_packages};
 
 /// What the command was asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

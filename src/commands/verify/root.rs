@@ -327,7 +327,7 @@ fn foreign_modules(settings: &RunSettings, tree: &Tree) -> Vec<Finding> {
     tree.remote_modules.iter().filter_map(finding).collect()
 }
 
-fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> Vec<Finding> {
+pub fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> Vec<Finding> {
     let prefix = RepoPath::below(&settings.boundary, &settings.place).unwrap_or_default().prefix();
     let within = |path: &RepoPath| path.strip_prefix(&prefix).unwrap_or(path).to_owned();
     let finding = |folder: &TrackedFolder| {

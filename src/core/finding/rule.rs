@@ -141,7 +141,7 @@ rules! {
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
     AmbiguousName, "ambiguous-name", Deny, Trust, "A file system that folds names takes a tracked name for another one that tflock reads.", "Rename it, or remove it from version control: `git rm -r --cached PATH`.";
-    InstalledDiffers, "installed-differs", Deny, Trust, "An installed package, of a provider or a module, is not what is locked.", "Remove it and run `init` again.";
+    InstalledDiffers, "installed-differs", Deny, Trust, "An installed package, of a provider or a module, is not what is locked.", "Run `tflock install`, or `tflock get` for modules, or remove it and run `init` again.";
     HashReplaced, "hash-replaced", Deny, Trust, "Hashes of a locked release were replaced by others under the same version.", "Restore the entry from the base. If its publisher did publish it again: `tflock lock --accept-republished ADDR@VERSION --reason TEXT`, and have the record in the trust file approved.";
     HashesDropped, "hashes-dropped", Deny, Trust, "Hashes of a locked release were removed and none came in their place.", "Restore them from the base, or run `tflock lock` for all platforms.";
     LockFileRemoved, "lock-file-removed", Deny, Trust, "The dependency lock file was removed, though its root module is still there.", "Restore it from the base: `git checkout REV -- PATH`. Without it whatever is served next is recorded.";

@@ -8,7 +8,7 @@ use hcl::edit::expr::Array;
 use hcl::edit::structure::{Block, Body};
 
 use super::{
-    Ban, Exclude, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust,
+    Ban, Exclude, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, LinkChoice,
     OptionalPlatforms, Policy, Problem, ProviderScope, Settings, SettingsError, SignatureRule, ToolChoice,
 };
 use crate::addr::Hostname;
@@ -20,7 +20,7 @@ use crate::version::Constraints;
 
 const TOP: Place = Place {
     name: "here",
-    attributes: &["platforms", "tool", "source", "exclude", "optional_platforms"],
+    attributes: &["platforms", "tool", "source", "link", "exclude", "optional_platforms"],
     blocks: &["policy", "host", "index", "ban", "exempt", "level"],
 };
 const POLICY: Place = Place {
@@ -39,6 +39,14 @@ const TOOLS: [(&str, ToolChoice); 3] = [
     ("auto", ToolChoice::Auto),
     ("terraform", ToolChoice::Is(Dialect::Terraform)),
     ("tofu", ToolChoice::Is(Dialect::OpenTofu)),
+];
+/// The words of `link`.
+pub const LINKS: [(&str, LinkChoice); 5] = [
+    ("auto", LinkChoice::Auto),
+    ("clone", LinkChoice::Clone),
+    ("hard", LinkChoice::Hard),
+    ("symlink", LinkChoice::Symlink),
+    ("copy", LinkChoice::Copy),
 ];
 /// The words of `signature`.
 pub const SIGNATURES: [(&str, SignatureRule); 3] =
@@ -72,6 +80,7 @@ impl Reader<'_, Problem> {
             platforms: self.wanted_platforms(body),
             tool: self.word(body, "tool", &TOOLS),
             source: self.text(body, "source").and_then(|source| self.keep(&source, source.text.parse())),
+            link: self.word(body, "link", &LINKS),
             exclude: self.exclude(body),
             optional_platforms: self.optional_platforms(body),
             ..Settings::default()

@@ -38,6 +38,7 @@ impl Settings {
             platforms: self.platforms.or(outer.platforms),
             tool: self.tool.or(outer.tool),
             source: self.source.or(outer.source),
+            link: self.link.or(outer.link),
             exclude: [self.exclude, outer.exclude].concat(),
             optional_platforms: [self.optional_platforms, outer.optional_platforms].concat(),
             policy: self.policy.and(outer.policy),

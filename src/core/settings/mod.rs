@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 pub use crate::hcl::Shape;
 pub use date::{Date, DateError};
-pub use decode::decode;
+pub use decode::{LINKS, decode};
 pub use error::{Problem, SettingsError};
 pub use exclude::{Exclude, ExcludeError};
 pub use index::{Index, IndexPlace, IndexPlaceError, IndexTrust};
@@ -53,6 +53,8 @@ pub struct Settings {
     /// Which tool the files are for.
     pub tool: Option<ToolChoice>,
     pub source: Option<SourceChoice>,
+    /// How `install` puts packages into root modules.
+    pub link: Option<LinkChoice>,
     /// Directories in which no root module is searched for.
     pub exclude: Vec<Exclude>,
     /// Platforms that some providers may lack.
@@ -73,6 +75,22 @@ pub enum ToolChoice {
     Auto,
     /// `terraform` or `tofu`.
     Is(Dialect),
+}
+
+/// How the package of a root module is made of that in the package store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LinkChoice {
+    /// The first of the next three that works.
+    #[default]
+    Auto,
+    /// Clones: files that share their blocks until one of them is written.
+    Clone,
+    /// Hard links, which are read-only.
+    Hard,
+    /// Copies.
+    Copy,
+    /// A symbolic link to the package in the store, as from a plugin cache.
+    Symlink,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -235,10 +235,12 @@ fn what_is_not_hcl_has_its_place() {
 
 #[test]
 fn the_nearest_choice_wins() {
-    let outer = settings("platforms = [\"a_b\"]\ntool = \"tofu\"\noptional_platforms = { a = [\"a_b\"] }\n");
+    let outer =
+        settings("platforms = [\"a_b\"]\ntool = \"tofu\"\nlink = \"hard\"\noptional_platforms = { a = [\"a_b\"] }\n");
     let inner = settings("platforms = [\"c_d\"]\nsource = \"origin\"\noptional_platforms = { b = [\"a_b\"] }\n");
     let both = inner.over(outer);
     assert_eq!(both.platforms, Some(vec!["c_d".parse().unwrap()]));
+    assert_eq!(both.link, Some(LinkChoice::Hard));
     assert_eq!((both.dialect(), both.source.clone()), (Some(Dialect::OpenTofu), Some(SourceChoice::Origin)));
     assert!(["a", "b"].iter().all(|name| both.optional(&addr(name), &"a_b".parse().unwrap())));
 }

@@ -210,6 +210,18 @@ impl Drop for Cache {
     }
 }
 
+impl CacheOptions {
+    /// Where the package store may be. It alone may be inside a working tree whose git ignores it.
+    pub fn package_place(self, is_ignored: impl Fn(&Path, &Path) -> bool) -> Result<PathBuf, String> {
+        let Self { directory, work_trees, .. } = self;
+        find_place(directory.clone(), &work_trees).or_else(|problem| {
+            let place = find_place(directory, &[])?;
+            let around = work_trees.iter().find(|tree| is_within(&place, std::slice::from_ref(tree)));
+            if around.is_some_and(|tree| is_ignored(tree, &place)) { Ok(place) } else { Err(problem) }
+        })
+    }
+}
+
 fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<PathBuf, String> {
     let place = match directory.filter(|given| !given.as_os_str().is_empty()) {
         Some(given) => std::path::absolute(given).map_err(|reason| format!("no cache is used: {reason}"))?,

@@ -9,10 +9,13 @@ use super::budget::DownloadBudget;
 use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, IndexEntry, Origin};
 use crate::disk::mirror_writer::ArchiveCopy;
+use crate::disk::package_store::Unpacking;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::Sha256Digest;
-use crate::hash::archive::{ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal, Threads};
+use crate::hash::archive::{
+    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, Refusal as ArchiveRefusal, Threads,
+};
 use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
 use crate::query::answer::Refusal;
 use crate::query::{Event, Events, PackageKey};
@@ -46,7 +49,50 @@ pub(super) struct Wanted {
     /// What it takes to download it.
     pub(super) authorization: Option<Authorization>,
     /// Where its bytes go too, if they are to be kept.
-    pub(super) copy: Option<Arc<ArchiveCopy>>,
+    pub(super) copy: Option<Destination>,
+}
+
+/// Where an archive goes while it is hashed.
+#[derive(Debug, Clone)]
+pub(super) enum Destination {
+    /// Into a file, unchanged.
+    Archive(Arc<ArchiveCopy>),
+    /// Into a directory, unpacked.
+    Unpacked(Arc<Unpacking>),
+}
+
+impl Destination {
+    fn begin(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Archive(copy) => copy.begin(),
+            Self::Unpacked(unpacking) => unpacking.begin(),
+        }
+    }
+
+    fn contents(&self) -> Option<Box<dyn Contents>> {
+        match self {
+            Self::Archive(_) => None,
+            Self::Unpacked(unpacking) => Some(unpacking.contents()),
+        }
+    }
+
+    /// Takes bytes of the archive; files that are unpacked get theirs from the hasher.
+    fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        match self {
+            Self::Archive(copy) => copy.write(bytes),
+            Self::Unpacked(unpacking) => unpacking.check(),
+        }
+    }
+
+    fn finish(&self, found: &ArchiveHashes) -> Result<(), StoreError> {
+        match self {
+            Self::Archive(_) => Ok(()),
+            Self::Unpacked(unpacking) => {
+                unpacking.finish(&found.h1, &found.files);
+                unpacking.check()
+            }
+        }
+    }
 }
 
 impl Downloads {
@@ -110,7 +156,7 @@ impl Downloads {
             // Whoever waited on the way would keep others waiting.
             waits = false;
             self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
-            package.copy.iter().try_for_each(|copy| copy.begin()).map_err(unwritten)?;
+            package.copy.iter().try_for_each(Destination::begin).map_err(unwritten)?;
             match self.pass(key, package, &mut body).await {
                 Ok(hashes) => return Ok(hashes),
                 Err(Pass::Refused(refusal)) => return Err(refusal),
@@ -130,7 +176,8 @@ impl Downloads {
 
     async fn pass(&self, key: &PackageKey, package: &Wanted, body: &mut Body) -> Result<ArchiveHashes, Pass> {
         let threads = self.threads.get().copied().unwrap_or(Threads::One);
-        let mut hasher = ArchiveHasher::on(threads, Limits::default());
+        let contents = package.copy.as_ref().and_then(Destination::contents);
+        let mut hasher = ArchiveHasher::unpacking(threads, Limits::default(), contents);
         let unusable = |bad: &BadArchive| Pass::Refused(unusable(key, package, bad));
         let (mut bytes, mut page) = (Vec::new(), None);
         while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
@@ -147,7 +194,12 @@ impl Downloads {
         }
         let page = page.unwrap_or(false);
         match hasher.finish() {
-            Ok(found) => checked(key, package, found.zh, page).map(|()| found),
+            Ok(found) => {
+                checked(key, package, found.zh, page)?;
+                let finished = package.copy.iter().try_for_each(|copy| copy.finish(&found));
+                finished.map_err(|error| Pass::Refused(unwritten(error)))?;
+                Ok(found)
+            }
             Err(ArchiveRefusal { zh, error, .. }) => {
                 checked(key, package, zh, page)?;
                 Err(unusable(&error))

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archives::{BY_SUMS, Downloads, Wanted};
+use super::archives::{BY_SUMS, Destination, Downloads, Wanted};
 use super::mirror::{MirrorSource, unlisted};
 use super::registry::{RegistrySource, listed};
 use super::source::SourceState;
@@ -108,7 +108,7 @@ impl SourceState {
     async fn fetched(&self, key: &PackageKey, place: Place, copy: &Arc<ArchiveCopy>) -> Result<PackageFacts, Refusal> {
         match (self, place) {
             (_, Place::Origin(wanted)) => {
-                let wanted = Wanted { copy: Some(Arc::clone(copy)), ..*wanted };
+                let wanted = Wanted { copy: Some(Destination::Archive(Arc::clone(copy))), ..*wanted };
                 let found = self.downloads().fetch(key.clone(), &wanted).await?;
                 let unread = PackageFacts::unread(Some(found.zh), wanted.file_name);
                 Ok(PackageFacts { h1: Some(found.h1), computed: true, size: Some(found.size), ..unread })
@@ -116,7 +116,9 @@ impl SourceState {
             (Self::Mirror(mirror), Place::Mirror(MirrorPackage::Local(found))) => {
                 mirror.local_copy(key, found, copy).await
             }
-            (Self::Mirror(mirror), Place::Mirror(package)) => mirror.facts(key, package, Some(Arc::clone(copy))).await,
+            (Self::Mirror(mirror), Place::Mirror(package)) => {
+                mirror.facts(key, package, Some(Destination::Archive(Arc::clone(copy)))).await
+            }
             (Self::Registry(_), Place::Mirror(_)) => Err(self.unrecorded(key).into()),
         }
     }

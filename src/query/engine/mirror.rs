@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::archives::{Downloads, Wanted};
+use super::archives::{Destination, Downloads, Wanted};
 use super::budget::Reservation;
 use super::search::{self, Searched};
 use super::signed::{self, Documents, SignedSums};
@@ -13,7 +13,6 @@ use super::{Equipment, LOOKED_AT, each, local};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::mirror::LocalPackage;
-use crate::disk::mirror_writer::ArchiveCopy;
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
@@ -237,7 +236,7 @@ impl MirrorSource {
         &self,
         key: &PackageKey,
         package: MirrorPackage,
-        copy: Option<Arc<ArchiveCopy>>,
+        copy: Option<Destination>,
     ) -> Result<PackageFacts, Refusal> {
         match package {
             MirrorPackage::Local(found) => self.local(key.clone(), found).await,
@@ -263,7 +262,7 @@ impl MirrorSource {
         &self,
         key: PackageKey,
         archive: MirrorArchive,
-        copy: Option<Arc<ArchiveCopy>>,
+        copy: Option<Destination>,
     ) -> Result<PackageFacts, Refusal> {
         let (url, file_name) = (archive.url.clone(), archive.file_name.clone());
         let wanted = Wanted { url, file_name, zh: None, copy, authorization: None };
@@ -296,7 +295,7 @@ impl MirrorSource {
         &self,
         key: PackageKey,
         package: OciPackage,
-        copy: Option<Arc<ArchiveCopy>>,
+        copy: Option<Destination>,
     ) -> Result<PackageFacts, Refusal> {
         let Mirror::Oci(mirror) = &self.mirror else {
             let message = format!("{} has no blobs", self.mirror.shown());

@@ -18,6 +18,7 @@ mod shared_index;
 mod signed;
 mod source;
 mod sources;
+mod unpacked;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -35,6 +36,7 @@ pub use budget::DownloadBudget;
 use copies::SignedDigests;
 pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
 pub use sources::Sources;
+pub use unpacked::{UnpackOrder, Unpacked};
 
 /// How many packages of one release are looked at: real ones have some twenty.
 const LOOKED_AT: usize = 64;

@@ -70,6 +70,11 @@ impl Sources {
         answers.await.into_values().collect()
     }
 
+    /// Says on how many threads one archive is hashed, unless somebody said so before.
+    pub(super) fn hash_on(&self, threads: Threads) {
+        self.threads.get_or_init(|| threads);
+    }
+
     /// Root modules that want the same of a provider share one answer: it takes 15 KB.
     async fn shared(self: Arc<Self>, addr: ProviderAddr, query: Query) -> Answer {
         let answer = async {
@@ -163,7 +168,7 @@ impl Sources {
         .await
     }
 
-    fn taking(&self, addr: &ProviderAddr) -> Vec<&SourceState> {
+    pub(super) fn taking(&self, addr: &ProviderAddr) -> Vec<&SourceState> {
         self.sources.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, source)| source).collect()
     }
 

@@ -3,6 +3,7 @@
 mod changes;
 mod explained;
 pub(super) mod findings;
+mod install;
 pub(super) mod many;
 mod mirror;
 mod modules;
@@ -71,6 +72,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Formatted(files) => tools::formatted(files),
         Body::Hashed(lines) => tools::hashes(lines),
         Body::Cache(report) => tools::cache(report),
+        Body::Install(report) => install::install(report, style),
         Body::Mirror(report) => mirror::mirror(report, &root.findings, style),
         Body::Git(reports) => tools::git(reports),
         // What was decided stands in the notes.
@@ -108,6 +110,10 @@ fn remark(root: &RootOutcome, style: Style) -> String {
     match &root.body {
         Ok(Body::Verified(verified)) => verified::reasons(verified, style),
         Ok(Body::Changes(_) | Body::Review(_)) => String::new(),
+        Ok(Body::Install(report)) => {
+            let failed = report.failed.iter().map(|error| failure::human(error, style));
+            findings::findings(&root.findings, style) + &failed.collect::<String>()
+        }
         Ok(Body::Mirror(report)) => report.failed.iter().map(|error| failure::human(error, style)).collect(),
         Ok(_) => findings::findings(&root.findings, style),
         Err(error) => findings::findings(&root.findings, style) + &failure::human(error, style),

@@ -4,6 +4,7 @@
 //! each with its `path`, the directory; the file that a body on its own calls `path` is called `file` there.
 
 mod explained;
+mod install;
 mod mirror;
 mod modules;
 mod tools;
@@ -105,6 +106,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Formatted(files)) => tools::formatted(files),
         Ok(Body::Hashed(lines)) => tools::hashes(lines),
         Ok(Body::Cache(report)) => tools::cache(report),
+        Ok(Body::Install(report)) => install::install(report),
         Ok(Body::Mirror(report)) => mirror::mirror(report),
         Ok(Body::Git(reports)) => tools::git(reports),
         Ok(Body::Merged(files)) => tools::merged(files),

@@ -17,6 +17,8 @@ const LONGEST_PART: usize = 255;
 pub struct Entry {
     pub name: Box<[u8]>,
     pub directory: bool,
+    /// Its Unix mode, if the archive was made where there is one.
+    pub mode: Option<u32>,
     /// The digest of the content; none for a directory whose content cannot be read.
     pub digest: Option<Sha256Digest>,
 }
@@ -25,8 +27,16 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     pub h1: PackageHash,
-    /// Names of files at the top that begin like a provider's program.
-    pub programs: Vec<Box<[u8]>>,
+    pub files: Vec<PackageFile>,
+}
+
+/// One file of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageFile {
+    /// Its path, with slashes.
+    pub path: Box<[u8]>,
+    /// Whether it can be run.
+    pub executable: bool,
 }
 
 /// The `h1:` of the unpacked package.
@@ -36,7 +46,7 @@ pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
     }
     let mut paths = Vec::with_capacity(entries.len());
     for entry in entries {
-        paths.push((path_of(entry)?, entry));
+        paths.push((path_of(&entry.name, entry.directory)?, entry));
     }
     // By parts, so that what lies in a folder follows it at once.
     paths.sort_by(|(one, _), (other, _)| parts(one).cmp(parts(other)));
@@ -52,13 +62,15 @@ pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
         }
     }
     paths.retain(|(_, entry)| !entry.directory);
-    let mut files: Vec<(Vec<u8>, Sha256Digest)> = Vec::with_capacity(paths.len());
+    let mut hashed: Vec<(Vec<u8>, Sha256Digest)> = Vec::with_capacity(paths.len());
+    let mut files = Vec::with_capacity(paths.len());
     for (path, entry) in paths {
         let Some(digest) = entry.digest else { return Err(BadArchive::NotADirectory(lossy(&entry.name))) };
-        files.push((path, digest));
+        let executable = entry.mode.is_some_and(|mode| mode & 0o111 != 0);
+        files.push(PackageFile { path: path.as_slice().into(), executable });
+        hashed.push((path, digest));
     }
-    let programs = files.iter().filter(|(path, _)| is_program(path)).map(|(path, _)| path.as_slice().into()).collect();
-    Ok(Installed { h1: h1(files)?, programs })
+    Ok(Installed { h1: h1(hashed)?, files })
 }
 
 /// The `h1:` of the packed archive; none if it has none. Every entry counts.
@@ -72,7 +84,7 @@ pub fn archive_form(entries: &[Entry]) -> Option<PackageHash> {
 /// Source: `internal/providercache`, `CachedProvider.ExecutableFile`.
 pub fn is_program_of(name: &[u8], kind: &str) -> bool {
     let rest = name.strip_prefix(PROGRAM).and_then(|rest| rest.strip_prefix(kind.as_bytes()));
-    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'_' | b'.')))
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'_' | b'.')) && !rest.contains(&b'/'))
 }
 
 const PROGRAM: &[u8] = b"terraform-provider-";
@@ -83,8 +95,12 @@ pub(super) fn is_program(path: &[u8]) -> bool {
     path.starts_with(PROGRAM) && !path.contains(&b'/')
 }
 
-fn path_of(entry: &Entry) -> Result<Vec<u8>, BadArchive> {
-    let name = &*entry.name;
+/// The path of a file in the package, by its name in the archive; none for directories, whose names end in a slash.
+pub(super) fn file_path(name: &[u8]) -> Result<Option<Vec<u8>>, BadArchive> {
+    if name.last() == Some(&b'/') { Ok(None) } else { path_of(name, false).map(Some) }
+}
+
+fn path_of(name: &[u8], is_directory: bool) -> Result<Vec<u8>, BadArchive> {
     if name.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| part == b"..") {
         return Err(BadArchive::ParentName(lossy(name)));
     }
@@ -94,7 +110,7 @@ fn path_of(entry: &Entry) -> Result<Vec<u8>, BadArchive> {
         return Err(BadArchive::Name(lossy(name)));
     }
     let kept: Vec<&[u8]> = parts(name).filter(|part| !matches!(*part, b"" | b".")).collect();
-    if kept.is_empty() && !entry.directory {
+    if kept.is_empty() && !is_directory {
         return Err(BadArchive::NotADirectory(lossy(name)));
     }
     Ok(kept.join(&b'/'))
@@ -121,6 +137,7 @@ mod tests {
             .map(|(name, content)| Entry {
                 name: name.as_bytes().into(),
                 directory: name.ends_with('/'),
+                mode: name.starts_with("terraform-").then_some(0o755),
                 digest: Some(Sha256Digest::of(content.as_bytes())),
             })
             .collect()
@@ -185,8 +202,9 @@ mod tests {
         ] {
             assert_eq!(is_program_of(name.as_bytes(), "foo"), is, "{name}");
         }
-        let found =
-            directory_form(&entries(&[("./terraform-provider-a", ""), ("x/terraform-provider-b", "")])).unwrap();
-        assert_eq!(found.programs, [Box::from(b"terraform-provider-a".as_slice())]);
+        assert!(!is_program_of(b"terraform-provider-foo_v1/x", "foo"));
+        let found = directory_form(&entries(&[("terraform-provider-a", ""), ("./x", "")])).unwrap();
+        let file = |path: &str, executable| PackageFile { path: path.as_bytes().into(), executable };
+        assert_eq!(found.files, [file("terraform-provider-a", true), file("x", false)]);
     }
 }

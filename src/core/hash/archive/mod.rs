@@ -19,8 +19,10 @@ pub use error::{BadArchive, Oddity, Refusal};
 pub use limits::Limits;
 pub use unpacking::{ReadError, Unpacked, Unpacking};
 
-pub use self::forms::is_program_of;
+use self::central::Streamed;
 use self::forms::{Entry, archive_form, directory_form};
+pub use self::forms::{PackageFile, is_program_of};
+pub use self::sink::Contents;
 use self::sink::{Programs, Sink};
 use self::stream::Stream;
 use super::{PackageHash, Sha256Digest};
@@ -49,7 +51,8 @@ pub struct ArchiveHashes {
     pub h1: PackageHash,
     /// The archive form, where it exists and is another: the only `h1:` by which the tools accept the packed archive.
     pub archive_form: Option<PackageHash>,
-    programs: Vec<Box<[u8]>>,
+    /// The files of the installed package.
+    pub files: Vec<PackageFile>,
     /// What the programs say of themselves, in the order of their names.
     built_from: Vec<Program>,
 }
@@ -64,7 +67,7 @@ impl ArchiveHashes {
         let mut built_from: Vec<_> =
             read.into_iter().filter_map(|(at, info)| Some((entries.get(at)?.name.clone(), info))).collect();
         built_from.sort_by(|(one, _), (other, _)| one.cmp(other));
-        Ok(Self { zh, size, h1: installed.h1, archive_form, programs: installed.programs, built_from })
+        Ok(Self { zh, size, h1: installed.h1, archive_form, files: installed.files, built_from })
     }
 
     /// What the program of a provider of this type was built from: of the program that the tools start.
@@ -75,7 +78,7 @@ impl ArchiveHashes {
 
     /// True if the package has the program of a provider of this type, without which the tools refuse to install it.
     pub fn has_program(&self, kind: &str) -> bool {
-        self.programs.iter().any(|name| is_program_of(name, kind))
+        self.files.iter().any(|file| is_program_of(&file.path, kind))
     }
 }
 
@@ -100,7 +103,13 @@ impl ArchiveHasher {
 
     /// Hashes on as many threads.
     pub fn on(threads: Threads, limits: Limits) -> Self {
-        Self { sink: Sink::new(threads), stream: Stream::new(limits), size: 0, refused: None }
+        Self::unpacking(threads, limits, None)
+    }
+
+    /// The same, with the files going somewhere too. They count for nothing before [`finish`](Self::finish) has returned: only
+    /// the end of an archive says what it holds.
+    pub fn unpacking(threads: Threads, limits: Limits, contents: Option<Box<dyn Contents>>) -> Self {
+        Self { sink: Sink::new(threads, contents), stream: Stream::new(limits), size: 0, refused: None }
     }
 
     /// Takes more bytes. Once the archive is refused they count for `zh:` and the size alone.
@@ -130,7 +139,8 @@ impl ArchiveHasher {
                 .map(|(entry, digest)| {
                     // Content under such a name cannot be read by it.
                     let readable = entry.unpacked == 0 || entry.name.last() != Some(&b'/');
-                    Entry { name: entry.name, directory: entry.directory, digest: readable.then_some(digest) }
+                    let Streamed { name, directory, mode, .. } = entry;
+                    Entry { name, directory, mode, digest: readable.then_some(digest) }
                 })
                 .collect();
             ArchiveHashes::of_entries(digests.zh, size, &entries, programs)

@@ -5,9 +5,11 @@
 
 use std::mem;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::Threads;
+use super::forms::file_path;
+use super::{BadArchive, Threads};
 use crate::goinfo::{GoInfo, Scan, Unknown};
 use crate::hash::Sha256Digest;
 use crate::hash::sha256::Sha256;
@@ -24,6 +26,18 @@ const MOST_PROGRAMS: usize = 4;
 /// A block with less space than this is handed on: inflate needs room to be fast.
 const LEAST_SPACE: usize = 32 << 10;
 
+/// Where the files of an archive go while it is hashed. It keeps what goes wrong to itself until it is asked.
+pub trait Contents: Send {
+    /// A file begins, by its path in the package.
+    fn begin(&mut self, path: &[u8]);
+
+    /// More bytes of the file.
+    fn write(&mut self, bytes: &[u8]);
+
+    /// The file is complete.
+    fn end(&mut self);
+}
+
 pub(super) struct Digests {
     pub(super) zh: Sha256Digest,
     pub(super) entries: Vec<Sha256Digest>,
@@ -33,6 +47,7 @@ pub(super) struct Sink {
     block: Vec<u8>,
     filled: usize,
     worker: Worker,
+    unpacks: bool,
     /// What reads the current entry, if it is a program.
     program: Option<Box<Scan>>,
     programs: Programs,
@@ -48,13 +63,28 @@ enum Worker {
 
 impl Sink {
     /// A sink on this thread or with one of its own; on this one, too, if no other can be had.
-    pub(super) fn new(threads: Threads) -> Self {
+    pub(super) fn new(threads: Threads, contents: Option<Box<dyn Contents>>) -> Self {
+        let unpacks = contents.is_some();
+        let hashing = Hashing { contents, ..Hashing::default() };
         let worker = match threads {
-            Threads::One => None,
-            Threads::Two => Overlapped::start(),
+            Threads::One => Worker::Inline(hashing),
+            Threads::Two => Overlapped::start(hashing),
         };
-        let worker = worker.map_or_else(|| Worker::Inline(Hashing::default()), Worker::Thread);
-        Self { block: vec![0; BLOCK], filled: 0, worker, program: None, programs: Vec::new() }
+        Self { block: vec![0; BLOCK], filled: 0, worker, unpacks, program: None, programs: Vec::new() }
+    }
+
+    /// Begins an entry, by its name in the archive.
+    pub(super) fn begin_entry(&mut self, name: &[u8]) -> Result<(), BadArchive> {
+        if !self.unpacks {
+            return Ok(());
+        }
+        if let Some(path) = file_path(name)? {
+            match &mut self.worker {
+                Worker::Inline(hashing) => hashing.begin(&path),
+                Worker::Thread(overlapped) => overlapped.send(Job::Begin(path)),
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn archive(&mut self, bytes: &[u8]) {
@@ -79,7 +109,7 @@ impl Sink {
             program.update(&self.block[self.filled..self.filled + length]);
         }
         match &mut self.worker {
-            Worker::Inline(hashing) => hashing.content.update(&self.block[..length]),
+            Worker::Inline(hashing) => hashing.content(&self.block[..length]),
             Worker::Thread(overlapped) => {
                 self.filled += length;
                 if BLOCK - self.filled < LEAST_SPACE {
@@ -95,7 +125,7 @@ impl Sink {
             if let Some(program) = &mut self.program {
                 program.update(bytes);
             }
-            return hashing.content.update(bytes);
+            return hashing.content(bytes);
         }
         while !bytes.is_empty() {
             let space = self.space();
@@ -135,10 +165,27 @@ struct Hashing {
     zh: Sha256,
     content: Sha256,
     entries: Vec<Sha256Digest>,
+    contents: Option<Box<dyn Contents>>,
+    in_file: bool,
 }
 
 impl Hashing {
+    fn begin(&mut self, path: &[u8]) {
+        self.in_file = true;
+        self.contents.iter_mut().for_each(|contents| contents.begin(path));
+    }
+
+    fn content(&mut self, bytes: &[u8]) {
+        self.content.update(bytes);
+        if self.in_file {
+            self.contents.iter_mut().for_each(|contents| contents.write(bytes));
+        }
+    }
+
     fn end_entry(&mut self) {
+        if mem::take(&mut self.in_file) {
+            self.contents.iter_mut().for_each(|contents| contents.end());
+        }
         self.entries.push(mem::take(&mut self.content).finish());
     }
 
@@ -155,8 +202,12 @@ impl Hashing {
                     block
                 }
                 Job::Content(block, length) => {
-                    self.content.update(&block[..length]);
+                    self.content(&block[..length]);
                     block
+                }
+                Job::Begin(path) => {
+                    self.begin(&path);
+                    continue;
                 }
                 Job::EndEntry => {
                     self.end_entry();
@@ -173,6 +224,7 @@ impl Hashing {
 /// Work for the second thread: a block and how much of it counts.
 enum Job {
     Archive(Vec<u8>, usize),
+    Begin(Vec<u8>),
     Content(Vec<u8>, usize),
     EndEntry,
 }
@@ -188,12 +240,24 @@ struct Overlapped {
 }
 
 impl Overlapped {
-    fn start() -> Option<Self> {
+    /// On this thread after all if no other one can be had.
+    fn start(hashing: Hashing) -> Worker {
         let (jobs, todo) = sync_channel(2 * BLOCKS);
         let (done, used) = channel();
-        let work = move || Hashing::default().work(&todo, &done);
-        let thread = thread::Builder::new().name("digests".to_owned()).spawn(work).ok()?;
-        Some(Self { jobs, used, unallocated: BLOCKS, archive: vec![0; BLOCK], archive_filled: 0, thread })
+        // A thread that cannot be started drops what it was to own.
+        let shared = Arc::new(Mutex::new(Some(hashing)));
+        let taken = Arc::clone(&shared);
+        let take = |shared: &Mutex<Option<Hashing>>| {
+            shared.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
+        };
+        let work = move || take(&taken).work(&todo, &done);
+        match thread::Builder::new().name("digests".to_owned()).spawn(work) {
+            Ok(thread) => {
+                let archive = vec![0; BLOCK];
+                Worker::Thread(Self { jobs, used, unallocated: BLOCKS, archive, archive_filled: 0, thread })
+            }
+            Err(_) => Worker::Inline(take(&shared)),
+        }
     }
 
     fn archive(&mut self, mut bytes: &[u8]) {
@@ -254,7 +318,7 @@ mod tests {
     fn both_ways_give_the_same_digests() {
         let bytes: Vec<u8> = (0..1_000_000u32).map(|number| (number % 251) as u8).collect();
         for threads in [Threads::One, Threads::Two] {
-            let mut sink = Sink::new(threads);
+            let mut sink = Sink::new(threads, None);
             for piece in bytes.chunks(77_777) {
                 sink.archive(piece);
                 sink.content(piece);

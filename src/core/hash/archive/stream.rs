@@ -174,6 +174,7 @@ impl Stream {
             data: self.position + length as u64,
             ..Streamed::default()
         };
+        sink.begin_entry(&entry.name)?;
         let sizes_follow = entry.is_described() && (header.method == DEFLATED || header.packed == 0);
         self.current = Current {
             entry,

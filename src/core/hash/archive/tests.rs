@@ -31,7 +31,7 @@ fn by_crate(bytes: &[u8]) -> Result<PackageHash, String> {
         let name = file.name_raw().into();
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(|error| error.to_string())?;
-        entries.push(Entry { name, directory: false, digest: Some(Sha256Digest::of(&content)) });
+        entries.push(Entry { name, directory: false, mode: None, digest: Some(Sha256Digest::of(&content)) });
     }
     archive_form(&entries).ok_or_else(|| "no archive form".to_owned())
 }

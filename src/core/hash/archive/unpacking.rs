@@ -42,7 +42,7 @@ impl<'a, R: Read + Seek> Unpacking<'a, R> {
     /// Reads the archive to its end.
     pub fn open(reader: &'a mut R, limits: Limits) -> Result<Self, ReadError> {
         reader.rewind()?;
-        let (mut stream, mut sink) = (Stream::new(limits), Sink::new(Threads::One));
+        let (mut stream, mut sink) = (Stream::new(limits), Sink::new(Threads::One, None));
         let mut piece = vec![0; PIECE];
         loop {
             match reader.read(&mut piece) {

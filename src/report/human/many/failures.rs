@@ -44,6 +44,7 @@ pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = 
     let errors: Vec<&Error> = match &root.body {
         Err(error) => vec![error],
         Ok(Body::Verified(verified)) => verified.inconclusive.iter().map(|it| &it.error).collect(),
+        Ok(Body::Install(report)) => report.failed.iter().collect(),
         Ok(Body::Mirror(report)) => report.failed.iter().collect(),
         Ok(_) => Vec::new(),
     };

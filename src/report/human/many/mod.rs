@@ -70,7 +70,7 @@ pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
 
 /// What has no form of its own for many root modules: each below its name, where it is about one.
 fn others(outcome: &Outcome, style: Style) -> String {
-    let mut text = super::mirror::many(&outcome.roots, style);
+    let mut text = super::mirror::many(&outcome.roots, style) + &super::install::many(&outcome.roots, style);
     for root in &outcome.roots {
         let Ok(found) = &root.body else { continue };
         match found {
@@ -80,6 +80,7 @@ fn others(outcome: &Outcome, style: Style) -> String {
             | Body::OutdatedModules(_)
             | Body::Changes(_)
             | Body::Review(_)
+            | Body::Install(_)
             | Body::Mirror(_)
             | Body::Verified(_) => continue,
             Body::Trust(_) | Body::Modules(_) | Body::Installed(_) => {

@@ -1,0 +1,196 @@
+//! The package store: what it has of the wanted packages, and what comes into it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::commands::Services;
+use crate::commands::services::package_store;
+use crate::commands::sources::Opened;
+use crate::disk::mirror::FilesystemMirror;
+use crate::disk::package::KnownFiles;
+use crate::disk::package_store::{Shelf, StoredPackage, Unpacking};
+use crate::error::{Error, ErrorKind};
+use crate::hash::{PackageHash, PackageHashes};
+use crate::parallel;
+use crate::query::PackageKey;
+use crate::query::answer::Refusal;
+use crate::query::engine::{UnpackOrder, Unpacked};
+
+/// What came of one package.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Found {
+    /// What the store has, each hashed by this run.
+    pub(super) stored: Vec<StoredPackage>,
+    pub(super) downloaded: u64,
+    /// The hashes of a package on offer that is not recorded.
+    pub(super) unrecorded: Vec<PackageHash>,
+    /// Why there is none.
+    pub(super) refusal: Option<Refusal>,
+}
+
+impl Found {
+    /// The package that one of some recorded hashes is of.
+    pub(super) fn of(&self, recorded: &PackageHashes) -> Option<&StoredPackage> {
+        self.stored.iter().find(|stored| recorded.contains(&stored.h1))
+    }
+
+    /// The same with what another source had.
+    pub(super) fn join(&mut self, other: Self) {
+        self.stored.extend(other.stored);
+        self.downloaded += other.downloaded;
+        self.unrecorded.extend(other.unrecorded);
+        self.refusal = other.refusal.or(self.refusal.take());
+    }
+}
+
+/// Fills the package store.
+pub(super) struct Fetching<'a> {
+    store: crate::disk::package_store::PackageStore,
+    known: &'a KnownFiles,
+    notes: Mutex<BTreeSet<String>>,
+    /// The store of a run without a cache.
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl<'a> Fetching<'a> {
+    pub(super) fn new(services: &Services<'_>, directories: &[PathBuf], known: &'a KnownFiles) -> Result<Self, Error> {
+        let (store, temporary) = package_store(&services.scope, directories)?;
+        Ok(Self { store, known, notes: Mutex::default(), _temporary: temporary })
+    }
+
+    /// What people should know, a line each.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        notes.into_iter().collect()
+    }
+
+    fn entries_of(&self, key: &PackageKey) -> Shelf {
+        self.store.shelf(&key.address, &key.version, &key.platform)
+    }
+
+    /// What the store has, hashed.
+    pub(super) fn recall(&self, wanted: &BTreeMap<PackageKey, PackageHashes>) -> BTreeMap<PackageKey, Found> {
+        let named = wanted.iter().flat_map(|(key, recorded)| {
+            self.entries_of(key).named(recorded).into_iter().map(move |stored| (key.clone(), stored))
+        });
+        let judged =
+            parallel::consume(named.collect(), parallel::cores(), |(key, stored): (PackageKey, StoredPackage)| {
+                stored.is_intact(self.known).then_some((key, stored))
+            });
+        let mut found: BTreeMap<PackageKey, Found> = BTreeMap::new();
+        for (key, stored) in judged.into_iter().flatten() {
+            found.entry(key).or_default().stored.push(stored);
+        }
+        found
+    }
+
+    /// Brings packages into the store: from directories on this machine, else from their sources.
+    pub(super) fn fetch(
+        &self,
+        wanted: &BTreeMap<PackageKey, PackageHashes>,
+        places: &[PathBuf],
+        opened: Opened,
+    ) -> Result<BTreeMap<PackageKey, Found>, Error> {
+        let (mut found, mut orders) = (BTreeMap::<PackageKey, Found>::new(), BTreeMap::new());
+        // All runs take the locks in this order, so that none waits for a run that waits for it.
+        let mut locks = Vec::new();
+        for (key, recorded) in wanted {
+            let entries = self.entries_of(key);
+            match entries.lock().map_err(Error::from).and_then(|lock| {
+                locks.push(lock);
+                self.on_shelf(key, &entries, recorded)
+            }) {
+                Ok(stored) if !stored.is_empty() => {
+                    found.entry(key.clone()).or_default().stored = stored;
+                }
+                Ok(_) => {
+                    let unpacking = Arc::new(Unpacking::new(entries));
+                    orders.insert(key.clone(), UnpackOrder { unpacking, recorded: recorded.clone() });
+                }
+                Err(error) => found.entry(key.clone()).or_default().refusal = Some(error.into()),
+            }
+        }
+        let local = parallel::consume(orders.into_iter().collect(), parallel::cores(), |(key, order)| {
+            let stored = from_places(&key, &order, places);
+            (key, order, stored)
+        });
+        let mut orders = BTreeMap::new();
+        for (key, order, stored) in local {
+            match stored {
+                Some(stored) => found.entry(key).or_default().stored.push(stored),
+                None => drop(orders.insert(key, order)),
+            }
+        }
+        if orders.is_empty() {
+            return Ok(found);
+        }
+        let session = match opened {
+            Ok(Some(session)) => session,
+            Ok(None) => {
+                found.extend(orders.into_keys().map(|key| failed(key, offline)));
+                return Ok(found);
+            }
+            Err(error) => {
+                found.extend(orders.into_keys().map(|key| failed(key, |_| error.clone())));
+                return Ok(found);
+            }
+        };
+        let answers = session.ask(async |sources| sources.unpacked(orders).await)?;
+        found.extend(answers.into_iter().map(|(key, answer)| match answer {
+            Ok(Some(Unpacked { stored: Some(stored), downloaded, .. })) => {
+                (key, Found { stored: vec![stored], downloaded, ..Found::default() })
+            }
+            Ok(Some(Unpacked { hashes, .. })) => (key, Found { unrecorded: hashes, ..Found::default() }),
+            Ok(None) => failed(key, absent),
+            Err(refusal) => (key, Found { refusal: Some(refusal), ..Found::default() }),
+        }));
+        Ok(found)
+    }
+
+    /// What another run may have brought meanwhile. What was altered is discarded.
+    fn on_shelf(
+        &self,
+        key: &PackageKey,
+        entries: &Shelf,
+        recorded: &PackageHashes,
+    ) -> Result<Vec<StoredPackage>, Error> {
+        let (intact, altered): (Vec<_>, Vec<_>) =
+            entries.named(recorded).into_iter().partition(|stored| stored.is_intact(self.known));
+        for stored in altered {
+            stored.discard()?;
+            let PackageKey { address, version, platform } = key;
+            let note = format!(
+                "the copy of {address} {version} for {platform} in the package store was altered on disk; it is discarded"
+            );
+            self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(note);
+        }
+        Ok(intact)
+    }
+}
+
+/// A package from a plugin cache or a filesystem mirror, if one has it with recorded content.
+fn from_places(key: &PackageKey, order: &UnpackOrder, places: &[PathBuf]) -> Option<StoredPackage> {
+    places.iter().find_map(|place| {
+        let packages = FilesystemMirror::open(place).ok()?.packages(&key.address).ok()?;
+        // What cannot be read there comes from a source.
+        let hashes = order.unpacking.fill(packages.package(&key.version, &key.platform)?).ok()?;
+        order.keep_recorded(&hashes).ok()?
+    })
+}
+
+fn failed(key: PackageKey, why: impl Fn(&PackageKey) -> Error) -> (PackageKey, Found) {
+    let refusal = Some(Refusal::Error(why(&key)));
+    (key, Found { refusal, ..Found::default() })
+}
+
+fn offline(PackageKey { address, version, platform }: &PackageKey) -> Error {
+    let message =
+        format!("{address} {version} for {platform} is not on this machine, and --offline forbids downloading it");
+    Error::new(ErrorKind::Offline, message).hint("run `tflock install` without --offline")
+}
+
+fn absent(PackageKey { address, version, platform }: &PackageKey) -> Error {
+    let message = format!("provider {address} {version} has no package for {platform}");
+    Error::new(ErrorKind::NotFound, message)
+}

@@ -1,0 +1,285 @@
+//! `install`: what the lock files record, in every root module, each package downloaded and unpacked once.
+//!
+//! Lock files say which packages are wanted; what is installed already stays. The rest comes from the package store, which
+//! [`fetch`] fills, and [`place`] puts it into root modules. Nothing but content with a recorded `h1:` is kept or linked.
+
+mod fetch;
+mod place;
+mod wanted;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use self::fetch::{Fetching, Found};
+use self::wanted::{Root, Want};
+use super::options::{Assignments, Packages, Within, platform};
+use super::sources::Sources;
+use super::targets::{Targets, Unlocked};
+use super::{Services, get};
+use crate::disk::linking::Linker;
+use crate::disk::package::KnownFiles;
+use crate::error::{Error, ErrorKind};
+use crate::finding::Finding;
+use crate::git::TrackedFiles;
+use crate::hash::PackageHashes;
+use crate::outcome::{Body, InstallReport, InstallState, InstalledModules, InstalledPackage, Outcome, RootOutcome};
+use crate::parallel;
+use crate::platform::Platform;
+use crate::query::PackageKey;
+use crate::query::engine::unrecorded;
+use crate::settings::{LINKS, LinkChoice};
+use crate::workspace::Named;
+
+/// Threads that link packages, which wait for the disk.
+const LINKERS: usize = 8;
+
+/// Install the locked providers and modules.
+///
+/// Puts the packages that the lock file records where `terraform init` and `tofu init` would put them. Each package is
+/// downloaded and unpacked once per machine, into the package store, and linked into every root module. Only content whose
+/// h1: is recorded is installed.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock install -r && terraform init -lockfile=readonly\n  tflock install --check\n  tflock install hashicorp/aws --platform linux_arm64"
+)]
+pub(crate) struct InstallArgs {
+    /// The only providers to install.
+    #[arg(value_name = "ADDR")]
+    pub(crate) providers: Vec<String>,
+    /// Install the packages of this platform; may be repeated. Default: that of this machine.
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
+    pub(crate) platforms: Vec<Platform>,
+    /// How to make packages appear in root modules; default: the setting `link`, else auto (clone, else hard link, else copy).
+    #[arg(long, value_name = "HOW", value_parser = link())]
+    pub(crate) link: Option<LinkChoice>,
+    /// Install providers alone.
+    #[arg(long)]
+    pub(crate) no_modules: bool,
+    /// Also remove the versions of providers that the lock file does not record.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// Install nothing; exit 1 if something is missing or differs.
+    #[arg(long, conflicts_with = "prune")]
+    pub(crate) check: bool,
+    /// Install in every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    #[command(flatten)]
+    pub(crate) packages: Packages,
+    #[command(flatten)]
+    pub(crate) variables: Assignments,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+fn link() -> impl TypedValueParser<Value = LinkChoice> {
+    let words = LINKS.map(|(word, _)| word);
+    PossibleValuesParser::new(words).map(|text| {
+        let choice = LINKS.iter().find(|(word, _)| *word == text);
+        choice.map_or_else(LinkChoice::default, |(_, choice)| *choice)
+    })
+}
+
+/// Installs what the lock files record.
+pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?.or_none()?;
+    refuse_one_data_dir(&targets, services)?;
+    let (known, tracked, named) = (KnownFiles::default(), TrackedFiles::default(), Named::new(&args.providers));
+    let mut roots = parallel::each(targets.paths.len(), parallel::cores(), |at| {
+        let settings = targets.settings(at)?;
+        Root::open(settings, args, (&known, &tracked, &named)).inspect_err(|_| named.miss())
+    });
+    services.events_for(targets.dialect());
+    if let Some(error) = named.missing(not_locked) {
+        return Err(error);
+    }
+    let mut notes = Vec::new();
+    let linkers = linkers(args, &roots);
+    if !args.check {
+        let found = fetched(&roots, services, &known, &mut notes)?;
+        parallel::each_mut(&mut roots, LINKERS, |root| {
+            if let Ok(root) = root {
+                let linker = &linkers[&root.link(args)];
+                root.place(args, &found, linker, &known);
+            }
+        });
+        notes.extend(place::in_plugin_caches(&roots, &found, &linkers[&LinkChoice::Auto], &known));
+    }
+    let mut copied = linkers.values().filter(|linker| linker.had_to_copy());
+    notes.extend(copied.next().map(|_| {
+        "packages were copied, because this file system links to no file of the package store; set TFLOCK_CACHE_DIR to a \
+         directory on the same file system"
+            .to_owned()
+    }));
+    let mut outcomes: Vec<RootOutcome> = Vec::new();
+    for (path, root) in targets.paths.iter().zip(roots) {
+        outcomes.push(match root {
+            Ok(root) => root.finish(args),
+            Err(error) => RootOutcome::failed(path, error),
+        });
+    }
+    outcomes.extend(targets.outcomes.iter().cloned());
+    if targets.found {
+        outcomes.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+    let lacks = |outcome: &RootOutcome| match &outcome.body {
+        Ok(Body::Install(report)) => report.packages.iter().any(|package| !package.state.is_installed()),
+        _ => false,
+    };
+    let differs = args.check && outcomes.iter().any(lacks);
+    let outcome = Outcome::of_roots("install", outcomes).differing(differs);
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome })
+}
+
+fn not_locked(text: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}")).hint("`tflock list` shows all")
+}
+
+/// One directory cannot be that of several root modules.
+fn refuse_one_data_dir(targets: &Targets<'_>, services: &Services<'_>) -> Result<(), Error> {
+    let variable = services.variables().get("TF_DATA_DIR").map(PathBuf::from);
+    let Some(data) = variable.filter(|data| data.is_absolute() && targets.paths.len() > 1) else { return Ok(()) };
+    let message = format!(
+        "TF_DATA_DIR is the absolute path {}, and {} root modules cannot share one data directory",
+        data.display(),
+        targets.paths.len(),
+    );
+    Err(Error::new(ErrorKind::Usage, message)
+        .hint("set TF_DATA_DIR to a relative path, or install one root module at a time"))
+}
+
+/// One linker for each way that is wanted, and one for plugin caches.
+fn linkers(args: &InstallArgs, roots: &[Result<Root, Error>]) -> BTreeMap<LinkChoice, Linker> {
+    let wanted = roots.iter().flatten().map(|root| root.link(args));
+    wanted.chain([LinkChoice::Auto]).map(|choice| (choice, Linker::new(choice))).collect()
+}
+
+/// What the root modules lack, from the package store or into it.
+fn fetched(
+    roots: &[Result<Root, Error>],
+    services: &Services<'_>,
+    known: &KnownFiles,
+    notes: &mut Vec<String>,
+) -> Result<BTreeMap<PackageKey, Found>, Error> {
+    let opened: Vec<(usize, &Root)> =
+        roots.iter().enumerate().filter_map(|(at, root)| Some((at, root.as_ref().ok()?))).collect();
+    let mut wanted: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
+    for want in opened.iter().flat_map(|(_, root)| root.lacking()) {
+        wanted.entry(want.key.clone()).or_default().extend(want.recorded.iter().cloned());
+    }
+    if wanted.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let directories: Vec<PathBuf> = opened.iter().map(|(_, root)| root.settings.root.clone()).collect();
+    let fetching = Fetching::new(services, &directories, known)?;
+    let mut found = fetching.recall(&wanted);
+    let is_open = |found: &BTreeMap<PackageKey, Found>, want: &Want| {
+        found.get(&want.key).is_none_or(|found| found.of(&want.recorded).is_none())
+    };
+    let cache = Arc::new(services.open_cache(&directories));
+    let sources = Sources::new(services, &cache);
+    let asking = opened.iter().filter_map(|(at, root)| {
+        let open: Vec<_> = root.lacking().filter(|want| is_open(&found, want)).map(|want| &want.key.address).collect();
+        (!open.is_empty()).then(|| (*at, root.settings.source(), open.into_iter()))
+    });
+    let groups = sources.groups(asking.collect::<Vec<_>>());
+    for group in groups {
+        let members = group.members.iter().filter_map(|at| roots[*at].as_ref().ok());
+        let mut open: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
+        let mut places: Vec<PathBuf> = Vec::new();
+        for root in members {
+            for want in root.lacking().filter(|want| is_open(&found, want)) {
+                open.entry(want.key.clone()).or_insert_with(|| wanted[&want.key].clone());
+            }
+            let more: Vec<_> = root.places.iter().filter(|place| !places.contains(place)).cloned().collect();
+            places.extend(more);
+        }
+        for (key, answer) in fetching.fetch(&open, &places, group.opened)? {
+            found.entry(key).or_default().join(answer);
+        }
+    }
+    notes.extend(sources.notes());
+    notes.extend(fetching.notes());
+    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    Ok(found)
+}
+
+impl Root {
+    /// How packages are put here.
+    fn link(&self, args: &InstallArgs) -> LinkChoice {
+        args.link.or(self.settings.settings.link).unwrap_or_default()
+    }
+
+    /// The result, with the modules.
+    fn finish(mut self, args: &InstallArgs) -> RootOutcome {
+        let packages = std::mem::take(&mut self.wants).into_iter().map(|want| InstalledPackage {
+            address: want.key.address,
+            version: want.key.version,
+            platform: want.key.platform,
+            h1: want.h1,
+            state: want.state,
+            bytes: want.bytes,
+            downloaded: want.downloaded,
+        });
+        let packages = packages.collect();
+        let modules = if args.no_modules || args.check { Ok(None) } else { self.modules() };
+        let modules = modules.unwrap_or_else(|error| {
+            self.failed.push(error);
+            None
+        });
+        let Self { settings, findings, failed, removed, .. } = self;
+        let lock_file = settings.lock_file_shown();
+        let placed = |finding: Finding| if finding.file.is_none() { finding.in_file(&lock_file) } else { finding };
+        let findings = findings.into_iter().map(placed).collect();
+        let report = InstallReport { checked: args.check, packages, modules, removed, failed };
+        RootOutcome { path: settings.path, body: Ok(Body::Install(report)), findings }
+    }
+
+    /// Installs the modules: as `get` where they are locked, else the list of them where all are local.
+    fn modules(&self) -> Result<Option<InstalledModules>, Error> {
+        if self.is_refused { Ok(None) } else { get::install_for(&self.settings) }
+    }
+}
+
+/// A package that no lock file of the root module records for the platform, though it is one of the release.
+fn uncovered(want: &Want) -> Finding {
+    use crate::finding::Rule;
+
+    let PackageKey { address, version, platform } = &want.key;
+    let message = format!("no h1 is recorded for {address} {version} on {platform}, so `init` would download it again");
+    let hints = unrecorded(&want.key).hints;
+    let remedy = hints.first().map_or_else(String::new, |hint| format!("{hint}."));
+    Finding::new(Rule::PlatformUncovered, message).about(address).remedied_by(&remedy)
+}
+
+/// A package whose content is none that the lock file records.
+fn refused(want: &Want, hashes: &[crate::hash::PackageHash]) -> Finding {
+    use crate::finding::Rule;
+
+    let PackageKey { address, version, platform } = &want.key;
+    let own: Vec<&str> = hashes.iter().map(crate::hash::PackageHash::as_str).collect();
+    let message = format!(
+        "the package of {address} {version} for {platform} has {}, which the lock file does not record",
+        own.join(" and ")
+    );
+    let remedy = "`tflock verify` shows whether the release or the lock file was changed.";
+    Finding::new(Rule::WrongChecksum, message).about(address).remedied_by(remedy)
+}
+
+fn installed_differs(want: &Want) -> Finding {
+    use crate::finding::{Level, Rule};
+
+    let PackageKey { address, version, platform } = &want.key;
+    let done = if want.state == InstallState::Replaced {
+        "was not what is locked, and is replaced"
+    } else {
+        "is not what is locked"
+    };
+    let message = format!("the installed package of {address} {version} for {platform} {done}");
+    let finding = Finding::new(Rule::InstalledDiffers, message).about(address).in_file(&want.shown);
+    Finding { level: Level::Warn, ..finding.remedied_by("`tflock install` replaces it.") }
+}

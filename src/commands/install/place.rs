@@ -1,0 +1,147 @@
+//! From the package store into root modules and plugin caches.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::fetch::Found;
+use super::wanted::{Root, Want, cache_place, state_of};
+use super::{InstallArgs, installed_differs, refused, uncovered};
+use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::linking::{self, Linker};
+use crate::disk::mirror::FilesystemMirror;
+use crate::disk::package::KnownFiles;
+use crate::disk::package_store::StoredPackage;
+use crate::error::{Error, ErrorKind};
+use crate::hash::{HashScheme, PackageHash};
+use crate::outcome::InstallState;
+use crate::query::PackageKey;
+use crate::query::answer::Refusal;
+
+impl Root {
+    /// Puts what was found in its places.
+    pub(super) fn place(
+        &mut self,
+        args: &InstallArgs,
+        found: &BTreeMap<PackageKey, Found>,
+        linker: &Linker,
+        known: &KnownFiles,
+    ) {
+        let mut wants = std::mem::take(&mut self.wants);
+        for want in wants.iter_mut().filter(|want| !want.state.is_installed()) {
+            let nothing = Found::default();
+            let found = found.get(&want.key).unwrap_or(&nothing);
+            match found.of(&want.recorded) {
+                Some(stored) => {
+                    if let Err(error) = self.place_one(want, stored, linker, known) {
+                        self.failed.push(error);
+                    } else {
+                        want.downloaded = found.downloaded;
+                    }
+                }
+                None => self.explain(want, found),
+            }
+            if want.state == InstallState::Replaced {
+                self.findings.push(installed_differs(want));
+            }
+        }
+        self.wants = wants;
+        if args.prune
+            && let Err(error) = self.prune()
+        {
+            self.failed.push(error);
+        }
+    }
+
+    fn place_one(
+        &self,
+        want: &mut Want,
+        stored: &StoredPackage,
+        linker: &Linker,
+        known: &KnownFiles,
+    ) -> Result<(), Error> {
+        if !linking::is_taken(&self.settings.root) {
+            let message = format!("the root module {} was removed during the run", self.settings.root.display());
+            return Err(Error::new(ErrorKind::Disk, message));
+        }
+        let before = want.state;
+        let _lock = prepare(&self.providers, &want.place)?;
+        // Another run may have been here.
+        (want.state, want.h1) = state_of(&want.place, &want.recorded, known);
+        if want.state == InstallState::Present {
+            return Ok(());
+        }
+        linker.place(&stored.path, &want.place)?;
+        want.state = if before == InstallState::Differs { InstallState::Replaced } else { InstallState::Installed };
+        (want.h1, want.bytes) = (Some(stored.h1.clone()), linking::size_of(&stored.path));
+        Ok(())
+    }
+
+    /// Why a package is not installed.
+    fn explain(&mut self, want: &Want, found: &Found) {
+        match &found.refusal {
+            Some(Refusal::Error(error)) => self.failed.push(error.clone()),
+            Some(Refusal::Finding(finding)) => self.findings.push(finding.clone()),
+            Some(Refusal::Revoked(finding, _)) => self.findings.push((**finding).clone()),
+            None => {
+                let is_zh = |hash: &&PackageHash| hash.scheme() == HashScheme::Zh;
+                let is_recorded = |hash: &PackageHash| want.recorded.contains(hash);
+                let covered = found.unrecorded.iter().filter(is_zh).any(is_recorded);
+                self.findings.push(if covered { uncovered(want) } else { refused(want, &found.unrecorded) });
+            }
+        }
+    }
+
+    /// Removes the versions that the lock file does not record.
+    fn prune(&mut self) -> Result<(), Error> {
+        let Ok(installed) = FilesystemMirror::open(&self.providers) else { return Ok(()) };
+        for address in installed.providers()? {
+            let locked = self.locked.get(&address).map(|entry| entry.version.clone());
+            let versions = installed.versions(&address)?;
+            for version in versions.into_iter().filter(|version| Some(version) != locked.as_ref()) {
+                let place =
+                    crate::disk::mirror_writer::directory_in(&self.providers, &address).join(version.to_string());
+                let _lock = prepare(&self.providers, &place)?;
+                linking::remove(&place)?;
+                self.removed.push((address.clone(), version));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes the directory that a place is in, and waits until no other run writes below `top`.
+fn prepare(top: &Path, place: &Path) -> Result<DirectoryLock, Error> {
+    let parent = place.parent().unwrap_or(place);
+    linking::create_within(top, parent)?;
+    let lock = DirectoryLock::acquire(top)?;
+    linking::sweep(parent);
+    Ok(lock)
+}
+
+/// Puts packages into the plugin caches of the CLI configuration, too. What fails there is a note: the root modules have
+/// them.
+pub(super) fn in_plugin_caches(
+    roots: &[Result<Root, Error>],
+    found: &BTreeMap<PackageKey, Found>,
+    linker: &Linker,
+    known: &KnownFiles,
+) -> BTreeSet<String> {
+    let mut notes = BTreeSet::new();
+    let mut done: BTreeSet<PathBuf> = BTreeSet::new();
+    for root in roots.iter().flatten() {
+        let Some(cache) = &root.plugin_cache else { continue };
+        for want in &root.wants {
+            let place = cache_place(cache, &want.key);
+            let Some(stored) = found.get(&want.key).and_then(|found| found.of(&want.recorded)) else { continue };
+            if !done.insert(place.clone()) {
+                continue;
+            }
+            let placed = prepare(cache, &place).and_then(|_lock| match state_of(&place, &want.recorded, known) {
+                (InstallState::Present, _) => Ok(()),
+                _ => linker.place(&stored.path, &place).map_err(Error::from),
+            });
+            notes.extend(placed.err().map(|error| format!("the plugin cache lacks a package: {}", error.message)));
+        }
+    }
+    notes
+}

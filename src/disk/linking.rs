@@ -1,0 +1,212 @@
+//! Directories of packages that appear whole: links to the files of another one, made next to their place and renamed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tempfile::TempDir;
+
+use super::atomic::{StoreError, failed, renamed};
+use crate::settings::LinkChoice;
+
+/// What our own directories begin with, which no tool takes for a package.
+pub(super) const OWN: &str = ".tflock-";
+
+/// Makes packages appear, all in one way.
+#[derive(Debug)]
+pub struct Linker {
+    choice: LinkChoice,
+    /// False once the file system has refused: it is not worth a second attempt.
+    clones: AtomicBool,
+    copied: AtomicBool,
+}
+
+impl Linker {
+    pub fn new(choice: LinkChoice) -> Self {
+        Self { choice, clones: AtomicBool::new(true), copied: AtomicBool::new(false) }
+    }
+
+    /// True if it had to copy although links were wanted.
+    pub fn had_to_copy(&self) -> bool {
+        self.choice == LinkChoice::Auto && self.copied.load(Ordering::Relaxed)
+    }
+
+    /// Puts a package in a place, whatever is there; its parent must exist. The caller has the lock on it.
+    pub fn place(&self, from: &Path, place: &Path) -> Result<(), StoreError> {
+        let parent = place.parent().unwrap_or(place);
+        let staged = beside(parent)?;
+        if self.choice == LinkChoice::Symlink {
+            let link = staged.path().join("link");
+            symlink(from, &link).map_err(failed("link", place))?;
+            take_away(place, &staged)?;
+            return renamed(&link, place).map_err(failed("replace", place));
+        }
+        self.fill(from, staged.path())?;
+        put_in_place(staged, place)
+    }
+
+    fn fill(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
+        let mut folders = vec![(from.to_owned(), to.to_owned())];
+        while let Some((from, to)) = folders.pop() {
+            for entry in fs::read_dir(&from).map_err(failed("read", &from))? {
+                let entry = entry.map_err(failed("read", &from))?;
+                let (source, target) = (entry.path(), to.join(entry.file_name()));
+                if entry.file_type().map_err(failed("read", &source))?.is_dir() {
+                    fs::create_dir(&target).map_err(failed("create", &target))?;
+                    folders.push((source, target));
+                } else {
+                    self.link(&source, &target).map_err(failed("link", &source))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match self.choice {
+            LinkChoice::Clone => clone(from, to),
+            LinkChoice::Hard => fs::hard_link(from, to),
+            LinkChoice::Copy => copy(from, to),
+            LinkChoice::Auto | LinkChoice::Symlink => {
+                if self.clones.load(Ordering::Relaxed) {
+                    match clone(from, to) {
+                        Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
+                            self.clones.store(false, Ordering::Relaxed);
+                            let _ = fs::remove_file(to);
+                        }
+                        done => return done,
+                    }
+                }
+                match fs::hard_link(from, to) {
+                    Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
+                        copy(from, to)?;
+                        self.copied.store(true, Ordering::Relaxed);
+                        Ok(())
+                    }
+                    done => done,
+                }
+            }
+        }
+    }
+}
+
+fn clone(from: &Path, to: &Path) -> io::Result<()> {
+    reflink_copy::reflink(from, to)?;
+    set_ordinary(from, to)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    set_ordinary(from, to)
+}
+
+#[cfg(unix)]
+fn set_ordinary(from: &Path, to: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let executable = fs::metadata(from)?.permissions().mode() & 0o111 != 0;
+    fs::set_permissions(to, fs::Permissions::from_mode(if executable { 0o755 } else { 0o644 }))
+}
+
+#[cfg(not(unix))]
+fn set_ordinary(_: &Path, to: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(to)?.permissions();
+    #[expect(clippy::permissions_set_readonly_false, reason = "this is not Unix")]
+    permissions.set_readonly(false);
+    fs::set_permissions(to, permissions)
+}
+
+/// Makes a file read-only for all, and lets all run it if it is a program.
+#[cfg(unix)]
+pub(super) fn set_read_only(path: &Path, executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::set_permissions(path, fs::Permissions::from_mode(if executable { 0o555 } else { 0o444 }))
+}
+
+#[cfg(not(unix))]
+pub(super) fn set_read_only(path: &Path, _: bool) -> io::Result<()> {
+    let mut permissions = fs::metadata(path)?.permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(path, permissions)
+}
+
+#[cfg(unix)]
+fn symlink(to: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(to, link)
+}
+
+#[cfg(windows)]
+fn symlink(to: &Path, link: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_dir(to, link)
+}
+
+/// A new directory in another one, which [`sweep`] knows. All may do with it what the umask lets them.
+pub(super) fn beside(parent: &Path) -> Result<TempDir, StoreError> {
+    let mut directory = tempfile::Builder::new();
+    directory.prefix(OWN);
+    #[cfg(unix)]
+    directory.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    directory.tempdir_in(parent).map_err(|reason| failed("create a directory in", parent)(reason.kind().into()))
+}
+
+/// Renames a directory to its place. What is there is taken away before, so that it is one of the two or nothing.
+pub(super) fn put_in_place(staged: TempDir, place: &Path) -> Result<(), StoreError> {
+    let aside = beside(place.parent().unwrap_or(place))?;
+    take_away(place, &aside)?;
+    renamed(staged.path(), place).map_err(failed("replace", place))?;
+    // It is no longer there to be removed.
+    let _ = staged.keep();
+    Ok(())
+}
+
+/// Removes a directory or a link, never what a link leads to. It goes at once, not file by file.
+pub fn remove(place: &Path) -> Result<(), StoreError> {
+    let aside = beside(place.parent().unwrap_or(place))?;
+    take_away(place, &aside)
+}
+
+/// Moves what is in a place into a directory that is about to be removed.
+fn take_away(place: &Path, aside: &TempDir) -> Result<(), StoreError> {
+    match renamed(place, &aside.path().join("old")) {
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.map_err(failed("replace", place)),
+    }
+}
+
+/// Removes what killed runs left in a directory. The caller has the lock on it.
+pub fn sweep(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(OWN) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Makes a directory below another one, and refuses links on the way: they lead elsewhere.
+pub fn create_within(top: &Path, directory: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(directory).map_err(failed("create", directory))?;
+    let real = |path: &Path| fs::canonicalize(path).map_err(failed("write into", path));
+    let (target, within) = (real(directory)?, real(top)?);
+    if directory.strip_prefix(top).is_ok_and(|way| within.join(way) == target) {
+        return Ok(());
+    }
+    Err(StoreError::Outside { path: directory.to_owned(), target, within })
+}
+
+/// True if anything has this path, a link that leads nowhere too.
+pub fn is_taken(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// The bytes of all files in a directory.
+pub fn size_of(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let size = |path: PathBuf| match fs::metadata(&path) {
+        Ok(found) if found.is_dir() => size_of(&path),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    };
+    entries.map(|entry| size(entry.path())).sum()
+}

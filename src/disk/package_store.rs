@@ -1,0 +1,245 @@
+//! The package store: packages of providers, unpacked once for all root modules of this machine.
+//!
+//! ```text
+//! CACHE/packages/v1/HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/H1/     H1: the digest of the package's `h1:`, in hex
+//! ```
+//!
+//! An entry is complete or absent: it is unpacked next to its place and renamed. It is only a copy: whoever uses an entry
+//! hashes it first, since another program may have changed it. Its files are read-only, because root modules link to them.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempDir;
+
+use super::atomic::{StoreError, failed};
+use super::directory_lock::DirectoryLock;
+use super::linking;
+use super::mirror::LocalPackage;
+use super::mirror_writer::directory_in;
+use super::package::{self, KnownFiles};
+use crate::addr::ProviderAddr;
+use crate::error::{Error, ErrorKind};
+use crate::hash::archive::{Contents, PackageFile, Threads};
+use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// Where the store is in the cache, with its layout.
+pub const FOLDER: &str = "packages/v1";
+
+/// All packages.
+#[derive(Debug, Clone)]
+pub struct PackageStore {
+    base: PathBuf,
+}
+
+/// The place of one package, which other content than the recorded one may also have taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shelf {
+    directory: PathBuf,
+}
+
+/// An unpacked package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPackage {
+    pub h1: PackageHash,
+    pub path: PathBuf,
+}
+
+impl PackageStore {
+    /// The store of a cache, which need not exist yet.
+    pub fn in_cache(cache: &Path) -> Self {
+        Self { base: cache.join(FOLDER) }
+    }
+
+    /// The place of a package.
+    pub fn shelf(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Shelf {
+        Shelf { directory: directory_in(&self.base, addr).join(version.to_string()).join(platform.as_str()) }
+    }
+}
+
+/// A store for one run.
+pub fn temporary() -> Result<(PackageStore, TempDir), Error> {
+    let directory = tempfile::tempdir().map_err(failed("create a directory in", &std::env::temp_dir()))?;
+    Ok((PackageStore::in_cache(directory.path()), directory))
+}
+
+impl Shelf {
+    /// The entries by the name of a recorded `h1:`. Whether they still have that content is for the caller to find out.
+    pub fn named(&self, recorded: &PackageHashes) -> Vec<StoredPackage> {
+        let stored = |h1: &PackageHash| Some(StoredPackage { h1: h1.clone(), path: self.path_of(h1)? });
+        let exists = |stored: &StoredPackage| stored.path.is_dir();
+        recorded.of(HashScheme::H1).filter_map(stored).filter(exists).collect()
+    }
+
+    /// Waits until no other run fills the shelf. What a killed run left there is removed.
+    pub fn lock(&self) -> Result<DirectoryLock, StoreError> {
+        fs::create_dir_all(&self.directory).map_err(failed("create", &self.directory))?;
+        let lock = DirectoryLock::acquire_patiently(&self.directory)?;
+        linking::sweep(&self.directory);
+        Ok(lock)
+    }
+
+    fn path_of(&self, h1: &PackageHash) -> Option<PathBuf> {
+        let digest = Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?;
+        Some(self.directory.join(digest.to_hex()))
+    }
+}
+
+impl StoredPackage {
+    /// Takes the entry away. A root module that links to its files keeps them.
+    pub fn discard(&self) -> Result<(), StoreError> {
+        linking::remove(&self.path)
+    }
+
+    /// True if the files are still those that the name says.
+    pub fn is_intact(&self, known: &KnownFiles) -> bool {
+        package::hash_directory_once(&self.path, known).is_ok_and(|h1| h1 == self.h1)
+    }
+}
+
+/// A package on its way into the store: a directory next to its place. Dropped, it is removed.
+#[derive(Debug)]
+pub struct Unpacking {
+    shelf: Shelf,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    directory: Option<TempDir>,
+    /// How many files were begun.
+    files: usize,
+    failure: Option<StoreError>,
+    finished: Option<(PackageHash, Vec<PackageFile>)>,
+}
+
+impl Unpacking {
+    /// Nothing is written yet.
+    pub fn new(shelf: Shelf) -> Self {
+        Self { shelf, state: Arc::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins, or starts again.
+    pub fn begin(&self) -> Result<(), StoreError> {
+        let directory = linking::beside(&self.shelf.directory)?;
+        *self.state() = State { directory: Some(directory), ..State::default() };
+        Ok(())
+    }
+
+    /// Where the files go.
+    pub fn contents(&self) -> Box<dyn Contents> {
+        let top = self.state().directory.as_ref().map(|directory| directory.path().to_owned());
+        Box::new(Writer { top: top.unwrap_or_default(), open: None, state: Arc::clone(&self.state) })
+    }
+
+    /// What went wrong so far.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.state().failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Says what was unpacked.
+    pub fn finish(&self, h1: &PackageHash, files: &[PackageFile]) {
+        self.state().finished = Some((h1.clone(), files.to_vec()));
+    }
+
+    /// Takes a package of this machine, and returns its hashes.
+    pub fn fill(&self, package: &LocalPackage) -> Result<Vec<PackageHash>, Error> {
+        self.begin()?;
+        let (h1, zh, files) = match package {
+            LocalPackage::Packed(path) => {
+                let hashes = package::unpack_archive(path, Threads::Two, Some(self.contents()))?;
+                (hashes.h1, Some(PackageHash::zh(hashes.zh)), hashes.files)
+            }
+            LocalPackage::Unpacked(path) => {
+                let (h1, files) = package::copy_directory(path, &mut *self.contents())?;
+                (h1, None, files)
+            }
+        };
+        self.check()?;
+        self.finish(&h1, &files);
+        Ok([h1].into_iter().chain(zh).collect())
+    }
+
+    /// Puts the package in its place.
+    pub fn keep(&self) -> Result<StoredPackage, Error> {
+        let State { directory, files, failure, finished } = std::mem::take(&mut *self.state());
+        failure.map_or(Ok(()), Err)?;
+        let (Some(directory), Some((h1, listed))) = (directory, finished) else {
+            return Err(Error::new(ErrorKind::Disk, "a package was not unpacked to its end"));
+        };
+        let place = self.shelf.path_of(&h1).filter(|_| files == listed.len());
+        let place =
+            place.ok_or_else(|| Error::new(ErrorKind::Package, "the archive has a directory by the name of a file"))?;
+        for file in &listed {
+            let path = path_in(directory.path(), &file.path).unwrap_or_default();
+            linking::set_read_only(&path, file.executable).map_err(failed("write", &path))?;
+        }
+        linking::put_in_place(directory, &place)?;
+        Ok(StoredPackage { h1, path: place })
+    }
+}
+
+/// Writes the files of one package.
+struct Writer {
+    top: PathBuf,
+    open: Option<(PathBuf, File)>,
+    state: Arc<Mutex<State>>,
+}
+
+impl Writer {
+    fn attempt(&mut self, path: &Path, action: impl FnOnce(&mut Self) -> std::io::Result<()>) {
+        if let Err(reason) = action(self) {
+            self.open = None;
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.failure.get_or_insert_with(|| failed("write", path)(reason));
+        }
+    }
+}
+
+impl Contents for Writer {
+    fn begin(&mut self, path: &[u8]) {
+        let place = path_in(&self.top, path);
+        let shown = place.clone().unwrap_or_else(|| self.top.clone());
+        self.attempt(&shown, |writer| {
+            let place = place.ok_or(std::io::ErrorKind::InvalidFilename)?;
+            place.parent().map_or(Ok(()), fs::create_dir_all)?;
+            let file = File::options().write(true).create_new(true).open(&place)?;
+            writer.open = Some((place, file));
+            writer.state.lock().unwrap_or_else(PoisonError::into_inner).files += 1;
+            Ok(())
+        });
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some((path, mut file)) = self.open.take() {
+            self.attempt(&path.clone(), |writer| {
+                file.write_all(bytes)?;
+                writer.open = Some((path, file));
+                Ok(())
+            });
+        }
+    }
+
+    fn end(&mut self) {
+        self.open = None;
+    }
+}
+
+/// A file of a package in a directory; none where this machine has no such names.
+fn path_in(top: &Path, path: &[u8]) -> Option<PathBuf> {
+    #[cfg(unix)]
+    let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(path);
+    #[cfg(not(unix))]
+    let name = std::str::from_utf8(path).ok()?;
+    let name = Path::new(name);
+    let is_plain = name.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    is_plain.then(|| top.join(name))
+}

@@ -1,0 +1,99 @@
+//! What `install` did, for people: one line for all root modules, since they share each package.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::addr::ProviderAddr;
+use crate::outcome::{Body, InstallReport, InstallState, InstalledPackage, RootOutcome};
+use crate::platform::Platform;
+use crate::report::groups::root_modules;
+use crate::report::{Detail, Style, size};
+use crate::version::Version;
+
+/// One root module.
+pub(super) fn install(report: &InstallReport, style: Style) -> String {
+    text(&[report], false, style)
+}
+
+/// All root modules.
+pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
+    let reports = roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Install(report)) => Some(report),
+        _ => None,
+    });
+    let reports: Vec<&InstallReport> = reports.collect();
+    if reports.is_empty() { String::new() } else { text(&reports, true, style) }
+}
+
+type Key<'a> = (&'a ProviderAddr, &'a Version, &'a Platform);
+
+fn key(package: &InstalledPackage) -> Key<'_> {
+    (&package.address, &package.version, &package.platform)
+}
+
+fn text(reports: &[&InstallReport], many: bool, style: Style) -> String {
+    if style.detail == Detail::Quiet {
+        return String::new();
+    }
+    let mut text = String::new();
+    let mut states: BTreeMap<(Key<'_>, InstallState), usize> = BTreeMap::new();
+    for package in reports.iter().flat_map(|report| &report.packages) {
+        *states.entry((key(package), package.state)).or_default() += 1;
+    }
+    let checked = reports.iter().any(|report| report.checked);
+    for (((address, version, platform), state), count) in &states {
+        let is_told = matches!(state, InstallState::Missing | InstallState::Differs) && checked;
+        if is_told || style.detail == Detail::Verbose {
+            let roots = if many { format!("  ({})", root_modules(*count)) } else { String::new() };
+            // Writing to a string cannot fail, here and below.
+            let _ = writeln!(text, "{} {version}  {platform}: {}{roots}", style.addr(address), state.as_str());
+        }
+    }
+    for (address, version) in reports.iter().flat_map(|report| &report.removed).collect::<BTreeSet<_>>() {
+        let _ = writeln!(text, "- {} {version}  removed", style.addr(address));
+    }
+    text + &summary(reports, many, checked) + &modules(reports)
+}
+
+/// `installed 5 providers in 20 root modules: 99.8 MB downloaded, 300 MB on disk once`.
+fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
+    let with = |wanted: fn(InstallState) -> bool| {
+        let packages = reports.iter().flat_map(|report| &report.packages).filter(move |it| wanted(it.state));
+        let mut of_roots = 0;
+        for report in reports {
+            of_roots += usize::from(report.packages.iter().any(|package| wanted(package.state)));
+        }
+        (packages.map(|package| (key(package), package)).collect::<BTreeMap<_, _>>(), of_roots)
+    };
+    let in_roots = |count: usize| if many { format!(" in {}", root_modules(count)) } else { String::new() };
+    let providers = |packages: &BTreeMap<Key<'_>, &InstalledPackage>| {
+        let count = packages.keys().map(|(address, version, _)| (address, version)).collect::<BTreeSet<_>>().len();
+        if count == 1 { "1 provider".to_owned() } else { format!("{count} providers") }
+    };
+    let (lacking, roots) = with(|state| !state.is_installed());
+    if !lacking.is_empty() && checked {
+        return format!("not as locked: {}{}\n", providers(&lacking), in_roots(roots));
+    }
+    let (new, roots) = with(|state| matches!(state, InstallState::Installed | InstallState::Replaced));
+    if !new.is_empty() {
+        let sum = |of: fn(&InstalledPackage) -> u64| new.values().map(|package| of(package)).sum::<u64>();
+        let (downloaded, bytes) = (size(sum(|it| it.downloaded)), size(sum(|it| it.bytes)));
+        let what = providers(&new);
+        return format!("installed {what}{}: {downloaded} downloaded, {bytes} on disk once\n", in_roots(roots));
+    }
+    let (present, roots) = with(InstallState::is_installed);
+    if present.is_empty() || !lacking.is_empty() {
+        return String::new();
+    }
+    let verb = if present.len() == 1 { "is" } else { "are" };
+    format!("{}{} {verb} installed as locked; nothing to do\n", providers(&present), in_roots(roots))
+}
+
+fn modules(reports: &[&InstallReport]) -> String {
+    let all = reports.iter().filter_map(|report| report.modules.as_ref()).flat_map(|installed| &installed.modules);
+    match all.filter(|module| module.changed).count() {
+        0 => String::new(),
+        1 => "installed 1 module\n".to_owned(),
+        count => format!("installed {count} modules\n"),
+    }
+}

@@ -1,0 +1,227 @@
+//! Everything that can be in the way.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{INSTALL, LOCK, cache, files, leftovers, locked, place, program, several, stored};
+use crate::support::registry::{Answer, Endpoint};
+use crate::support::workspace::Workspace;
+use crate::support::worlds::widget;
+
+/// Writes over a file, whatever it permits.
+fn alter(path: &std::path::Path) {
+    let bytes = fs::read(path).unwrap();
+    let mut other = bytes.clone();
+    other.extend_from_slice(b"altered");
+    // A new file: other links to the old one stay.
+    fs::remove_file(path).unwrap();
+    fs::write(path, other).unwrap();
+}
+
+#[test]
+fn content_that_is_not_recorded_is_refused() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    workspace.tflock(&registry, INSTALL).ended_with(0);
+    let before = fs::read(program(&place(&workspace, &registry, ""))).unwrap();
+    fs::remove_dir_all(cache(&workspace).join("packages")).unwrap();
+    alter(&program(&place(&workspace, &registry, "")));
+    registry.republish("acme/widget", "1.4.0");
+    let run = workspace.tflock(&registry, INSTALL).ended_with(3);
+    assert!(run.stderr.contains("which the lock file does not record"), "{run}");
+    // What was there stays.
+    let altered = fs::read(program(&place(&workspace, &registry, ""))).unwrap();
+    assert_eq!(altered, [&before[..], b"altered"].concat());
+    assert_eq!(leftovers(workspace.path("").parent().unwrap()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_altered_entry_of_the_store_is_discarded_and_downloaded_again() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    workspace.tflock(&registry, INSTALL).ended_with(0);
+    alter(&program(&stored(&workspace, &registry)));
+    fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    registry.forget_requests();
+    let run = workspace.tflock(&registry, INSTALL).ended_with(0);
+    assert!(run.stderr.contains("in the package store was altered on disk; it is discarded"), "{run}");
+    assert_eq!(registry.downloads("acme/widget"), 1);
+    let offline = [&INSTALL[..], &["--offline"]].concat();
+    fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    workspace.tflock(None, offline).ended_with(0);
+}
+
+/// As root, `terraform init` overwrites shared files in place.
+#[cfg(unix)]
+#[test]
+fn files_that_were_written_through_links_are_repaired_everywhere() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let registry = widget();
+    let workspace = several(&registry, &["a", "b"]);
+    let install = ["install", "-r", "--platform=linux_amd64", "--link=hard"];
+    workspace.tflock(&registry, install).ended_with(0);
+    let shared = program(&place(&workspace, &registry, "a"));
+    assert_eq!(fs::metadata(&shared).unwrap().permissions().mode() & 0o777, 0o555);
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(&shared, "overwritten").unwrap();
+    let run = workspace.tflock(&registry, install).ended_with(0);
+    assert!(run.stderr.contains("installed-differs") && run.stderr.contains("was altered on disk"), "{run}");
+    let recorded = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
+    for place in [place(&workspace, &registry, "a"), place(&workspace, &registry, "b"), stored(&workspace, &registry)] {
+        let hash = workspace.tflock(None, ["hash", place.to_str().unwrap()]).ended_with(0);
+        assert!(hash.stdout.starts_with(&recorded), "{hash}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_the_way_are_refused_or_replaced_and_never_followed() {
+    use std::os::unix::fs::symlink;
+
+    let registry = widget();
+    let workspace = locked(&registry);
+    let outside = workspace.path("").with_file_name("outside");
+    fs::create_dir_all(outside.join("x")).unwrap();
+    fs::write(outside.join("x/kept"), "kept").unwrap();
+    symlink(&outside, workspace.path(".terraform")).unwrap();
+    let run = workspace.tflock(&registry, INSTALL).ended_with(2);
+    assert!(run.stderr.contains("is a symbolic link"), "{run}");
+    fs::remove_file(workspace.path(".terraform")).unwrap();
+    // On the way to the package.
+    fs::create_dir_all(workspace.path(".terraform/providers")).unwrap();
+    symlink(&outside, workspace.path(".terraform/providers").join(registry.host())).unwrap();
+    let run = workspace.tflock(&registry, INSTALL).ended_with(2);
+    assert!(run.stderr.contains("outside of"), "{run}");
+    fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    // In its place, with other content.
+    let place = place(&workspace, &registry, "");
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    symlink(outside.join("x"), &place).unwrap();
+    let run = workspace.tflock(&registry, INSTALL).ended_with(0);
+    assert!(run.stderr.contains("installed-differs"), "{run}");
+    assert!(!place.is_symlink() && place.is_dir());
+    assert_eq!(fs::read_to_string(outside.join("x/kept")).unwrap(), "kept");
+    // In its place, intact: as from a plugin cache.
+    let elsewhere = outside.join("intact");
+    fs::rename(&place, &elsewhere).unwrap();
+    symlink(&elsewhere, &place).unwrap();
+    workspace.tflock(None, INSTALL).ended_with(0);
+    assert!(place.is_symlink());
+}
+
+#[test]
+fn a_data_directory_that_is_a_file_or_tracked_by_git_is_refused() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    workspace.write(".terraform", "a file");
+    let run = workspace.tflock(&registry, INSTALL).ended_with(2);
+    assert!(run.stderr.contains(".terraform"), "{run}");
+    fs::remove_file(workspace.path(".terraform")).unwrap();
+    workspace.write(".terraform/providers/x", "");
+    workspace.git(["init", "--quiet"]);
+    workspace.git(["add", "--force", ".terraform"]);
+    let run = workspace.tflock(&registry, INSTALL).ended_with(3);
+    assert!(run.stderr.contains("tracked-packages"), "{run}");
+    assert!(!place(&workspace, &registry, "").exists());
+}
+
+#[test]
+fn one_data_directory_is_not_that_of_many_root_modules() {
+    let registry = widget();
+    let shared = tempfile::tempdir().unwrap();
+    let workspace = several(&registry, &["a", "b"]).env("TF_DATA_DIR", shared.path().to_str().unwrap());
+    let run = workspace.tflock(&registry, ["install", "-r"]).ended_with(2);
+    assert!(run.stderr.contains("TF_DATA_DIR is the absolute path"), "{run}");
+    workspace.tflock_in("a", &registry, INSTALL).ended_with(0);
+    assert!(shared.path().join("providers").is_dir());
+}
+
+/// A root module that cannot be worked on does not keep others from being installed.
+#[test]
+fn root_modules_are_independent() {
+    let registry = widget();
+    let workspace = several(&registry, &["a", "b", "c"]);
+    workspace.write("b/.terraform.lock.hcl", "not a lock file {");
+    fs::write(workspace.path("c/.terraform"), "in the way").unwrap();
+    let run = workspace.tflock(&registry, ["install", "-r", "--platform=linux_amd64"]).ended_with(2);
+    assert!(place(&workspace, &registry, "a").is_dir(), "{run}");
+    assert!(run.stdout.contains("installed 1 provider in 1 root module"), "{run}");
+    assert!(run.stderr.contains("b/.terraform.lock.hcl") && run.stderr.contains("c/.terraform"), "{run}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_cannot_be_written_is_an_error() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let registry = widget();
+    let workspace = locked(&registry);
+    fs::create_dir(workspace.path(".terraform")).unwrap();
+    fs::set_permissions(workspace.path(".terraform"), fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(workspace.path(".terraform/probe"), "").is_ok() {
+        // Nothing is forbidden to root.
+        return;
+    }
+    let run = workspace.tflock(&registry, INSTALL).ended_with(2);
+    assert!(run.stderr.contains("cannot create"), "{run}");
+}
+
+#[test]
+fn a_download_that_breaks_leaves_nothing() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    let registry = registry.answers(Endpoint::Zip, Answer::truncated());
+    let run = workspace.tflock(&registry, INSTALL).ended_with(4);
+    assert!(!place(&workspace, &registry, "").exists(), "{run}");
+    assert_eq!(leftovers(workspace.path("").parent().unwrap()), Vec::<PathBuf>::new());
+    let registry = registry.recovered();
+    workspace.tflock(&registry, INSTALL).ended_with(0);
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    workspace.tflock(&registry, INSTALL).ended_with(0);
+    let shelf = stored(&workspace, &registry).parent().unwrap().to_owned();
+    let place = place(&workspace, &registry, "");
+    for folder in [&shelf, place.parent().unwrap()] {
+        fs::create_dir_all(folder.join(".tflock-killed/x")).unwrap();
+    }
+    fs::remove_dir_all(&place).unwrap();
+    fs::remove_dir_all(stored_entry(&shelf)).unwrap();
+    workspace.tflock(&registry, INSTALL).ended_with(0);
+    assert_eq!(leftovers(workspace.path("").parent().unwrap()), Vec::<PathBuf>::new());
+}
+
+fn stored_entry(shelf: &std::path::Path) -> PathBuf {
+    let is_entry = |path: &PathBuf| !path.file_name().unwrap().to_str().unwrap().starts_with('.');
+    files(shelf).into_iter().find(is_entry).unwrap()
+}
+
+#[test]
+fn a_store_in_the_working_tree_must_be_ignored_by_git() {
+    let registry = widget();
+    let workspace = Workspace::from("modules/one-root").env("TFLOCK_CACHE_DIR", ".cache");
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let run = workspace.tflock(&registry, INSTALL).ended_with(2);
+    assert!(run.stderr.contains("is inside the working tree") && run.stderr.contains("git ignores"), "{run}");
+    assert!(!workspace.has(".cache"));
+    workspace.write(".gitignore", ".cache/\n");
+    workspace.tflock(&registry, INSTALL).ended_with(0);
+    assert!(workspace.has(".cache/packages/v1"));
+    // The index stays out of the tree.
+    assert!(!workspace.has(".cache/v1"));
+}
+
+#[test]
+fn a_host_that_the_policy_forbids_is_not_asked() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    workspace.write(".tflock.hcl", "policy {\n  hosts = [\"registry.opentofu.org\"]\n}\n");
+    let run = workspace.tflock(&registry, INSTALL).ended_with(3);
+    assert!(run.stderr.contains("host-not-allowed"), "{run}");
+    assert_eq!(registry.requests().len(), 0);
+}
