@@ -16,6 +16,9 @@ use crate::workspace::directory;
 /// The commands whose results are findings and changes, which is all that formats for annotations tell.
 const ANNOTATED: [&str; 9] = ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "trust"];
 
+/// The commands whose results are a page to look at.
+const PAGES: [&str; 4] = ["list", "outdated", "verify", "diff"];
+
 /// Refuses forms of the result that a command does not have: in them it would seem that all is well.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     let name = arguments.command.common().name;
@@ -24,6 +27,7 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
         let (has, whose) = match asked {
             Format::Human | Format::Json | Format::Markdown => (true, String::new()),
             Format::Github | Format::Gitlab | Format::Sarif => (ANNOTATED.contains(&name), ANNOTATED.join(", ")),
+            Format::Html => (PAGES.contains(&name), PAGES.join(", ")),
             Format::Commit => (name == "diff", "diff".to_owned()),
         };
         if !has {

@@ -155,10 +155,15 @@ fn listed(
     lock.iter()
         .map(|(address, entry)| {
             let Attribution { platforms, signer } = attribute(address, entry);
+            let requirement = requirements.map(|requirements| requirements.get(address));
+            let origins = requirement.flatten().into_iter().flat_map(|it| &it.origins);
+            let mut required_by: Vec<String> = origins.map(|origin| origin.module.clone()).collect();
+            required_by.dedup();
             Listed {
                 address: address.clone(),
                 entry: entry.clone(),
-                required: requirements.map(|requirements| requirements.get(address).is_some()),
+                required: requirement.map(|it| it.is_some()),
+                required_by,
                 platforms,
                 signer,
             }

@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
 use crate::outcome::{Body, CallOnPath, Outcome, Required};
 use crate::path::worktree;
+use crate::report::GraphFormat;
 use crate::requirements::Requirements;
 use crate::workspace::{Named, Names, Reading, RootModule};
 
@@ -28,6 +29,9 @@ pub(crate) struct WhyArgs {
     /// Look at every root module below: each directory with a lock file.
     #[arg(short, long)]
     pub(crate) recursive: bool,
+    /// Print a graph of modules and the providers that they require.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) graph: Option<GraphFormat>,
     #[command(flatten)]
     pub(crate) modules: Modules,
     #[command(flatten)]
@@ -50,6 +54,7 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         requirements(&root, providers)
     });
     outcome.notes = notes;
+    outcome.graph = args.graph;
     // Of a root module that cannot be read nothing is known, and where a module is missing it may be the one that
     // requires a provider.
     let all_read = outcome.roots.iter().all(|root| root.body.is_ok());

@@ -20,6 +20,7 @@ use crate::finding::Finding;
 use crate::lockfile::LockEntry;
 use crate::merge::Shortened;
 use crate::platform::Platform;
+use crate::report::GraphFormat;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
@@ -54,6 +55,8 @@ pub struct Outcome {
     pub dialect: Option<Dialect>,
     /// How `list` of many root modules is told to people.
     pub grouping: Grouping,
+    /// The form in which `why` draws a graph for people, if it is asked to.
+    pub graph: Option<GraphFormat>,
     /// True if root modules were searched for: commands in next steps for all of them take `-r`.
     pub recursive: bool,
 }
@@ -242,6 +245,8 @@ pub struct Listed {
     pub entry: LockEntry,
     /// Whether the configuration requires it; unknown without configuration.
     pub required: Option<bool>,
+    /// The modules that require it, each by its path of call names; empty for the root module.
+    pub required_by: Vec<String>,
     /// The platforms that the local index attributes to its hashes.
     pub platforms: Vec<Platform>,
     pub signer: Option<Signer>,

@@ -10,7 +10,9 @@ pub mod diff;
 mod failure;
 mod github;
 mod gitlab;
+mod graph;
 mod groups;
+mod html;
 mod human;
 mod json;
 mod markdown;
@@ -25,6 +27,7 @@ mod wrap;
 use std::path::Path;
 
 pub use annotation::rule_of_change;
+pub use graph::GraphFormat;
 pub use printable::printable;
 pub use size::size;
 
@@ -47,6 +50,8 @@ pub enum Format {
     Json,
     /// A comment on a pull request, or a step summary.
     Markdown,
+    /// One self-contained page to look at; for list, outdated, verify and diff.
+    Html,
     /// Annotations of GitHub Actions; this and the next two for commands that check or change lock files.
     Github,
     /// A Code Quality report of GitLab.
@@ -97,9 +102,13 @@ impl Style {
 
 pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
-        Format::Human => human::render(outcome, style),
+        Format::Human => match outcome.graph {
+            Some(format) => graph::render(outcome, format, style),
+            None => human::render(outcome, style),
+        },
         Format::Json => json::render(outcome),
         Format::Markdown => markdown::render(outcome, style),
+        Format::Html => html::render(outcome, style),
         Format::Github => github::render(outcome),
         Format::Gitlab => gitlab::render(outcome),
         Format::Sarif => sarif::render(outcome),
@@ -112,7 +121,7 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
         Format::Human | Format::Commit => human::remarks(outcome, style),
-        Format::Json | Format::Markdown | Format::Github | Format::Gitlab | Format::Sarif => {
+        Format::Json | Format::Markdown | Format::Html | Format::Github | Format::Gitlab | Format::Sarif => {
             human::notes(&outcome.notes, style)
         }
     }
@@ -125,6 +134,7 @@ pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
         Format::Human | Format::Commit => String::new(),
         Format::Json => json::failure(command, error),
         Format::Markdown => markdown::failure(error),
+        Format::Html => html::failure(error),
         Format::Github => github::failure(error),
         Format::Gitlab => gitlab::failure(error),
         Format::Sarif => sarif::failure(error),
@@ -136,9 +146,13 @@ pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
     match format {
         Format::Json => String::new(),
         // Whoever looks into the log of a job should not have to open its report to see that it failed.
-        Format::Human | Format::Commit | Format::Markdown | Format::Github | Format::Gitlab | Format::Sarif => {
-            failure::human(error, style)
-        }
+        Format::Human
+        | Format::Commit
+        | Format::Markdown
+        | Format::Html
+        | Format::Github
+        | Format::Gitlab
+        | Format::Sarif => failure::human(error, style),
     }
 }
 

@@ -215,6 +215,7 @@ fn list() -> Outcome {
         address: addr(text),
         entry,
         required,
+        required_by: vec![String::new()],
         platforms: platforms.iter().map(|text| text.parse().unwrap()).collect(),
         signer: signer.map(|text| text.parse().unwrap()),
     };

@@ -43,6 +43,7 @@ mod no_answer;
 mod not_literal;
 mod offline;
 mod outdated;
+mod pages;
 mod picture;
 mod policy;
 mod publish;

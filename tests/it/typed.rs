@@ -57,7 +57,7 @@ fn what_was_probably_meant_is_named() {
         (&["hash", "notes.txt"], "a package is a zip archive"),
         (
             &["verify", "--report", "foo=x"],
-            "there is no format \"foo\": human, json, markdown, github, gitlab, sarif, commit",
+            "there is no format \"foo\": human, json, markdown, html, github, gitlab, sarif, commit",
         ),
         (&["verify", "--report", "json=-"], "--format json writes that format to standard output"),
     ];

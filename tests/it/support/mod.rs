@@ -3,6 +3,7 @@
 //! The product is steered only by what its users have: files, flags, environment and a certificate authority.
 #![expect(unreachable_pub, reason = "nothing is outside of a test binary, and `pub` says what tests may use")]
 
+pub mod browser;
 pub mod keys;
 pub mod locked;
 pub mod packages;

@@ -1,0 +1,111 @@
+//! Who requires which provider, as a graph: for Graphviz, for Mermaid, and for whatever draws it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::groups::name;
+use super::{Style, printable};
+use crate::addr::ProviderAddr;
+use crate::diff::{Ask, Change};
+use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::requirements::Origin;
+
+/// The values of `why --graph`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz: `tflock why --graph dot | dot -Tsvg`.
+    Dot,
+    /// For Mermaid, which code hosts draw in Markdown.
+    Mermaid,
+}
+
+/// A module that requires a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Edge<'a> {
+    pub(super) root: &'a Path,
+    /// Its path of call names; empty for the root module itself.
+    pub(super) module: &'a str,
+    pub(super) address: &'a ProviderAddr,
+    pub(super) constraint: Option<&'a str>,
+}
+
+/// What a result tells of who requires what, each once.
+pub(super) fn edges(outcome: &Outcome) -> BTreeSet<Edge<'_>> {
+    outcome.roots.iter().flat_map(edges_of).collect()
+}
+
+fn edges_of(root: &RootOutcome) -> Vec<Edge<'_>> {
+    let path = root.path.as_path();
+    match &root.body {
+        Ok(Body::Entries(entries)) => {
+            let edges =
+                entries.iter().flat_map(|it| it.required_by.iter().map(|module| (&it.address, module.as_str())));
+            edges.map(|(address, module)| Edge { root: path, module, address, constraint: None }).collect()
+        }
+        Ok(Body::Requirements(all)) => {
+            all.iter().flat_map(|it| it.requirement.origins.iter().map(|by| edge(path, &it.address, by))).collect()
+        }
+        Ok(Body::Outdated(report)) => {
+            report.rows.iter().flat_map(|it| it.holders.iter().map(|by| edge(path, &it.address, by))).collect()
+        }
+        Ok(Body::Review(review)) => {
+            review.changes.iter().flat_map(|it| now(it).map(|by| edge(path, &it.address, by))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn edge<'a>(root: &'a Path, address: &'a ProviderAddr, origin: &'a Origin) -> Edge<'a> {
+    Edge { root, module: &origin.module, address, constraint: origin.constraint.as_deref() }
+}
+
+fn now(change: &Change) -> impl Iterator<Item = &Origin> {
+    change.asks.iter().filter_map(|ask| match ask {
+        Ask::Came(origin) | Ask::Changed { now: origin, .. } => Some(origin),
+        Ask::Went(_) => None,
+    })
+}
+
+/// Root modules, the modules that they call, and what all of them require; constraints stand at the arrows.
+pub(super) fn render(outcome: &Outcome, format: GraphFormat, style: Style) -> String {
+    let mut nodes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut arrows: BTreeSet<(usize, usize, Option<String>)> = BTreeSet::new();
+    let mut node = |label: String| {
+        let next = nodes.len();
+        *nodes.entry(printable(&label).into_owned()).or_insert(next)
+    };
+    for Edge { root, module, address, constraint } in edges(outcome) {
+        let top = node(name(root));
+        let asker = if module.is_empty() { top } else { node(format!("{}: module.{module}", name(root))) };
+        if asker != top {
+            arrows.insert((top, asker, None));
+        }
+        arrows.insert((asker, node(style.addr(address)), constraint.map(|text| printable(text).into_owned())));
+    }
+    let nodes = nodes.iter().map(|(label, at)| match format {
+        GraphFormat::Dot => format!("  n{at} [label={}]\n", dot(label)),
+        GraphFormat::Mermaid => format!("  n{at}[{}]\n", mermaid(label)),
+    });
+    let arrows = arrows.iter().map(|(from, to, constraint)| match (format, constraint) {
+        (GraphFormat::Dot, Some(text)) => format!("  n{from} -> n{to} [label={}]\n", dot(text)),
+        (GraphFormat::Dot, None) => format!("  n{from} -> n{to}\n"),
+        (GraphFormat::Mermaid, Some(text)) => format!("  n{from} -->|{}| n{to}\n", mermaid(text)),
+        (GraphFormat::Mermaid, None) => format!("  n{from} --> n{to}\n"),
+    });
+    let (head, tail) = match format {
+        GraphFormat::Dot => ("digraph requirements {\n  rankdir=LR\n  node [shape=box]\n", "}\n"),
+        GraphFormat::Mermaid => ("flowchart LR\n", ""),
+    };
+    format!("{head}{}{tail}", nodes.chain(arrows).collect::<String>())
+}
+
+/// A quoted string of Graphviz, which knows two escapes.
+fn dot(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A quoted string of Mermaid, which knows entities.
+fn mermaid(text: &str) -> String {
+    let text = text.replace('#', "#35;").replace('"', "#quot;").replace('<', "#lt;").replace('>', "#gt;");
+    format!("\"{text}\"")
+}

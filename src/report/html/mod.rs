@@ -1,0 +1,186 @@
+//! One self-contained page: no request to any server, usable without JavaScript, light and dark, printable.
+//!
+//! The templates escape all text; the content security policy allows only the page's own style and script, by their hashes.
+
+mod graph;
+mod matrix;
+mod prose;
+
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use super::annotation::{signed, versions};
+use super::groups::{Changed, RootSummary, name};
+use super::human::findings::{Group, together};
+use super::human::many::{self, Failure};
+use super::{Style, printable, slashed, summary};
+use crate::diff::Change;
+use crate::error::Error;
+use crate::finding::{Level, Rule};
+use crate::outcome::Outcome;
+use crate::topics::of_rule;
+
+const CSS: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The most root modules that are listed below one finding or change.
+const MOST_NAMES: usize = 1000;
+
+pub(super) fn render(outcome: &Outcome, style: Style) -> String {
+    let whose = RootSummary::of(outcome, style);
+    let changed = Changed::of(&outcome.roots);
+    let findings = outcome.roots.iter().flat_map(|root| root.findings.iter().map(|it| (root.path.as_path(), it)));
+    let mut findings = together(&findings.collect::<Vec<_>>(), style);
+    findings.sort_by_key(|group| std::cmp::Reverse(group.first.level));
+    let errors = outcome.roots.iter().flat_map(many::unanswered);
+    let errors = errors.chain(outcome.error.iter().map(|error| (Path::new(""), error)));
+    let failures = many::together(errors.chain(changed.unanswered().map(|it| (Path::new(""), it))), whose.recursive);
+    let sections = [
+        ("changes", "Changes", changes(&changed, whose, style)),
+        ("findings", "Findings", self::findings(&findings, whose)),
+        ("failures", "Not done", self::failures(&failures, whose)),
+        ("matrix", "Root modules and providers", matrix::of(outcome, style)),
+        ("graph", "Who requires what", graph::of(outcome, style)),
+        ("rules", "What the rules mean", rules(&findings)),
+    ];
+    let sections: Vec<_> = sections.into_iter().filter_map(|(id, title, part)| Some((id, title, part?))).collect();
+    let lines = matrix::count(outcome).map_or_else(|| summary::lines(outcome), |line| vec![line]);
+    page(
+        outcome.command,
+        &html! {
+            header {
+                h1 { "tflock " (outcome.command) }
+                ul.summary { @for line in &lines { li { (text(line)) } } }
+                nav aria-label="Sections" { @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } " " } }
+                p.filter hidden { label { "Filter " input type="search" id="filter" autocomplete="off"; } " " span id="count" role="status" {} }
+            }
+            main { @for (id, title, part) in &sections { section id=(id) { h2 { (title) } (part) } } }
+        },
+    )
+}
+
+/// A run that failed before there was anything to show.
+pub(super) fn failure(error: &Error) -> String {
+    let failures: Vec<Failure<'_>> =
+        error.each().map(|error| Failure { error: error.clone(), paths: Vec::new() }).collect();
+    page("failed", &html! { main { h1 { "tflock failed" } @for it in &failures { (failed(&it.error)) } } })
+}
+
+fn page(title: &str, body: &Markup) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    let policy = format!(
+        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {}; script-src {}",
+        hash(CSS),
+        hash(SCRIPT)
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "tflock " (title) }
+                style { (PreEscaped(CSS)) }
+            }
+            body { (body) script { (PreEscaped(SCRIPT)) } }
+        }
+    };
+    page.into_string() + "\n"
+}
+
+/// Text from outside, without characters that a browser would hide or obey.
+fn text(text: &str) -> String {
+    printable(text).into_owned()
+}
+
+/// `1.0.0 → 1.1.0`
+fn arrow(change: &Change) -> String {
+    versions(change).replace("->", "→")
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Deny => "denied",
+        Level::Warn => "warning",
+        Level::Note => "note",
+    }
+}
+
+/// The root modules of a finding or change: by name if they are few, otherwise counted, the names folded.
+fn roots(before: &str, paths: &[&Path], whose: RootSummary) -> Markup {
+    let label = whose.label(paths);
+    let names = || paths.iter().take(MOST_NAMES).map(|path| name(path)).collect::<Vec<_>>().join(", ");
+    html! { @if label == names() || paths.len() < 2 { (before) (label) } @else { details { summary { (before) (label) } (names()) } } }
+}
+
+/// One row for each change of a provider, the most dangerous first.
+fn changes(changed: &Changed<'_>, whose: RootSummary, style: Style) -> Option<Markup> {
+    (!changed.groups.is_empty()).then(|| {
+        html! {
+            div.scroll { table.changes {
+                thead { tr { @for title in ["Risk", "Provider", "Version", "What changed", "Root modules"] { th scope="col" { (title) } } } }
+                tbody { @for group in &changed.groups {
+                    @let change = &group.change;
+                    tr class=(group.risk.as_str()) data-row {
+                        td { (group.risk.as_str()) }
+                        th scope="row" { (style.addr(&change.address)) }
+                        td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
+                        td { (text(&group.headline)) details { summary { "Why, and what follows" } p { (text(&group.explanation.text())) }
+                            @if let Some(signed) = signed(change) { p { "The release is " (text(&signed)) "." } } } }
+                        td { (roots("", &group.roots(), whose)) }
+                    }
+                } }
+            } }
+        }
+    })
+}
+
+fn findings(findings: &[Group<'_>], whose: RootSummary) -> Option<Markup> {
+    (!findings.is_empty()).then(|| {
+        html! {
+            ol.findings { @for (at, group) in findings.iter().enumerate() {
+                @let (finding, word) = (group.first, word(group.first.level));
+                li id={ "finding-" (at + 1) } class=(word) data-row {
+                    strong { (word) } " " (text(&group.message)) " " a href={ "#rule-" (finding.rule.id()) } { (finding.rule.id()) }
+                    @if let Some(file) = &finding.file {
+                        p.place { code { (text(&slashed(file))) @if let Some(at) = finding.position { ":" (at) } } }
+                    }
+                    p { (prose::inline(&finding.help())) }
+                    @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, whose)) } }
+                }
+            } }
+        }
+    })
+}
+
+fn failures(failures: &[Failure<'_>], whose: RootSummary) -> Option<Markup> {
+    (!failures.is_empty()).then(|| {
+        html! { @for it in failures {
+            div data-row { (failed(&it.error)) @if it.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &it.paths, whose)) } } }
+        } }
+    })
+}
+
+fn failed(error: &Error) -> Markup {
+    html! {
+        p.failed { (text(&error.message)) }
+        @if let Some(file) = &error.file { p.place { code { (text(&slashed(file))) @if let Some(at) = error.position { ":" (at) } } } }
+        @if !error.hints.is_empty() { ul { @for hint in &error.hints { li { (prose::inline(hint)) } } } }
+    }
+}
+
+/// The section of the documentation for each rule that has a finding.
+fn rules(findings: &[Group<'_>]) -> Option<Markup> {
+    let mut rules: Vec<Rule> = findings.iter().map(|group| group.first.rule).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    (!rules.is_empty()).then(
+        || html! { @for rule in rules { article id={ "rule-" (rule.id()) } { (prose::section(of_rule(rule))) } } },
+    )
+}

@@ -1,0 +1,35 @@
+//! The Markdown that our own texts use, as HTML: a title, paragraphs, lists, labels in bold, code.
+
+use maud::{Markup, html};
+
+/// A section of the documentation that begins with its title.
+pub(super) fn section(markdown: &str) -> Markup {
+    let (title, rest) = markdown.split_once("\n\n").unwrap_or((markdown, ""));
+    html! {
+        h3 { (title) }
+        @for (at, part) in rest.split("```").enumerate() {
+            @if at % 2 == 1 { pre { code { (part.split_once('\n').map_or(part, |(_language, code)| code)) } } }
+            @else { @for block in part.trim().split("\n\n").filter(|block| !block.is_empty()) { p { (inline(block)) } } }
+        }
+    }
+}
+
+/// A line of text: code between backticks, bold between two asterisks.
+pub(super) fn inline(line: &str) -> Markup {
+    html! { @for (at, part) in line.split('`').enumerate() {
+        @if at % 2 == 1 { code { (super::text(part)) } }
+        @else { @for (at, part) in part.split("**").enumerate() { @if at % 2 == 1 { strong { (super::text(part)) } } @else { (super::text(&part.replace('\n', " "))) } } }
+    } }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn text_stays_text() {
+        let page =
+            super::section("a <b>\n\n**Next.** Run `x <y>`\nnow & then.\n\n```sh\nls -l <&2\n```\n").into_string();
+        let wanted = "<h3>a &lt;b&gt;</h3><p><strong>Next.</strong> Run <code>x &lt;y&gt;</code> now &amp; then.</p>\
+                      <pre><code>ls -l &lt;&amp;2\n</code></pre>";
+        assert_eq!(page, wanted);
+    }
+}

@@ -1,0 +1,195 @@
+//! `--format html`: the pages, opened in a real browser where there is one.
+
+use serde_json::json;
+
+use crate::support::browser::{Browser, Page};
+use crate::support::workspace::Workspace;
+
+/// Text that would be markup, a script or a style if it were not escaped.
+const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\\\"'&";
+
+const HEADER: &str =
+    "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
+
+fn entry(address: &str, version: &str, hash: char) -> String {
+    let hash = hash.to_string().repeat(64);
+    format!(
+        "\nprovider \"registry.terraform.io/{address}\" {{\n  version = \"{version}\"\n  hashes = [\n    \"zh:{hash}\",\n  ]\n}}\n"
+    )
+}
+
+/// Root modules that require two or three providers, in two versions, half of them through a module.
+fn monorepo(count: usize) -> Workspace {
+    let workspace = Workspace::with_files(&[(
+        "modules/net/main.tf",
+        "terraform {\n  required_providers {\n    null = { source = \"acme/null\" }\n  }\n}\n",
+    )]);
+    for number in 0..count {
+        let (root, version) = (format!("live/app{number:04}"), format!("1.{}.0", number % 2));
+        let module = if number % 2 == 0 { "module \"net\" {\n  source = \"../../modules/net\"\n}\n" } else { "" };
+        let main = "terraform {\n  required_providers {\n    widget = { source = \"acme/widget\", version = \"~> 1.0\" }\n  }\n}\n";
+        workspace.write(&format!("{root}/main.tf"), &format!("{main}{module}"));
+        let null = if number % 2 == 0 { entry("acme/null", "3.0.0", 'c') } else { String::new() };
+        workspace.write(
+            &format!("{root}/.terraform.lock.hcl"),
+            &format!("{HEADER}{null}{}", entry("acme/widget", &version, 'a')),
+        );
+    }
+    workspace.git(["init", "--quiet"]);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "all"]);
+    workspace
+}
+
+fn page<'b>(browser: &'b Browser, workspace: &Workspace, args: &[&str]) -> Page<'b> {
+    let report = ["--report", "html=page.html", "-q"];
+    workspace.tflock(None, args.iter().chain(&report));
+    browser.open(&workspace.path("page.html"), 1200)
+}
+
+fn is_clean(page: &Page<'_>) {
+    let complaints = page.complaints();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    assert_eq!(page.evaluate("document.querySelectorAll('[style]').length + document.images.length"), 0);
+    // Each link within the page leads to a part of it.
+    let dangling = "[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.getElementById(a.hash.slice(1))).map((a) => a.hash)";
+    assert_eq!(page.evaluate(dangling), json!([]));
+}
+
+#[test]
+fn the_page_of_a_repository_is_filtered_sorted_printed_and_read_aloud() {
+    let workspace = monorepo(6);
+    let text = workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout;
+    for needed in ["default-src 'none'", "module.net in 3 root modules", "live/app0005", "registry.terraform.io"] {
+        assert!(text.contains(needed) != (needed == "registry.terraform.io"), "{needed}: {text}");
+    }
+    assert!(!text.contains("http://") && !text.contains("https://"), "{text}");
+    let Some(browser) = Browser::start() else { return };
+    let page = page(&browser, &workspace, &["list", "-r"]);
+    is_clean(&page);
+    let rows = "[...document.querySelectorAll('.matrix tbody tr')].filter((row) => !row.hidden).map((row) => row.cells[0].textContent.at(-1)).join('')";
+    assert_eq!(page.evaluate(rows), "012345");
+    // By keyboard: through the links of the sections to the filter, and what is typed there narrows the table.
+    page.press(&["Tab", "Tab", "Tab"]);
+    assert_eq!(page.evaluate("document.activeElement.id"), "filter");
+    page.press(&["1", ".", "1"]);
+    assert_eq!(page.evaluate(rows), "135");
+    assert_eq!(page.evaluate("document.getElementById('count').textContent"), "3 of 6");
+    page.evaluate(
+        "const filter = document.getElementById('filter'); filter.value = ''; filter.dispatchEvent(new Event('input'))",
+    );
+    page.press(&["Tab", "Enter", "Enter"]);
+    assert_eq!(page.evaluate(rows), "543210");
+    assert_eq!(page.evaluate("document.querySelector('.matrix th').ariaSort"), "descending");
+    // What a screen reader finds its way by.
+    let tree = page.call("Accessibility.getFullAXTree", &json!({}));
+    let roles: Vec<&str> =
+        tree["nodes"].as_array().unwrap().iter().filter_map(|node| node["role"]["value"].as_str()).collect();
+    for role in ["banner", "navigation", "main", "table", "columnheader", "rowheader", "searchbox", "status", "heading"]
+    {
+        assert!(roles.contains(&role), "{role} is not in {roles:?}");
+    }
+    assert!(roles.contains(&"image") || roles.contains(&"img"), "{roles:?}");
+    let back = "getComputedStyle(document.body).backgroundColor";
+    assert_eq!(page.evaluate(back), "rgb(255, 255, 255)");
+    page.call(
+        "Emulation.setEmulatedMedia",
+        &json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] }),
+    );
+    assert_eq!(page.evaluate(back), "rgb(20, 23, 27)");
+    page.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
+    assert_eq!(page.evaluate("getComputedStyle(document.querySelector('nav')).display"), "none");
+    assert_eq!(page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflow"), "visible");
+}
+
+#[test]
+fn findings_lead_to_what_their_rule_means() {
+    let workspace = monorepo(3);
+    workspace.write("live/app0001/.terraform.lock.hcl", &format!("{HEADER}{}", entry("acme/other", "1.0.0", 'b')));
+    let text = workspace.tflock(None, ["verify", "-r", "--offline", "--format", "html"]).ended_with(1).stdout;
+    for needed in [
+        "id=\"finding-1\"",
+        "href=\"#rule-entry-missing\"",
+        "<article id=\"rule-entry-missing\">",
+        "<strong>Harmless causes.</strong>",
+    ] {
+        assert!(text.contains(needed), "{needed}: {text}");
+    }
+    let Some(browser) = Browser::start() else { return };
+    is_clean(&page(&browser, &workspace, &["verify", "-r", "--offline"]));
+}
+
+#[test]
+fn the_page_of_a_change_begins_with_what_is_dangerous() {
+    let workspace = monorepo(3);
+    workspace.write("live/app0001/.terraform.lock.hcl", &format!("{HEADER}{}", entry("acme/widget", "1.1.0", 'f')));
+    workspace.write(
+        "live/app0002/.terraform.lock.hcl",
+        &format!("{HEADER}{}{}", entry("acme/null", "3.1.0", 'c'), entry("acme/widget", "1.0.0", 'a')),
+    );
+    let text = workspace.tflock(None, ["diff", "-r", "--format", "html"]).ended_with(0).stdout;
+    let [dangerous, routine] =
+        ["tr class=\"dangerous\"", "acme/null"].map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+    assert!(dangerous < routine && text.contains("3.0.0 → 3.1.0"), "{text}");
+    let Some(browser) = Browser::start() else { return };
+    is_clean(&page(&browser, &workspace, &["diff", "-r"]));
+}
+
+#[test]
+fn what_others_wrote_stays_text() {
+    let workspace = Workspace::with_files(&[(
+        "main.tf",
+        "terraform {\n  required_providers {\n    widget = { source = \"acme/widget\" }\n  }\n}\n",
+    )]);
+    workspace.write(
+        ".terraform.lock.hcl",
+        &format!("{HEADER}{}\n# {HOSTILE}\nextra \"{HOSTILE}\" {{\n}}\n", entry("acme/widget", "1.0.0", 'a')),
+    );
+    for args in [&["verify", "--offline"][..], &["list"], &["diff"], &["outdated", "--offline"]] {
+        let text = workspace.tflock(None, args.iter().chain(&["--format", "html"])).stdout;
+        assert!(
+            text.starts_with("<!DOCTYPE html>") && text.matches("<script>").count() == 1 && !text.contains("<img"),
+            "{args:?}: {text}"
+        );
+    }
+    let Some(browser) = Browser::start() else { return };
+    is_clean(&page(&browser, &workspace, &["verify", "--offline"]));
+}
+
+#[test]
+fn a_thousand_root_modules_stay_below_five_megabytes() {
+    let workspace = monorepo(1000);
+    for args in [&["list", "-r"][..], &["verify", "-r", "--offline"]] {
+        let text = workspace.tflock(None, args.iter().chain(&["--format", "html"])).ended_with(0).stdout;
+        assert!(text.len() < 5_000_000 && text.contains("live/app0999"), "{args:?}: {} bytes", text.len());
+    }
+    let Some(browser) = Browser::start() else { return };
+    let page = page(&browser, &workspace, &["list", "-r"]);
+    is_clean(&page);
+    assert_eq!(page.evaluate("document.querySelectorAll('.matrix tbody tr').length"), 1000);
+}
+
+#[test]
+fn who_requires_what_is_a_graph() {
+    let workspace = monorepo(1);
+    let main = workspace.read("live/app0000/main.tf");
+    let more = "required_providers {\n    null = { source = \"acme/null\", version = \"< 4\" }";
+    workspace.write("live/app0000/main.tf", &main.replacen("required_providers {", more, 1));
+    let dot = workspace.tflock(None, ["why", "-r", "--graph", "dot"]).ended_with(0).stdout;
+    let wanted = "digraph requirements {\n  rankdir=LR\n  node [shape=box]\n  n1 [label=\"acme/null\"]\n  n2 [label=\"acme/widget\"]\n  n0 \
+                  [label=\"live/app0000\"]\n  n3 [label=\"live/app0000: module.net\"]\n  n0 -> n1 [label=\"< 4\"]\n  n0 -> n2 [label=\"~> \
+                  1.0\"]\n  n0 -> n3\n  n3 -> n1\n}\n";
+    assert_eq!(dot, wanted);
+    let mermaid = workspace.tflock_in("live/app0000", None, ["why", "--graph", "mermaid"]).ended_with(0).stdout;
+    assert!(mermaid.starts_with("flowchart LR\n") && mermaid.contains("-->|\"#lt; 4\"| n"), "{mermaid}");
+}
+
+#[test]
+fn commands_without_a_page_say_so() {
+    let run = Workspace::with_files(&[]).tflock(None, ["fmt", "--format", "html"]).ended_with(2);
+    assert!(
+        run.stderr.contains("fmt has no result in the format html")
+            && run.stderr.contains("list, outdated, verify, diff"),
+        "{run}"
+    );
+}
