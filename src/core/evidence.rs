@@ -36,7 +36,8 @@ impl Evidence {
 }
 
 /// What the evidence says about a hash that came into a lock file or left it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// A further platform of the recorded release: its archive is the signed or recorded one.
     PlatformAdded,
@@ -64,18 +65,6 @@ impl Verdict {
         Self::Contradicts,
         Self::UnknownOffline,
     ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::PlatformAdded => "platform-added",
-            Verdict::PlatformRemoved => "platform-removed",
-            Verdict::SameSignedArchive => "same-signed-archive",
-            Verdict::ReportedByOrigin => "reported-by-origin-only",
-            Verdict::Unattested => "unattested",
-            Verdict::Contradicts => "contradicts-the-record",
-            Verdict::UnknownOffline => "unknown-offline",
-        }
-    }
 
     pub fn words(self) -> &'static str {
         match self {

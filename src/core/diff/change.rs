@@ -78,7 +78,8 @@ pub struct Change {
 }
 
 /// What the trust file says of the signer of a release.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// No signer is remembered for the provider.
     #[default]

@@ -1,7 +1,8 @@
 //! The table of rules: one row feeds every format and `tflock explain`.
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Worth knowing.
     Note,
@@ -12,7 +13,8 @@ pub enum Level {
 }
 
 /// What a rule is about; decides the exit code of a finding at level deny.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Who vouches for what: exit code 3.
     Trust,

@@ -14,7 +14,8 @@ pub struct ModuleChange {
 }
 
 /// The kinds of change, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ModuleChangeKind {
     /// Other content under the same tag, version or address.
     ContentReplaced,
@@ -29,20 +30,6 @@ pub enum ModuleChangeKind {
     Moved,
     /// Only who calls it, and with which constraint.
     CallsChanged,
-}
-
-impl ModuleChangeKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ContentReplaced => "content-replaced",
-            Self::Downgraded => "downgraded",
-            Self::Upgraded => "upgraded",
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Moved => "moved",
-            Self::CallsChanged => "calls-changed",
-        }
-    }
 }
 
 pub fn changes(old: &ModuleLock, new: &ModuleLock) -> Vec<ModuleChange> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{class, level, one};
+use super::one;
 use crate::exit_code::ExitCode;
 use crate::finding::Rule;
 use crate::outcome::{
@@ -40,8 +40,8 @@ fn rule(rule: Rule) -> Value {
         "id": rule.id(),
         "summary": rule.summary(),
         "help": rule.help(),
-        "level": level(rule.level()),
-        "class": class(rule.class()),
+        "level": rule.level(),
+        "class": rule.class(),
         "exit_code": ExitCode::of_class(rule.class()) as u8,
     })
 }

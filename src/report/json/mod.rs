@@ -20,7 +20,7 @@ use crate::diff::{AddedHash, Ask, Change, Standing};
 use crate::diff::{Distance, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Evidence;
-use crate::finding::{Class, Finding, Level};
+use crate::finding::Finding;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Body, Changes, Listed, Outcome, Outdated, Required, Review, RootOutcome};
@@ -279,13 +279,13 @@ fn reviewed(change: &Change) -> Value {
     let distance = versions.and_then(|(old, new)| Distance::between(&old.version, &new.version));
     if let Some(hashes) = object["hashes_added"].as_array_mut() {
         for (told, added) in hashes.iter_mut().zip(&change.hashes_added) {
-            told["verdict"] = json!(change.judged.get(&added.hash).map(|judged| judged.verdict.as_str()));
+            told["verdict"] = json!(change.judged.get(&added.hash).map(|judged| judged.verdict));
         }
     }
     let removed = change.hashes_removed.iter().filter_map(|hash| {
         let judged = change.judged.get(hash)?;
         let platform = judged.platforms.first().map(ToString::to_string);
-        Some(json!({ "hash": hash.as_str(), "platform": platform, "verdict": judged.verdict.as_str() }))
+        Some(json!({ "hash": hash.as_str(), "platform": platform, "verdict": judged.verdict }))
     });
     object["removed_verdicts"] = removed.collect();
     object["moved_from"] = json!(change.moved_from.as_ref().map(ToString::to_string));
@@ -298,20 +298,10 @@ fn reviewed(change: &Change) -> Value {
     object["consequence"] = json!(words.consequence);
     object["asks"] = change.asks.iter().map(ask).collect();
     object["signer"] = json!(change.signer.as_ref().map(trust::signer));
-    object["standing"] = json!(change.signer.as_ref().map(|_| standing(change.standing)));
+    object["standing"] = json!(change.signer.as_ref().map(|_| change.standing));
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
     object["line"] = json!(change.position.map(|position| position.line));
     object
-}
-
-fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::FirstUse => "first-use",
-        Standing::Pinned => "pinned",
-        Standing::PinnedHere => "pinned-here",
-        Standing::Rotated => "rotated",
-        Standing::Refused => "refused",
-    }
 }
 
 fn ask(ask: &Ask) -> Value {
@@ -346,8 +336,8 @@ fn added(added: &AddedHash) -> Value {
 fn finding(finding: &Finding) -> Value {
     json!({
         "rule": finding.rule.id(),
-        "level": level(finding.level),
-        "class": class(finding.rule.class()),
+        "level": finding.level,
+        "class": finding.rule.class(),
         "message": finding.message,
         "help": finding.help(),
         "address": finding.address.as_ref().map(ToString::to_string),
@@ -360,20 +350,4 @@ fn finding(finding: &Finding) -> Value {
 /// The text of constraints; none if there are none.
 fn constraints(constraints: &Constraints) -> Option<String> {
     (!constraints.is_empty()).then(|| constraints.to_string())
-}
-
-fn level(level: Level) -> &'static str {
-    match level {
-        Level::Note => "note",
-        Level::Warn => "warn",
-        Level::Deny => "deny",
-    }
-}
-
-fn class(class: Class) -> &'static str {
-    match class {
-        Class::Trust => "trust",
-        Class::Policy => "policy",
-        Class::Other => "other",
-    }
 }

@@ -11,7 +11,7 @@ pub(super) fn change(change: &ModuleChange) -> Value {
     let [came, went] = change.calls();
     json!({
         "source": change.key.source,
-        "kind": change.kind.as_str(),
+        "kind": change.kind,
         "old": change.old.as_ref().map(|(key, block)| side(key, block)),
         "new": change.new.as_ref().map(|block| side(&change.key, block)),
         "calls_added": came,
