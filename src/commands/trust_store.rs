@@ -158,7 +158,6 @@ fn header() -> Vec<String> {
 
 pub(super) fn decode(text: &str, shown: &Path) -> Result<TrustFile, Error> {
     pins::decode(text, shown).map_err(|errors| {
-        let errors = errors.into_iter().map(Error::from);
         Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Settings, "the trust file cannot be read"))
     })
 }

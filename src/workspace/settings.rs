@@ -157,7 +157,7 @@ fn settings_files(root: &Place, environment: &Environment) -> Result<Settings, E
                 let folder = file.path.parent().unwrap_or(Path::new(""));
                 settings = nested.stated_in(folder).over(settings);
             }
-            Err(wrong) => errors.extend(wrong.into_iter().map(Error::from)),
+            Err(wrong) => errors.extend(wrong),
         }
     }
     Error::all(errors).map_or(Ok(settings), Err)

@@ -283,7 +283,7 @@ fn pattern(text: &str, dialect: Dialect) -> Result<AddrPattern, Error> {
         ProviderAddr::parse(text, dialect).map(|addr| addr.to_string()).map_err(|problem| problem.to_string())
     };
     let usage = |problem: String| Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}"));
-    provider_pattern(&full.map_err(usage)?).map_err(|problem| usage(problem.to_string()))
+    provider_pattern(&full.map_err(usage)?).map_err(|problem| usage(problem.message))
 }
 
 fn only(pins: &Pins, patterns: &[AddrPattern]) -> Pins {

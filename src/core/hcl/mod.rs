@@ -10,6 +10,6 @@ mod heredoc;
 pub mod scan;
 mod string;
 
-pub use document::{Anchor, Comments, Remark, Shape};
+pub use document::{Anchor, Comments, Remark};
 pub use heredoc::ends_heredoc;
 pub use string::{is_plain, literal, normal, push_escaped};

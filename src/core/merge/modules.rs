@@ -42,7 +42,8 @@ pub(super) fn is_readable(text: &[u8]) -> bool {
 fn read(text: &[u8]) -> Result<ModuleLockFile, String> {
     let text = std::str::from_utf8(text).map_err(|_| "the file is not UTF-8 text".to_owned())?;
     decode(text, Path::new(FILE_NAME)).map_err(|errors| {
-        errors.first().map(|error| format!("line {}: {error}", error.position.line)).unwrap_or_default()
+        let first = errors.first().and_then(|error| Some(format!("line {}: {error}", error.position?.line)));
+        first.unwrap_or_default()
     })
 }
 

@@ -5,37 +5,34 @@ use std::path::Path;
 use hcl::edit::expr::Expression;
 use hcl::edit::structure::{Block, Body};
 
-use super::error::{ModuleLockError, ModuleLockProblem};
 use super::{FILE_NAME, LockedModule, ModuleContent, ModuleKey, ModuleLockFile};
 use crate::config::{ModuleSource, ModuleVersion};
 use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
-use crate::hcl::document::{self, Literal, Place, last_byte, start};
-use crate::hcl::{Anchor, Comments, Shape};
+use crate::hcl::document::{self, Literal, Place, Reader, last_byte, start};
+use crate::hcl::{Anchor, Comments};
 
 pub(super) const ATTRIBUTES: [&str; 6] = ["version", "constraints", "calls", "location", "commit", "hash"];
 
 const TOP: Place = Place { name: "here", attributes: &[], blocks: &["module"] };
 const MODULE: Place = Place { name: "in a module block", attributes: &ATTRIBUTES, blocks: &[] };
 
-type Reader<'a> = document::Reader<'a, ModuleLockProblem>;
 type Anchors = Vec<(usize, Anchor<ModuleKey>)>;
 
-pub fn decode(text: &str, file: &Path) -> Result<ModuleLockFile, Vec<ModuleLockError>> {
+pub fn decode(text: &str, file: &Path) -> Result<ModuleLockFile, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut anchors = Anchors::new();
-    let read = document::read(text, FILE_NAME, |reader: &mut Reader<'_>, body| top(reader, body, &mut anchors));
-    match read {
-        Ok(mut found) => {
-            anchors.sort_by_key(|(offset, _)| *offset);
-            found.comments = Comments::find(text, &anchors);
-            Ok(found)
-        }
-        Err(errors) => {
-            let error = |(position, problem)| ModuleLockError { file: file.to_owned(), position, problem };
-            Err(errors.into_iter().map(error).collect())
-        }
-    }
+    let top = |reader: &mut Reader<'_>, body: &Body| top(reader, body, &mut anchors);
+    let hinted = |error: Error| match &error.hints[..] {
+        [] => error.hint("restore the file from version control, or resolve its conflict markers"),
+        _ => error,
+    };
+    let read = document::read(text, FILE_NAME, (ErrorKind::LockFile, file), top);
+    let mut found = read.map_err(|errors| errors.into_iter().map(hinted).collect::<Vec<_>>())?;
+    anchors.sort_by_key(|(offset, _)| *offset);
+    found.comments = Comments::find(text, &anchors);
+    Ok(found)
 }
 
 fn top(reader: &mut Reader<'_>, body: &Body, anchors: &mut Anchors) -> ModuleLockFile {
@@ -47,7 +44,7 @@ fn top(reader: &mut Reader<'_>, body: &Body, anchors: &mut Anchors) -> ModuleLoc
         anchor(anchors, &key, block);
         let name = format!("module {:?}", key.to_string());
         if found.lock.insert(key, locked).is_some() {
-            reader.report(start(&block.ident), Shape::Twice(name));
+            reader.report(start(&block.ident), format!("{name} stands twice"));
         }
     }
     found
@@ -73,7 +70,7 @@ fn module(reader: &mut Reader<'_>, block: &Block) -> Option<(ModuleKey, LockedMo
         Some(calls.iter().map(|call| call.text.to_owned()).collect::<Vec<_>>())
     });
     if let Some(attribute) = body.get_attribute("calls").filter(|_| calls.as_ref().is_some_and(Vec::is_empty)) {
-        reader.report(start(&attribute.value), Shape::EmptyList("calls"));
+        reader.report(start(&attribute.value), "calls must not be empty");
     }
     let commit = body.has_attribute("commit").then(|| {
         let literal = reader.text(body, "commit")?;
@@ -89,22 +86,27 @@ fn module(reader: &mut Reader<'_>, block: &Block) -> Option<(ModuleKey, LockedMo
     Some((key, LockedModule { constraints, calls, content }))
 }
 
-fn version(literal: &Literal<'_>) -> Result<ModuleVersion, ModuleLockProblem> {
-    let wrong = || ModuleLockProblem::Version(literal.text.to_owned());
+fn version(literal: &Literal<'_>) -> Result<ModuleVersion, String> {
+    let wrong =
+        || format!("{:?} is not a version of a module: expected all three numbers, without a prefix", literal.text);
     let version: ModuleVersion = literal.text.parse().map_err(|_| wrong())?;
     if version.canonical() == literal.text { Ok(version) } else { Err(wrong()) }
 }
 
-fn commit(literal: &Literal<'_>) -> Result<String, ModuleLockProblem> {
+fn commit(literal: &Literal<'_>) -> Result<String, String> {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let is_commit = matches!(literal.text.len(), 40 | 64) && literal.text.bytes().all(is_hex);
-    if is_commit { Ok(literal.text.to_owned()) } else { Err(ModuleLockProblem::Commit(literal.text.to_owned())) }
+    if is_commit {
+        Ok(literal.text.to_owned())
+    } else {
+        Err(format!("{:?} is not the full name of a commit", literal.text))
+    }
 }
 
-fn hash(literal: &Literal<'_>) -> Result<PackageHash, ModuleLockProblem> {
+fn hash(literal: &Literal<'_>) -> Result<PackageHash, String> {
     let hash = literal.text.parse::<PackageHash>().ok();
     let hash = hash.filter(|hash| hash.scheme() == HashScheme::H1 && hash.is_well_formed());
-    hash.ok_or_else(|| ModuleLockProblem::Hash(literal.text.to_owned()))
+    hash.ok_or_else(|| format!("{:?} is not an h1 hash", literal.text))
 }
 
 /// Keeps where a block and its parts stand.

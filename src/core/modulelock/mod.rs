@@ -20,7 +20,6 @@
 mod changes;
 mod decode;
 mod encode;
-mod error;
 mod judge;
 mod reference;
 #[cfg(test)]
@@ -32,7 +31,6 @@ use std::fmt;
 
 pub use changes::{ModuleChange, ModuleChangeKind, changes};
 pub use decode::decode;
-pub use error::{ModuleLockError, ModuleLockProblem};
 pub use judge::{Call, Offered, Served, after, ambiguous, of_calls, of_served};
 pub use reference::{Reference, Target, ambiguous_reference, is_full_commit};
 

@@ -9,14 +9,15 @@ use hcl::edit::structure::{Block, Body};
 
 use super::{
     Ban, Exclude, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, LinkChoice,
-    OptionalPlatforms, Policy, Problem, ProviderScope, Settings, SettingsError, SignatureRule, ToolChoice,
+    OptionalPlatforms, Policy, ProviderScope, Settings, SignatureRule, ToolChoice,
 };
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
-use crate::hcl::document::{self, Literal, Place, Reader, Shape, nearest, start};
+use crate::hcl::document::{self, Literal, Place, Problem, Reader, did_you_mean, nearest, start};
 use crate::platform::Platform;
-use crate::version::Constraints;
+use crate::version::{Constraints, VersionError};
 
 const TOP: Place = Place {
     name: "here",
@@ -64,16 +65,12 @@ pub fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Option<&'st
     words.iter().find(|(_, of)| of == value).map(|(word, _)| *word)
 }
 
-pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<SettingsError>> {
+pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<Error>> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of all")]
-    let read = document::read(text, FILE_NAME, |reader, body| reader.settings(body));
-    read.map_err(|errors| {
-        let error = |(position, problem)| SettingsError { file: file.to_owned(), position, problem };
-        errors.into_iter().map(error).collect()
-    })
+    document::read(text, FILE_NAME, (ErrorKind::Settings, file), |reader, body| reader.settings(body))
 }
 
-impl Reader<'_, Problem> {
+impl Reader<'_> {
     fn settings(&mut self, body: &Body) -> Settings {
         self.check_names(body, &TOP);
         let mut settings = Settings {
@@ -109,8 +106,7 @@ impl Reader<'_, Problem> {
                 _ => false,
             };
             if twice {
-                let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
-                self.report(start(&block.ident), Shape::Twice(format!("{}{}", block.ident.as_str(), labels.concat())));
+                self.report_twice(block);
             }
         }
         settings
@@ -119,7 +115,7 @@ impl Reader<'_, Problem> {
     fn wanted_platforms(&mut self, body: &Body) -> Option<Vec<Platform>> {
         let value = &body.get_attribute("platforms")?.value;
         if value.as_array().is_some_and(Array::is_empty) {
-            self.report(start(value), Shape::EmptyList("platforms"));
+            self.report(start(value), "platforms must not be empty");
         }
         let literals = self.list(value, "platforms")?;
         Some(self.platforms(&literals))
@@ -156,7 +152,7 @@ impl Reader<'_, Problem> {
         let body = &block.body;
         self.check_names(body, &POLICY);
         if let Some(label) = block.labels.first() {
-            self.report(start(label), Shape::Labels { block: "policy", wanted: "no label" });
+            self.report(start(label), "a policy block has no label");
         }
         Policy {
             hosts: self.hosts(body, "hosts"),
@@ -200,7 +196,8 @@ impl Reader<'_, Problem> {
             !text.is_empty() && text.len() <= 64 && text.chars().all(plain)
         };
         if !is_name(label.text) {
-            self.report(label.offset, Problem::IndexName(label.text.to_owned()));
+            let wanted = "expected up to 64 letters, digits, dashes, underscores and dots";
+            self.report(label.offset, format!("{:?} is not the name of an index: {wanted}", label.text));
             return None;
         }
         Some(Index { name: Arc::from(label.text), place: place?, trust: trust.unwrap_or_default() })
@@ -222,7 +219,7 @@ impl Reader<'_, Problem> {
         let rule = self.rule(block, "exempt");
         let providers = self.text(body, "provider").and_then(|addr| self.keep(&addr, ProviderScope::parse(addr.text)));
         let version = self.text(body, "version").and_then(|version| {
-            let refused = |reason| Problem::Version { text: version.text.to_owned(), reason };
+            let refused = |reason: VersionError| format!("{:?} is not a version: {reason}", version.text);
             self.keep(&version, version.text.parse().map_err(refused))
         });
         let reason = self.text(body, "reason").map(|reason| reason.text.to_owned());
@@ -243,18 +240,19 @@ impl Reader<'_, Problem> {
         if ids().any(|id| id == label.text) {
             return Some(label.text.to_owned());
         }
-        let suggestion = nearest(label.text, ids());
-        self.report(label.offset, Problem::UnknownRule { name: label.text.to_owned(), suggestion });
+        let meant = did_you_mean(nearest(label.text, ids()));
+        let problem = Problem::from(format!("there is no rule {:?}{meant}", label.text));
+        self.report(label.offset, problem.hint("`tflock explain` lists the rules".to_owned()));
         None
     }
 
     fn hostname(&mut self, literal: &Literal<'_>) -> Option<Hostname> {
-        let refused = |reason| Problem::Host { text: literal.text.to_owned(), reason };
+        let refused = |reason| format!("{:?} is not a host: {reason}", literal.text);
         self.keep(literal, Hostname::parse(literal.text).map_err(refused))
     }
 
     fn constraints(&mut self, literal: &Literal<'_>) -> Option<Constraints> {
-        let refused = |reason| Problem::Constraint { text: literal.text.to_owned(), reason };
+        let refused = |reason| format!("{:?} is not a version constraint: {reason}", literal.text);
         self.keep(literal, Constraints::parse_config(literal.text).map_err(refused))
     }
 }

@@ -10,7 +10,6 @@
 
 mod date;
 pub mod decode;
-mod error;
 mod exclude;
 mod index;
 mod merge;
@@ -26,10 +25,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use crate::hcl::Shape;
 pub use date::{Date, DateError};
 pub use decode::{LINKS, decode};
-pub use error::{Problem, SettingsError};
 pub use exclude::{Exclude, ExcludeError};
 pub use index::{Index, IndexPlace, IndexPlaceError, IndexTrust};
 pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule, allow_module_host};

@@ -20,9 +20,7 @@ impl ReadModuleLock {
     pub fn decode(bytes: Vec<u8>, shown: &Path) -> Result<Self, Error> {
         let wrong = |message: &str| Error::new(ErrorKind::LockFile, message).in_file(shown);
         let text = String::from_utf8(bytes).map_err(|_| wrong("the module lock file is not UTF-8 text"))?;
-        let decoded =
-            modulelock::decode(&text, shown).map_err(|errors| Error::all(errors.into_iter().map(Error::from)));
-        match decoded {
+        match modulelock::decode(&text, shown).map_err(Error::all) {
             Ok(file) => Ok(Self { text, file }),
             Err(error) => Err(error.unwrap_or_else(|| wrong("the module lock file cannot be read"))),
         }

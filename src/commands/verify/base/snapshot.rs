@@ -96,7 +96,7 @@ pub(super) fn effective(
         };
         match settings::decode(&text, &path) {
             Ok(nested) => all = nested.stated_in(place).over(all),
-            Err(wrong) => errors.extend(wrong.into_iter().map(Error::from)),
+            Err(wrong) => errors.extend(wrong),
         }
     }
     Error::all(errors).map_or(Ok(all), Err)

@@ -1,13 +1,14 @@
 //! Documents in HCL that people write and `tflock` reads: blocks and literal values, read one by one; what is wrong is
 //! kept and the reading goes on.
 //!
-//! Knows nothing of what a document is about. Each kind of document brings a type `P` for what can be wrong with it,
-//! of which [`Shape`] is a part.
+//! Knows nothing of what a document is about.
 
 mod comments;
-mod shape;
 mod suggest;
 mod writer;
+
+use std::fmt::Display;
+use std::path::Path;
 
 use hcl::edit::Span;
 use hcl::edit::expr::{Expression, ObjectKey};
@@ -15,16 +16,37 @@ use hcl::edit::parser::parse_body;
 use hcl::edit::structure::{Attribute, Block, Body};
 
 pub use comments::{Anchor, Comments, Remark};
-pub use shape::Shape;
-pub use shape::did_you_mean;
 pub use suggest::nearest;
 pub use writer::{Value, Writer};
 
+use crate::error::{Error, ErrorKind};
 use crate::finding::{LineIndex, Position};
 
-pub struct Reader<'a, P> {
+pub struct Reader<'a> {
     lines: LineIndex<'a>,
-    errors: Vec<(Position, P)>,
+    file_name: &'static str,
+    errors: Vec<(Position, Problem)>,
+}
+
+/// What is wrong with a part of a document, and perhaps what to write.
+#[derive(Debug)]
+pub struct Problem {
+    pub message: String,
+    hint: Option<String>,
+}
+
+impl Problem {
+    #[must_use]
+    pub fn hint(mut self, hint: String) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+}
+
+impl<D: Display> From<D> for Problem {
+    fn from(message: D) -> Self {
+        Self { message: message.to_string(), hint: None }
+    }
 }
 
 /// What may stand in a body.
@@ -40,41 +62,46 @@ pub struct Literal<'e> {
     pub offset: usize,
 }
 
-/// Reads a document by a function that goes on behind what is wrong.
-pub fn read<T, P: From<Shape>>(
+/// Reads a document by a function that goes on behind what is wrong. Errors name it as `file`, in the order of the text.
+pub fn read<T>(
     text: &str,
     file_name: &'static str,
-    read: impl FnOnce(&mut Reader<'_, P>, &Body) -> T,
-) -> Result<T, Vec<(Position, P)>> {
+    (kind, file): (ErrorKind, &Path),
+    read: impl FnOnce(&mut Reader<'_>, &Body) -> T,
+) -> Result<T, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader { lines: LineIndex::new(text), errors: Vec::new() };
+    let mut reader = Reader { lines: LineIndex::new(text), file_name, errors: Vec::new() };
     let read = match parse_body(text) {
         Ok(body) => Some(read(&mut reader, &body)),
         Err(error) => {
-            let message = error.message().to_owned();
-            reader.report(error.location().offset(), Shape::Syntax { file_name, message });
+            reader.report(error.location().offset(), format!("{file_name} is not valid HCL: {}", error.message()));
             None
         }
     };
     reader.errors.sort_by_key(|(position, _)| *position);
     match read {
         Some(read) if reader.errors.is_empty() => Ok(read),
-        _ => Err(reader.errors),
+        _ => {
+            let error = |(position, Problem { message, hint })| {
+                hint.into_iter().fold(Error::new(kind, message).in_file(file).at(position), Error::hint)
+            };
+            Err(reader.errors.into_iter().map(error).collect())
+        }
     }
 }
 
-impl<P: From<Shape>> Reader<'_, P> {
+impl Reader<'_> {
     pub fn position(&self, offset: usize) -> Position {
         self.lines.position(offset)
     }
 
-    pub fn report(&mut self, offset: usize, problem: impl Into<P>) {
+    pub fn report(&mut self, offset: usize, problem: impl Into<Problem>) {
         let position = self.lines.position(offset);
         self.errors.push((position, problem.into()));
     }
 
     /// Keeps the error of a literal and goes on without its value.
-    pub fn keep<T>(&mut self, literal: &Literal<'_>, value: Result<T, impl Into<P>>) -> Option<T> {
+    pub fn keep<T>(&mut self, literal: &Literal<'_>, value: Result<T, impl Into<Problem>>) -> Option<T> {
         value.map_err(|problem| self.report(literal.offset, problem)).ok()
     }
 
@@ -82,22 +109,40 @@ impl<P: From<Shape>> Reader<'_, P> {
     pub fn check_names(&mut self, body: &Body, place: &Place) {
         for attribute in body.attributes() {
             let (name, offset) = (attribute.key.as_str(), start(&attribute.key));
-            if let Some(block) = place.blocks.iter().find(|block| **block == name) {
-                self.report(offset, Shape::IsABlock(block));
+            if place.blocks.contains(&name) {
+                let problem = Problem::from(format!("{name:?} is a block and takes no equals sign"));
+                self.report(offset, problem.hint(format!("write {name} {{ … }}")));
             } else if !place.attributes.contains(&name) {
-                let suggestion = nearest(name, place.names());
-                self.report(offset, Shape::UnknownAttribute { name: name.to_owned(), place: place.name, suggestion });
+                self.report_unknown(offset, ("setting", name), place);
             }
         }
         for block in body.blocks() {
             let (name, offset) = (block.ident.as_str(), start(&block.ident));
-            if let Some(attribute) = place.attributes.iter().find(|attribute| **attribute == name) {
-                self.report(offset, Shape::IsAnAttribute(attribute));
+            if place.attributes.contains(&name) {
+                let problem = Problem::from(format!("{name:?} is an attribute and takes an equals sign"));
+                self.report(offset, problem.hint(format!("write {name} = …")));
             } else if !place.blocks.contains(&name) {
-                let suggestion = nearest(name, place.names());
-                self.report(offset, Shape::UnknownBlock { name: name.to_owned(), place: place.name, suggestion });
+                self.report_unknown(offset, ("block", name), place);
             }
         }
+    }
+
+    fn report_unknown(&mut self, offset: usize, (what, name): (&str, &str), place: &Place) {
+        let suggestion = nearest(name, place.attributes.iter().chain(place.blocks).copied());
+        let meant = did_you_mean(suggestion);
+        let problem = Problem::from(format!("there is no {what} {name:?} {}{meant}", place.name));
+        let section = format!("see the section on {} in the README for what there is", self.file_name);
+        self.report(offset, if suggestion.is_none() { problem.hint(section) } else { problem });
+    }
+
+    fn report_type(&mut self, value: &Expression, name: &str, wanted: &str) {
+        self.report(start(value), format!("{name} must be {wanted}"));
+    }
+
+    /// Reports the second of a block that can stand once.
+    pub fn report_twice(&mut self, block: &Block) {
+        let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
+        self.report(start(&block.ident), format!("{}{} stands twice", block.ident.as_str(), labels.concat()));
     }
 
     pub fn text<'e>(&mut self, body: &'e Body, name: &'static str) -> Option<Literal<'e>> {
@@ -111,8 +156,9 @@ impl<P: From<Shape>> Reader<'_, P> {
         let found = table.iter().find(|(word, _)| *word == literal.text).map(|(_, value)| *value);
         if found.is_none() {
             let words: Vec<_> = table.iter().map(|(word, _)| *word).collect();
-            let suggestion = nearest(literal.text, words.iter().copied());
-            self.report(literal.offset, Shape::Word { name, value: literal.text.to_owned(), suggestion, words });
+            let meant = did_you_mean(nearest(literal.text, words.iter().copied()));
+            let problem = Problem::from(format!("{name} cannot be {:?}{meant}", literal.text));
+            self.report(literal.offset, problem.hint(format!("write one of: {}", words.join(", "))));
         }
         found
     }
@@ -126,7 +172,7 @@ impl<P: From<Shape>> Reader<'_, P> {
     pub fn list<'e>(&mut self, value: &'e Expression, name: &'static str) -> Option<Vec<Literal<'e>>> {
         let wanted = "a list of literal strings";
         let Expression::Array(array) = value else {
-            self.report(start(value), Shape::Type { name, wanted });
+            self.report_type(value, name, wanted);
             return None;
         };
         Some(array.iter().filter_map(|element| self.literal(element, name, wanted)).collect())
@@ -136,7 +182,7 @@ impl<P: From<Shape>> Reader<'_, P> {
         let Some(Attribute { value, .. }) = body.get_attribute(name) else { return Vec::new() };
         let wanted = "a map from source addresses to lists of platforms";
         let Expression::Object(object) = value else {
-            self.report(start(value), Shape::Type { name, wanted });
+            self.report_type(value, name, wanted);
             return Vec::new();
         };
         let pairs = object.iter().filter_map(|(key, value)| match key {
@@ -155,7 +201,7 @@ impl<P: From<Shape>> Reader<'_, P> {
         read: impl FnOnce(&mut Self, &Body) -> Option<T>,
     ) -> Option<T> {
         if !block.body.has_attribute(name) {
-            self.report(start(&block.ident), Shape::Missing { block: kind, name });
+            self.report(start(&block.ident), format!("a {kind} block needs {name}"));
         }
         read(self, &block.body)
     }
@@ -165,7 +211,7 @@ impl<P: From<Shape>> Reader<'_, P> {
             return Some(Literal { text: label.as_str(), offset: start(label) });
         }
         let offset = block.labels.get(1).map_or(start(&block.ident), start);
-        self.report(offset, Shape::Labels { block: kind, wanted });
+        self.report(offset, format!("a {kind} block has {wanted}"));
         None
     }
 
@@ -178,16 +224,15 @@ impl<P: From<Shape>> Reader<'_, P> {
     ) -> Option<Literal<'e>> {
         let text = value.as_str().map(|text| Literal { text, offset: start(value) });
         if text.is_none() {
-            self.report(start(value), Shape::Type { name, wanted });
+            self.report_type(value, name, wanted);
         }
         text
     }
 }
 
-impl Place {
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.attributes.iter().chain(self.blocks).copied()
-    }
+/// The end of a message about a word that is not known.
+pub fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map(|word| format!("; did you mean {word:?}?")).unwrap_or_default()
 }
 
 pub fn start(part: &impl Span) -> usize {

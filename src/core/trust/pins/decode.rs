@@ -6,13 +6,14 @@ use std::path::Path;
 use hcl::edit::expr::Expression;
 use hcl::edit::structure::{Block, Body};
 
-use super::{BlockKey, FILE_NAME, Pin, PinError, Republication, Retired, Signer, TrustFile, TrustProblem};
+use super::{BlockKey, FILE_NAME, Pin, Republication, Retired, Signer, TrustFile};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::hcl::document::{self, Literal, Place, last_byte, start};
-use crate::hcl::{Anchor, Comments, Shape};
+use crate::error::{Error, ErrorKind};
+use crate::hcl::document::{self, Literal, Place, Problem, Reader, last_byte, start};
+use crate::hcl::{Anchor, Comments};
 use crate::trust::Fingerprint;
-use crate::version::Version;
+use crate::version::{Version, VersionError};
 
 /// The most blocks of a trust file, those within blocks included.
 const MOST_BLOCKS: usize = 10_000;
@@ -25,36 +26,26 @@ const DENIED: Place = Place { name: "in a denied_signer block", attributes: &["r
 const REPUBLISHED: Place =
     Place { name: "in a republished block", attributes: &["version", "date", "reason"], blocks: &[] };
 
-type Reader<'a> = document::Reader<'a, TrustProblem>;
-
-pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<PinError>> {
+pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let read = document::read(text, FILE_NAME, |reader: &mut Reader<'_>, body| {
+    let mut found = document::read(text, FILE_NAME, (ErrorKind::Settings, file), |reader, body| {
         let mut found = Found::default();
         found.top(reader, body);
         found
-    });
-    match read {
-        Ok(mut found) => {
-            found.anchors.sort_by_key(|(offset, _)| *offset);
-            found.file.comments = Comments::find(text, &found.anchors);
-            Ok(found.file)
-        }
-        Err(errors) => {
-            let error = |(position, problem)| PinError { file: file.to_owned(), position, problem };
-            Err(errors.into_iter().map(error).collect())
-        }
-    }
+    })?;
+    found.anchors.sort_by_key(|(offset, _)| *offset);
+    found.file.comments = Comments::find(text, &found.anchors);
+    Ok(found.file)
 }
 
 /// Parses what a pin is for: a full address, or a pattern of one host.
-pub fn provider_pattern(text: &str) -> Result<AddrPattern, TrustProblem> {
+pub fn provider_pattern(text: &str) -> Result<AddrPattern, Problem> {
     if text.matches('/').count() < 2 {
-        return Err(TrustProblem::NoHost(text.to_owned()));
+        return Err(no_host(text));
     }
     let pattern = AddrPattern::parse(text, Dialect::Terraform)?;
     if pattern.to_string().starts_with('*') {
-        return Err(TrustProblem::AnyHost(text.to_owned()));
+        return Err(format!("{text:?} covers every host; a pin holds for one host").into());
     }
     if pattern.is_exact() {
         ProviderAddr::parse(text, Dialect::Terraform)?;
@@ -75,7 +66,8 @@ impl Found {
         for block in body.blocks() {
             self.blocks += 1 + block.body.blocks().count();
             if self.blocks > MOST_BLOCKS {
-                reader.report(start(&block.ident), TrustProblem::TooMany(MOST_BLOCKS));
+                let problem = format!("the file has more than {MOST_BLOCKS} blocks, which is the limit");
+                reader.report(start(&block.ident), problem);
                 return;
             }
             let twice = match block.ident.as_str() {
@@ -85,7 +77,7 @@ impl Found {
                 _ => false,
             };
             if twice {
-                report_twice(reader, block);
+                reader.report_twice(block);
             }
         }
     }
@@ -100,7 +92,7 @@ impl Found {
         if let Some(attribute) = body.get_attribute("signers") {
             let signers = reader.list(&attribute.value, "signers").unwrap_or_default();
             if attribute.value.as_array().is_some_and(hcl::edit::expr::Array::is_empty) {
-                reader.report(start(&attribute.value), Shape::EmptyList("signers"));
+                reader.report(start(&attribute.value), "signers must not be empty");
             }
             let keys = signers.iter().filter_map(|signer| reader.keep(signer, signer.text.parse::<Fingerprint>()));
             pin.signers.extend(keys.map(Signer::Key));
@@ -111,11 +103,13 @@ impl Found {
                     pin.signers.insert(Signer::Unsigned);
                 }
                 Expression::Bool(_) => {}
-                other => reader.report(start(other), Shape::Type { name: "unsigned", wanted: "true or false" }),
+                other => reader.report(start(other), "unsigned must be true or false"),
             }
         }
         if !body.has_attribute("signers") && !unsigned(body) {
-            reader.report(start(&block.ident), TrustProblem::NoSigner);
+            let problem = Problem::from("a provider block needs signers or unsigned = true");
+            let hint = "remove the block, or name who signs the provider".to_owned();
+            reader.report(start(&block.ident), problem.hint(hint));
         }
         self.retired_signers(reader, pattern.as_ref(), &mut pin, body);
         let Some(pattern) = pattern else { return false };
@@ -139,7 +133,7 @@ impl Found {
                 self.anchor(reader, key, block, &["versions", "reason"]);
             }
             if pin.retired.insert(signer, Retired { versions, reason }).is_some() {
-                report_twice(reader, block);
+                reader.report_twice(block);
             }
         }
     }
@@ -168,8 +162,8 @@ impl Found {
         let label = reader.label(block, "republished", "one label, the address of a provider");
         let address = label.and_then(|label| {
             let address = match label.text.matches('/').count() {
-                2 => ProviderAddr::parse(label.text, Dialect::Terraform).map_err(TrustProblem::from),
-                _ => Err(TrustProblem::NoHost(label.text.to_owned())),
+                2 => ProviderAddr::parse(label.text, Dialect::Terraform).map_err(Problem::from),
+                _ => Err(no_host(label.text)),
             };
             reader.keep(&label, address)
         });
@@ -210,7 +204,7 @@ fn unsigned(body: &Body) -> bool {
 }
 
 fn version(reader: &mut Reader<'_>, literal: &Literal<'_>) -> Option<Version> {
-    let refused = |reason| TrustProblem::Version { text: literal.text.to_owned(), reason };
+    let refused = |reason: VersionError| format!("{:?} is not a version: {reason}", literal.text);
     reader.keep(literal, literal.text.parse().map_err(refused))
 }
 
@@ -219,7 +213,7 @@ fn reason(reader: &mut Reader<'_>, block: &Block, kind: &'static str) -> Option<
     reader.needed(block, kind, "reason", read)
 }
 
-fn report_twice(reader: &mut Reader<'_>, block: &Block) {
-    let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
-    reader.report(start(&block.ident), Shape::Twice(format!("{}{}", block.ident.as_str(), labels.concat())));
+fn no_host(text: &str) -> Problem {
+    Problem::from(format!("{text:?} has no host; a pin is for host/namespace/type"))
+        .hint(format!("write registry.terraform.io/{text} or registry.opentofu.org/{text}"))
 }

@@ -34,7 +34,6 @@
 
 mod decode;
 mod encode;
-mod error;
 #[cfg(test)]
 mod tests;
 
@@ -43,7 +42,6 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use decode::{decode, provider_pattern};
-pub use error::{PinError, TrustProblem};
 
 use super::{Fingerprint, FingerprintError};
 use crate::addr::{AddrPattern, ProviderAddr};
