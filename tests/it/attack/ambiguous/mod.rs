@@ -4,6 +4,7 @@
 //! of them in one run, and the real terraform installs what may be locked.
 
 mod files;
+mod histories;
 mod references;
 mod submodules;
 

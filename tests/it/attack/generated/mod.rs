@@ -25,16 +25,16 @@ const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_a
 const FORBIDDEN: [&str; 4] = ["acme/widget/1.4.1", "acme/widget/1.4.2", "acme/evil/", "evil/gadget/"];
 
 /// A generator of numbers by a seed: the same rounds on every machine.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     /// A number below another one. Source: Knuth's constants of MMIX; the upper bits are the better ones.
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end
     }
 
-    fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+    pub(super) fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
 }
