@@ -223,7 +223,15 @@ fn page(url: &Url) -> Error {
 }
 
 fn failed(url: &Url, error: NetError) -> Error {
-    let message = format!("cannot fetch the module from {}: {}", ShownUrl::new(url), error.fault);
+    unfetched(ShownUrl::new(url).as_str(), error)
+}
+
+/// Why a module cannot be fetched; of a host that is skipped the same for all of its modules.
+pub(super) fn unfetched(shown: &str, error: NetError) -> Error {
+    if error.fault.is_of_host() {
+        return error.into();
+    }
+    let message = format!("cannot fetch the module from {shown}: {}", error.fault);
     Error { message, ..Error::from(error) }
 }
 

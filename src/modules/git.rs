@@ -14,6 +14,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::address::RemoteAddress;
+use super::archive::unfetched;
 use super::checkout::{Checkout, SUBMODULES, ambiguous};
 use super::git_package::GitAccess;
 use super::unpack::{Builder, UnpackError, text_of};
@@ -312,8 +313,7 @@ impl Repository {
 
     /// Why the server is not contacted.
     fn unspent(&self, fault: Fault) -> Error {
-        let message = format!("cannot fetch the module from {}: {fault}", self.shown);
-        Error { message, ..Error::from(NetError::new(&self.address, fault)) }
+        unfetched(&self.shown, NetError::new(&self.address, fault))
     }
 
     /// The commit that a name means here.

@@ -133,6 +133,11 @@ impl NetError {
 }
 
 impl Fault {
+    /// True if the same is to be said of all that is wanted of the host, or of the run.
+    pub(crate) fn is_of_host(&self) -> bool {
+        matches!(self, Fault::Down(_) | Fault::Exhausted(_))
+    }
+
     /// True if the host gave no answer at all.
     pub(super) fn is_silence(&self) -> bool {
         matches!(self, Fault::Connect(_) | Fault::Timeout(_) | Fault::Stalled(_))
@@ -223,7 +228,15 @@ impl From<NetError> for Error {
             Fault::Token | Fault::Client(_) => ErrorKind::Settings,
             _ => ErrorKind::Unavailable,
         };
-        let shown = Error::new(kind, error.to_string()).about_url(error.url.as_str());
+        let shown = match &error.fault {
+            // The same for all that is wanted of the host.
+            Fault::Down(_) => {
+                let host = error.url.as_str().split('/').nth(2).unwrap_or(error.url.as_str());
+                Error::new(kind, format!("{host}: {}", error.fault))
+            }
+            Fault::Exhausted(_) => Error::new(kind, error.fault.to_string()),
+            _ => Error::new(kind, error.to_string()).about_url(error.url.as_str()),
+        };
         match (&error.fault, hint(&error.fault)) {
             (Fault::Exhausted(exhausted), _) => shown.hint(exhausted.hint()),
             (_, Some(hint)) => shown.hint(hint),

@@ -1,5 +1,6 @@
 //! An [`Error`] as text and as JSON.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -14,7 +15,21 @@ use crate::redact;
 
 /// All errors of a run for people, each with its place and its next steps.
 pub(super) fn human(error: &Error, style: Style) -> String {
-    error.each().map(|error| of(error, None, style)).collect()
+    each_once(error.each(), style)
+}
+
+/// Errors for people. Those that differ only in their place are told once, with their count.
+pub(super) fn each_once<'a>(errors: impl Iterator<Item = &'a Error>, style: Style) -> String {
+    let (mut told, mut at): (Vec<(&Error, usize)>, HashMap<_, usize>) = Default::default();
+    for error in errors {
+        let at = *at.entry((error.kind, &error.message, &error.url, &error.hints)).or_insert_with(|| {
+            told.push((error, 0));
+            told.len() - 1
+        });
+        told[at].1 += 1;
+    }
+    let places = |count: usize| (count > 1).then(|| format!("{count} places"));
+    told.into_iter().map(|(error, count)| of(error, places(count).as_deref(), style)).collect()
 }
 
 /// One error, with the root modules that it is about where that is to be said.

@@ -17,6 +17,7 @@ pub fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
         let hint = advice(path);
         let advise = |error: &mut Error| {
             if error.kind == ErrorKind::Trust {
+                error.message = format!("{} ({})", error.message, Rule::LockNotLiteral.id());
                 error.hints = vec![hint.clone()];
             }
         };

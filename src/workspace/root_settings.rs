@@ -163,18 +163,19 @@ impl RunSettings {
 
     /// A module that is not installed, where that leaves a question open.
     pub fn not_installed(&self, module: &MissingModule) -> Error {
-        // The source of some depends on what is not known.
-        let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
-        let known = format!("module {}{from}", module.key);
         let host = module.request.as_ref().and_then(|request| request.source.host());
         // Who installs it would fetch it from there.
         let forbidden =
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
         let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
-            let message = format!("{known}: {}, so its requirements are unknown", reason.message);
+            // Without the name of the call: what cannot be fetched is told once, wherever it is called.
+            let of_call = if module.request.is_some() { String::new() } else { format!("module {}: ", module.key) };
+            let message = format!("{of_call}{}, so its requirements are unknown", reason.message);
             Error { message, ..reason.clone() }
         } else {
-            let message = format!("{known} is not installed, so its requirements are unknown");
+            // The source of some depends on what is not known.
+            let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
+            let message = format!("module {}{from} is not installed, so its requirements are unknown", module.key);
             Error::new(ErrorKind::NotInstalled, message).hint(format!("run `{} get`", self.dialect.program()))
         };
         error.in_file(file_from(&self.path, &module.place.file)).at(module.place.position)

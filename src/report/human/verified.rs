@@ -58,12 +58,6 @@ pub(in crate::report) fn hashes(count: usize) -> String {
 }
 
 pub(super) fn reasons(verified: &Verified, style: Style) -> String {
-    let mut told: Vec<String> = Vec::new();
-    for reason in verified.inconclusive.iter().map(|it| failure::human(&it.error, style)) {
-        // Many entries may wait for the answer of one host.
-        if !told.contains(&reason) {
-            told.push(reason);
-        }
-    }
-    told.concat()
+    // Many entries may wait for the answer of one host.
+    failure::each_once(verified.inconclusive.iter().flat_map(|it| it.error.each()), style)
 }

@@ -72,3 +72,30 @@ fn a_killed_run_leaves_nothing_half_fetched() {
     assert!(workspace.lock_file().contains("/acme/widget\""));
     assert_eq!(registry.count(Endpoint::ModuleArchive), 2);
 }
+
+/// What cannot be fetched is told once for a package, and once for a host that is skipped, however many calls there are.
+#[test]
+fn a_package_that_many_call_fails_once() {
+    let calls = |count: usize, source: &dyn Fn(usize) -> String| -> String {
+        (0..count).map(|at| format!("module \"m{at}\" {{\n  source = \"{}\"\n}}\n", source(at))).collect()
+    };
+    let registry = world();
+    let host = registry.host();
+    let gone = calls(40, &|_| format!("https://{host}/gone.tar.gz"));
+    let workspace = Workspace::with_files(&[("main.tf", &gone)]);
+    for command in [&LOCK[..], &["why"], &["verify"]] {
+        let run = workspace.tflock(&registry, command);
+        assert_eq!(run.stderr.matches("gone.tar.gz: ").count(), 1, "{run}");
+        assert!(run.stderr.contains("  in 40 places\n"), "{run}");
+    }
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let dead = calls(60, &|at| format!("https://127.0.0.1:{port}/{at}.zip"));
+    for root in ["a", "b"] {
+        workspace.write(&format!("{root}/main.tf"), &dead);
+        workspace.write(&format!("{root}/.terraform.lock.hcl"), "");
+    }
+    std::fs::remove_file(workspace.path("main.tf")).unwrap();
+    let run = workspace.tflock(&registry, ["lock", "-r"]).ended_with(4);
+    assert_eq!(run.stderr.matches("it is skipped for the rest of this run").count(), 1, "{run}");
+    assert!(run.stderr.matches("error: ").count() < 25, "{run}");
+}
