@@ -237,7 +237,7 @@ impl Client {
             }
             let failed = |error| Fault::of_request(error, patience).through(self.proxy(trail.url()));
             let response = request.send().await.map_err(failed)?;
-            if response.status().is_success() {
+            if is_answer(response.status().as_u16(), ask) {
                 return Ok((response, trail.into_url()));
             }
             match location(&response).filter(|_| ask.sent.is_none()) {
@@ -259,6 +259,14 @@ fn location(response: &Response) -> Option<String> {
     let redirects = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = response.headers().get(LOCATION).filter(|_| redirects)?;
     Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
+}
+
+/// True for an answer that the tools take: 200, and 204 where a registry names a location in a header.
+fn is_answer(status: u16, ask: &Ask) -> bool {
+    match ask.sent {
+        Some(Sent::File(_)) => (200..300).contains(&status),
+        _ => status == 200 || status == 204 && ask.kind == Kind::Metadata,
+    }
 }
 
 fn refusal(response: &Response, token_sent: bool) -> Fault {

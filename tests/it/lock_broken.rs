@@ -3,7 +3,7 @@
 
 use crate::support::keys;
 use crate::support::packages::Shape;
-use crate::support::registry::{Flaw, Registry};
+use crate::support::registry::{Endpoint, Flaw, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{EMPTY_LOCK, PLATFORMS, widget};
@@ -146,6 +146,9 @@ fn missing_platform_names_the_newest_version_that_has_it() {
 fn unsupported_protocol_names_the_newest_version_with_one() {
     let registry = widget().speaking(&["4.0"]).release("acme/widget", "1.3.0", PLATFORMS);
     insta::assert_snapshot!("unsupported_protocol", refused(&registry, 2));
+    // Nothing of it is requested that could not be used.
+    assert_eq!([Endpoint::Sums, Endpoint::Signature].map(|endpoint| registry.count(endpoint)), [0, 0]);
+    assert_eq!(registry.downloads("acme/widget"), 0);
 }
 
 #[test]

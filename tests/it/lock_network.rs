@@ -194,3 +194,59 @@ fn an_interrupted_run_leaves_everything_as_it_was() {
     // The lock on the directory is gone with the process.
     workspace.tflock(&registry.recovered(), LOCK).ended_with(0);
 }
+
+/// The least that a SOCKS5 proxy does: it connects to where it is told, by address or name. Counts connections.
+fn socks() -> (u16, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
+    use std::io::{Read as _, Write as _};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    let (listener, count) = (TcpListener::bind("127.0.0.1:0").unwrap(), std::sync::Arc::new(AtomicUsize::new(0)));
+    let (port, counted) = (listener.local_addr().unwrap().port(), std::sync::Arc::clone(&count));
+    let serve = move |mut client: TcpStream| -> std::io::Result<()> {
+        let mut head = [0; 2];
+        client.read_exact(&mut head)?;
+        client.read_exact(&mut vec![0; usize::from(head[1])])?;
+        client.write_all(&[5, 0])?;
+        let mut request = [0; 4];
+        client.read_exact(&mut request)?;
+        let length = match request[3] {
+            1 => 4,
+            4 => 16,
+            _ => {
+                let mut length = [0];
+                client.read_exact(&mut length)?;
+                length[0].into()
+            }
+        };
+        client.read_exact(&mut vec![0; length])?;
+        let mut port = [0; 2];
+        client.read_exact(&mut port)?;
+        let server = TcpStream::connect((Ipv4Addr::LOCALHOST, u16::from_be_bytes(port)))?;
+        client.write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 0])?;
+        let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
+        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+        let (mut from, mut to) = (server, client);
+        std::io::copy(&mut from, &mut to).map(drop)
+    };
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            counted.fetch_add(1, Ordering::Relaxed);
+            let serve = serve.clone();
+            std::thread::spawn(move || serve(client));
+        }
+    });
+    (port, count)
+}
+
+#[test]
+fn servers_are_reached_through_a_socks_proxy() {
+    let registry = widget();
+    for scheme in ["socks5", "socks5h"] {
+        let (port, count) = socks();
+        let proxy = format!("{scheme}://127.0.0.1:{port}");
+        let workspace = Workspace::from("modules/one-root").env("HTTPS_PROXY", &proxy);
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        assert!(count.load(std::sync::atomic::Ordering::Relaxed) > 0, "{scheme}");
+    }
+}

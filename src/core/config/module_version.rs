@@ -83,17 +83,17 @@ impl ModuleVersion {
         let written = segments.len();
         segments.resize(written.max(3), 0);
         let (pre, build) = rest.split_once('+').map_or((rest, None), |(pre, build)| (pre, Some(build)));
-        let pre = match pre.strip_prefix('-') {
-            Some(pre) => pre,
-            None if pre.starts_with(|c: char| c.is_ascii_digit()) => return None,
-            None => pre,
-        };
         let word = |part: &str| {
             !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'~'))
         };
         let words = |text: &str| text.split('.').all(word);
-        let has_pre = rest.starts_with(['-']) || !pre.is_empty();
-        ((!has_pre || words(pre)) && build.is_none_or(words)).then(|| Self {
+        let pre = match pre.strip_prefix('-') {
+            Some(pre) if words(pre) => pre,
+            None if pre.starts_with(|c: char| c.is_ascii_digit()) => return None,
+            // A hyphen that no pre-release follows is one.
+            _ => pre,
+        };
+        ((pre.is_empty() || words(pre)) && build.is_none_or(words)).then(|| Self {
             segments,
             written,
             pre: pre.to_owned(),
@@ -257,6 +257,10 @@ mod tests {
             ("1.1.0-beta", "1.1.0-beta", true),
             ("<= 1.1.0", "1.1.0", true),
             (">= 1.0-rc.2", "1.0-rc.10", true),
+            ("1.0-", "1.0--", true),
+            ("1.0-+b", "1.0-", true),
+            ("1.0-.x", "1.0-", false),
+            ("~> 1.0-", "1.1.0", false),
         ] {
             assert_eq!(allows(constraint, version), expected, "{constraint} {version}");
         }
@@ -264,9 +268,20 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused() {
-        for text in
-            ["", "foo", "^1", "1..2", "=> 1", "1.0,", "1.0 2.0", "99999999999999999999", "1.0-", "1.0-a..b", "x"]
-        {
+        for text in [
+            "",
+            "foo",
+            "^1",
+            "1..2",
+            "=> 1",
+            "1.0,",
+            "1.0 2.0",
+            "99999999999999999999",
+            "1.0.",
+            "1.0-1.",
+            "1.0-a..b",
+            "x",
+        ] {
             assert!(text.parse::<ModuleConstraints>().is_err(), "{text:?}");
         }
     }

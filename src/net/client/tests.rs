@@ -240,3 +240,14 @@ async fn a_missing_archive_is_not_asked_for_again() {
     assert!(error.is_not_found());
     assert_eq!(server.seen().len(), 1);
 }
+
+/// The tools take no other success for an answer.
+#[tokio::test]
+async fn what_is_neither_200_nor_204_is_no_answer() {
+    let server = Server::start(|_| Reply::new(201, &[], "{}")).await;
+    assert!(matches!(fault(&server, "/").await, Fault::Status { status: 201, .. }));
+    let server = Server::start(|_| Reply::new(204, &[], "")).await;
+    let sums = Ask::new(server.url("/"), Kind::Sums);
+    let refused = Client::new(server.options()).document(&sums).await.unwrap_err();
+    assert!(matches!(refused.fault, Fault::Status { status: 204, .. }), "{refused}");
+}

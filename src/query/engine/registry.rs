@@ -26,7 +26,7 @@ use crate::release::expiry::ExpiryRules;
 use crate::release::offer::Offer;
 use crate::release::reported::Reported;
 use crate::settings::{Index, SignatureRule};
-use crate::source::{Miss, Package, Registry, SharedIndexes, SignedUrls};
+use crate::source::{Miss, Package, Registry, SharedIndexes, SignedUrls, speaks_supported_protocol};
 use crate::version::Version;
 
 const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
@@ -225,7 +225,8 @@ impl RegistrySource {
         let likely = recorded.is_none_or(|entry| entry.hashes.contains(&PackageHash::zh(package.shasum)));
         let known = self.cache.h1_of(&package.shasum).is_some();
         let reports = query.rules.reported == ReportedRule::Write;
-        if query.goal == Goal::Packages && likely && !known && !reports {
+        let is_usable = speaks_supported_protocol(&package.protocols);
+        if query.goal == Goal::Packages && is_usable && likely && !known && !reports {
             let (source, package, rules) = (Arc::clone(self), Arc::clone(package), query.rules.clone());
             let key = key.clone();
             tokio::spawn(async move {

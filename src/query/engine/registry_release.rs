@@ -40,6 +40,12 @@ impl RegistrySource {
         let Some(first) = packages.values().find_map(|package| package.as_ref().ok()).cloned() else {
             return self.without_packages(key, query, packages).await;
         };
+        if query.goal == Goal::Packages && !speaks_supported_protocol(&first.protocols) {
+            // Nothing of it can be used, so that nothing more is requested.
+            let newest_supported = newest(&*self.offers(&key.0).await?, query, is_supported);
+            let release = Release::new(key.0.clone(), key.1.clone());
+            return Ok(Selected { supported_protocol: false, newest_supported, ..Selected::new(release) });
+        }
         let signed = self.signed_sums(key, &first, &query.rules).await?;
         let lines = self.lines(key, query, packages, &signed).await?;
         let mut known = self.described(key, query, (&lines, &signed, &first)).await?;
@@ -195,12 +201,11 @@ impl RegistrySource {
         let offers = self.offers(addr).await?;
         let wanted = query.platforms.iter().filter(|_| query.goal == Goal::Packages);
         let missing = wanted.filter(|platform| !lines.contains_key(platform));
-        let supported = |offer: &Offer| !offer.protocols.is_empty() && speaks_supported_protocol(&offer.protocols);
         Ok(Selected {
             packages: lines.iter().map(|(platform, line)| (platform.clone(), line.unknown())).collect(),
             missing: missing.map(|it| (it.clone(), newest_with(&offers, version, query, it))).collect(),
             supported_protocol: speaks_supported_protocol(&first.protocols),
-            newest_supported: newest(&offers, query, supported),
+            newest_supported: newest(&offers, query, is_supported),
             ..Selected::new(release)
         })
     }
@@ -440,6 +445,10 @@ fn is_complete(release: &Release, listed: &Listed) -> bool {
 /// all. The release itself may list a platform that it has no package for.
 fn newest_with(offers: &[Offer], version: &Version, query: &Query, platform: &Platform) -> Option<Version> {
     newest(offers, query, |offer| offer.version != *version && offer.platforms.contains(platform))
+}
+
+fn is_supported(offer: &Offer) -> bool {
+    !offer.protocols.is_empty() && speaks_supported_protocol(&offer.protocols)
 }
 
 fn newest(offers: &[Offer], query: &Query, good: impl Fn(&Offer) -> bool) -> Option<Version> {
