@@ -42,7 +42,7 @@ impl RegistrySource {
         };
         if query.goal == Goal::Packages && !speaks_supported_protocol(&first.protocols) {
             // Nothing of it can be used, so that nothing more is requested.
-            let newest_supported = newest(&*self.offers(&key.0).await?, query, is_supported);
+            let newest_supported = newest(&self.offers(&key.0).await?, query, is_supported);
             let release = Release::new(key.0.clone(), key.1.clone());
             return Ok(Selected { supported_protocol: false, newest_supported, ..Selected::new(release) });
         }

@@ -77,7 +77,8 @@ fn a_killed_run_leaves_nothing_half_fetched() {
 #[test]
 fn a_package_that_many_call_fails_once() {
     let calls = |count: usize, source: &dyn Fn(usize) -> String| -> String {
-        (0..count).map(|at| format!("module \"m{at}\" {{\n  source = \"{}\"\n}}\n", source(at))).collect()
+        let call = |at| format!("module \"m{at}\" {{\n  source = \"{}\"\n}}\n", source(at));
+        (0..count).map(call).collect()
     };
     let registry = world();
     let host = registry.host();

@@ -107,7 +107,9 @@ fn installed_files(top: &Path) -> Files {
             let (own, kind) = (entry.file_name().into_string().unwrap(), entry.file_type().unwrap());
             let name = format!("{within}{own}");
             if own.starts_with('.') {
-            } else if kind.is_dir() {
+                continue;
+            }
+            if kind.is_dir() {
                 folders.push((entry.path(), format!("{name}/")));
             } else if kind.is_symlink() {
                 files.insert(name, format!("-> {}", std::fs::read_link(entry.path()).unwrap().display()));
