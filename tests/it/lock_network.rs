@@ -232,7 +232,6 @@ fn socks() -> (u16, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
             counted.fetch_add(1, Ordering::Relaxed);
-            let serve = serve.clone();
             std::thread::spawn(move || serve(client));
         }
     });

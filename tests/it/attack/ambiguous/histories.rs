@@ -29,14 +29,14 @@ type Files = BTreeMap<String, String>;
 
 /// One step of a history, on whatever is checked out.
 fn step(dice: &mut Dice, net: &Repository<'_>, inner: &str, number: usize) {
-    let name = *dice.of(&NAMES);
+    let (name, attributes, content) = (*dice.of(&NAMES), *dice.of(&ATTRIBUTES), *dice.of(&CONTENTS));
     match dice.below(10) {
         0 => drop(net.with("main.tf", &format!("# {number}\n"))),
         1 => drop(net.git(&["tag", "--force", name])),
         2 => drop(net.git(&["tag", "--force", "-a", "-m", "annotated", name])),
         3 => drop(net.git(&["update-ref", &format!("refs/heads/{name}"), "HEAD"])),
-        4 => drop(net.with(".gitattributes", *dice.of(&ATTRIBUTES))),
-        5 => drop(net.with("keyword.txt", *dice.of(&CONTENTS))),
+        4 => drop(net.with(".gitattributes", attributes)),
+        5 => drop(net.with("keyword.txt", content)),
         6 => {
             let link = net.world.0.path(&net.name).join("link");
             let _there = std::fs::remove_file(&link);
@@ -164,7 +164,9 @@ fn round(dice: &mut Dice, counts: &mut Counts, wrong: &mut Vec<String>) {
     let calls: Vec<String> = queries(dice, &net);
     calls.iter().enumerate().for_each(|(at, query)| world.call(&format!("m{at}"), "net", query));
     let refused: BTreeSet<String> = ambiguous(&world.0.tflock(None, LOCK_MODULES)).into_keys().collect();
-    refused.iter().for_each(|name| std::fs::remove_file(world.0.path(&format!("{name}.tf"))).unwrap());
+    for name in &refused {
+        std::fs::remove_file(world.0.path(&format!("{name}.tf"))).unwrap();
+    }
     counts.refused += refused.len();
     counts.locked += calls.len() - refused.len();
     if refused.len() == calls.len() {
