@@ -39,8 +39,7 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names
 
 fn state_providers(path: &Path, settings: &RunSettings) -> Result<BTreeSet<ProviderAddr>, Error> {
     let text = state::read(path)?;
-    providers_in_state(&text, settings.dialect)
-        .map_err(|problem| Error::new(ErrorKind::Usage, problem.to_string()).in_file(path))
+    providers_in_state(&text, settings.dialect).map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))
 }
 
 /// The platforms that were asked for, else those of the settings; none if none were named.

@@ -2,25 +2,26 @@
 
 use serde_json::Value as Json;
 
-use super::{Fault, Hcl1Error, Item, Object, Value};
+use super::{Hcl1Error, Item, Object, Value};
 use crate::finding::Position;
 
 /// Reads the JSON form: one object. `null` stands for an absent item.
 pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
     match serde_json::from_str(text) {
         Ok(Json::Object(map)) => Ok(object(map)),
-        Ok(_) => Err(error(1, 1, "a document must be an object".to_owned())),
+        Ok(_) => Err(error(1, 1, "a document must be an object")),
         Err(fault) => {
             let full = fault.to_string();
             // The place is told apart from the message.
             let message = full.split(" at line ").next().unwrap_or_default();
-            Err(error(fault.line(), fault.column(), message.to_owned()))
+            Err(error(fault.line(), fault.column(), message))
         }
     }
 }
 
-fn error(line: usize, column: usize, message: String) -> Hcl1Error {
-    Hcl1Error { position: Position { line: line.max(1), column: column.max(1) }, fault: Fault::Json(message) }
+fn error(line: usize, column: usize, problem: &str) -> Hcl1Error {
+    let position = Position { line: line.max(1), column: column.max(1) };
+    Hcl1Error { position, message: format!("invalid JSON: {problem}").into() }
 }
 
 fn object(map: serde_json::Map<String, Json>) -> Object {

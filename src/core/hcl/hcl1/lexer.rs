@@ -1,6 +1,6 @@
 //! Text to tokens.
 
-use super::Fault;
+use std::borrow::Cow;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
@@ -36,7 +36,11 @@ pub(super) struct Lexer<'a> {
     at: usize,
 }
 
-pub(super) type Faulty<T> = Result<T, (usize, Fault)>;
+pub(super) type Faulty<T> = Result<T, (usize, Cow<'static, str>)>;
+
+pub(super) fn illegal(character: char) -> Cow<'static, str> {
+    format!("illegal character {character:?}").into()
+}
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
@@ -56,7 +60,7 @@ impl<'a> Lexer<'a> {
             }
             '-' | '.' | '0'..='9' => self.number()?,
             letter if is_letter(letter) => self.word(),
-            other => return Err((start, Fault::Character(other))),
+            other => return Err((start, illegal(other))),
         };
         Ok((start, token))
     }
@@ -79,7 +83,7 @@ impl<'a> Lexer<'a> {
             if rest.starts_with('#') || rest.starts_with("//") {
                 self.take(|c| c != '\n');
             } else if let Some(comment) = rest.strip_prefix("/*") {
-                let length = comment.find("*/").ok_or((self.at, Fault::OpenComment))?;
+                let length = comment.find("*/").ok_or((self.at, "comment is not terminated".into()))?;
                 self.at += length + 4;
             } else {
                 return Ok(());
@@ -111,7 +115,7 @@ impl<'a> Lexer<'a> {
         }
         let taken = &self.text[start..self.at];
         if !is_number(taken) {
-            return Err((start, Fault::Unexpected { expected: "a number", got: format!("{taken:?}") }));
+            return Err((start, format!("expected a number, got {taken:?}").into()));
         }
         Ok(Token::Number(taken.to_owned()))
     }
@@ -131,7 +135,8 @@ impl<'a> Lexer<'a> {
                 '\n' if braces == 0 => break,
                 '\\' if braces == 0 => {
                     let escape = &self.text[open + 1 + offset + 1..];
-                    let (char, length) = unescape(escape).ok_or((open + 1 + offset, Fault::Escape))?;
+                    let (char, length) =
+                        unescape(escape).ok_or((open + 1 + offset, "illegal escape sequence in a string".into()))?;
                     value.push(char);
                     for _ in 0..escape[..length].chars().count() {
                         chars.next();
@@ -150,7 +155,7 @@ impl<'a> Lexer<'a> {
             }
             value.push(c);
         }
-        Err((open, Fault::OpenString))
+        Err((open, "string is not terminated".into()))
     }
 
     /// `<<NAME`, lines, `NAME`, which may be indented; with `<<-` its indent is cut off all lines that have it.
@@ -160,10 +165,10 @@ impl<'a> Lexer<'a> {
         let indented = self.rest().starts_with('-');
         self.at += usize::from(indented);
         let name = self.take(|c| is_letter(c) || is_digit(c));
-        let unterminated = (open, Fault::OpenHeredoc);
+        let unterminated = (open, "heredoc is not terminated".into());
         let Some((behind, body)) = self.rest().split_once('\n') else { return Err(unterminated) };
         if name.is_empty() || !matches!(behind, "" | "\r") {
-            return Err((open, Fault::UnnamedHeredoc));
+            return Err((open, "heredoc has no name".into()));
         }
         self.at += behind.len() + 1;
         let mut lines = Vec::new();

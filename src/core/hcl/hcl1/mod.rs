@@ -10,6 +10,8 @@ mod json;
 mod lexer;
 mod parser;
 
+use std::borrow::Cow;
+
 use crate::finding::Position;
 
 /// A list of items: a whole document, or what stands between braces.
@@ -45,37 +47,10 @@ pub enum Value {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{fault}")]
+#[error("{message}")]
 pub struct Hcl1Error {
     pub position: Position,
-    pub fault: Fault,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    #[error("illegal character {0:?}")]
-    Character(char),
-    /// A string without its closing quote, or with a line break outside `${…}`.
-    #[error("string is not terminated")]
-    OpenString,
-    /// `/*` without `*/`.
-    #[error("comment is not terminated")]
-    OpenComment,
-    #[error("heredoc is not terminated")]
-    OpenHeredoc,
-    /// A heredoc without a name behind `<<`.
-    #[error("heredoc has no name")]
-    UnnamedHeredoc,
-    /// A backslash before something it cannot escape.
-    #[error("illegal escape sequence in a string")]
-    Escape,
-    #[error("expected {expected}, got {got}")]
-    Unexpected { expected: &'static str, got: String },
-    /// Bounds the stack.
-    #[error("more than {0} nested braces or brackets")]
-    TooDeep(usize),
-    #[error("invalid JSON: {0}")]
-    Json(String),
+    pub message: Cow<'static, str>,
 }
 
 /// The deepest nesting that is read.

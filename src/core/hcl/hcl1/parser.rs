@@ -1,14 +1,14 @@
 //! Tokens to items.
 
-use super::lexer::{Faulty, Lexer, Token};
-use super::{Fault, Hcl1Error, Item, MAX_DEPTH, Object, Value, position};
+use super::lexer::{Faulty, Lexer, Token, illegal};
+use super::{Hcl1Error, Item, MAX_DEPTH, Object, Value, position};
 
 pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
     if let Some(at) = text.find('\0') {
-        return Err(Hcl1Error { position: position(text, at), fault: Fault::Character('\0') });
+        return Err(Hcl1Error { position: position(text, at), message: illegal('\0') });
     }
     let parsed = Parser::new(text).and_then(|mut parser| parser.items(&Token::End, 0));
-    parsed.map_err(|(at, fault)| Hcl1Error { position: position(text, at), fault })
+    parsed.map_err(|(at, message)| Hcl1Error { position: position(text, at), message })
 }
 
 struct Parser<'a> {
@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
     }
 
     fn expected<T>(&self, expected: &'static str) -> Faulty<T> {
-        Err((self.at, Fault::Unexpected { expected, got: self.token.shown() }))
+        Err((self.at, format!("expected {expected}, got {}", self.token.shown()).into()))
     }
 
     /// Items up to a closing token, which is taken. A comma behind an item is allowed.
@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self, depth: usize) -> Faulty<Value> {
         if depth >= MAX_DEPTH {
-            return Err((self.at, Fault::TooDeep(MAX_DEPTH)));
+            return Err((self.at, format!("more than {MAX_DEPTH} nested braces or brackets").into()));
         }
         let at = self.at;
         match self.next()? {
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
             Token::Bool(value) => Ok(Value::Bool(value)),
             Token::Sign('{') => Ok(Value::Object(self.items(&Token::Sign('}'), depth + 1)?)),
             Token::Sign('[') => Ok(Value::List(self.list(depth + 1)?)),
-            other => Err((at, Fault::Unexpected { expected: "a value", got: other.shown() })),
+            other => Err((at, format!("expected a value, got {}", other.shown()).into())),
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fault, Item, Object, Value, parse};
+    use super::super::{Item, Object, Value, parse};
     use crate::finding::Position;
 
     fn only(text: &str) -> Item {
@@ -207,10 +207,10 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let deep = format!("a = {}", "[".repeat(100_000));
-        assert_eq!(parse(&deep).unwrap_err().fault, Fault::TooDeep(super::MAX_DEPTH));
+        assert_eq!(parse(&deep).unwrap_err().message, "more than 64 nested braces or brackets");
         let deep = "a {".repeat(100_000);
-        assert_eq!(parse(&deep).unwrap_err().fault, Fault::TooDeep(super::MAX_DEPTH));
-        assert!(matches!(parse(&"{\"a\":".repeat(100_000)).unwrap_err().fault, Fault::Json(_)));
+        assert_eq!(parse(&deep).unwrap_err().message, "more than 64 nested braces or brackets");
+        assert!(parse(&"{\"a\":".repeat(100_000)).unwrap_err().message.starts_with("invalid JSON: "));
     }
 
     proptest::proptest! {
