@@ -14,7 +14,8 @@ use crate::report::{self, Format};
 use crate::workspace::directory;
 
 /// The commands whose results are findings and changes, which is all that formats for annotations tell.
-const ANNOTATED: [&str; 9] = ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "trust"];
+const ANNOTATED: [&str; 10] =
+    ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "audit", "trust"];
 
 /// The commands whose results are a page to look at.
 const PAGES: [&str; 4] = ["list", "outdated", "verify", "diff"];

@@ -4,6 +4,7 @@
 //! modules of a run ([`targets`]), which sources to ask, the trust files.
 
 pub mod add;
+pub mod audit;
 mod available_versions;
 pub mod cache;
 pub mod diff;
@@ -31,6 +32,7 @@ mod online;
 pub(crate) mod options;
 pub mod outdated;
 mod outdated_modules;
+mod programs;
 mod publish;
 pub mod remove;
 pub mod resolve;

@@ -179,3 +179,41 @@ impl Assignments {
         files.chain(values).collect()
     }
 }
+
+/// A number of bytes, with or without a unit.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 9] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("B", 1),
+    ];
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit = match unit.trim_start() {
+        "" => Some(1),
+        unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, bytes)| *bytes),
+    };
+    let bytes = unit.and_then(|unit| number.parse::<u64>().ok()?.checked_mul(unit));
+    bytes.ok_or_else(|| "expected a number of bytes, such as 500MiB or 2GiB".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes() {
+        for (text, wanted) in [("0", 0), ("12", 12), ("500MiB", 500 << 20), ("2 gib", 2 << 30), ("1GB", 1_000_000_000)]
+        {
+            assert_eq!(bytes(text), Ok(wanted), "{text}");
+        }
+        for text in ["", "GiB", "-1", "1.5GiB", "3 x", "99999999999TiB"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+}

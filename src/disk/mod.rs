@@ -4,6 +4,7 @@
 //! environment; the one directory of the user that it finds itself is the cache.
 #![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
 
+pub mod advisory_files;
 pub mod alike;
 pub mod atomic;
 pub mod attributes_file;

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::error::{Error, ErrorKind};
+use crate::goinfo::{GoInfo, Unknown};
 use crate::hash::archive::{
     ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, Refusal, Threads, is_program_of,
 };
@@ -167,6 +168,20 @@ pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
         }
     }
     Ok(false)
+}
+
+/// What the program of an unpacked package of a provider of this type was built from.
+pub fn built_from(path: &Path, kind: &str) -> Result<Result<GoInfo, Unknown>, PackageError> {
+    let mut programs = Vec::new();
+    for entry in read_folder(path)? {
+        let (entry, file_type) = entry.map_err(|source| PackageError::Read { path: path.to_owned(), source })?;
+        if !file_type.is_dir() && is_program_of(entry.file_name().as_encoded_bytes(), kind) {
+            programs.push(entry.path());
+        }
+    }
+    let Some(program) = programs.into_iter().min() else { return Ok(Err(Unknown::NoProgram)) };
+    let read = GoInfo::of_program(&mut open_file(&program)?);
+    read.map_err(|source| PackageError::Read { path: program, source })
 }
 
 fn stream(file: &mut File, mut hasher: ArchiveHasher) -> io::Result<Result<ArchiveHashes, Refusal>> {

@@ -1,6 +1,7 @@
 //! What a command returns: data, neither printed nor coloured.
 
 pub mod advice;
+mod audit;
 mod changes;
 mod explained;
 mod install;
@@ -27,6 +28,7 @@ use crate::trust::pins::{Pins, Signer};
 use crate::verify::Verified;
 use advice::Stand;
 
+pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, Vulnerability};
 pub use changes::{Changes, Need, Review, TrustChange};
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
@@ -146,7 +148,9 @@ impl RootOutcome {
         let body = match &self.body {
             Ok(Body::Verified(verified)) => verified.code(),
             Ok(Body::Install(report)) => ExitCode::all(report.failed.iter().map(ExitCode::of_error)),
-            Ok(Body::Mirror(report)) => ExitCode::all(report.failed.iter().map(ExitCode::of_error)),
+            Ok(Body::Mirror(MirrorReport { failed, .. }) | Body::Audit(AuditReport { failed, .. })) => {
+                ExitCode::all(failed.iter().map(ExitCode::of_error))
+            }
             Ok(_) => ExitCode::Done,
             Err(error) => ExitCode::of_error(error),
         };
@@ -192,6 +196,8 @@ pub enum Body {
     Cache(CacheReport),
     /// `mirror`: the packages.
     Mirror(MirrorReport),
+    /// `audit`: the programs of providers; advisories about them are in the findings too.
+    Audit(AuditReport),
     /// `git`: what it was told, one for each clone.
     Git(Vec<GitReport>),
     /// `merge`: the files.

@@ -3,6 +3,7 @@
 //! A source reports; it judges nothing and writes nothing. It keeps *absent* (the source says that there is no such
 //! thing) apart from *unavailable* (not known).
 
+pub mod advisories;
 mod directory;
 mod error;
 mod index;

@@ -6,6 +6,7 @@ mod advised;
 mod altered;
 mod at_once;
 mod attack;
+mod audit;
 mod cache;
 mod changing_differential;
 mod configuration;

@@ -13,6 +13,7 @@ use clap::Subcommand;
 use clap_complete::Shell;
 
 use crate::commands::add::AddArgs;
+use crate::commands::audit::AuditArgs;
 use crate::commands::cache::CacheArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::fmt::FmtArgs;
@@ -60,6 +61,7 @@ pub(super) enum Command {
     Migrate(MigrateArgs),
     Mirror(MirrorArgs),
     Install(InstallArgs),
+    Audit(AuditArgs),
     Get(GetArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
@@ -202,6 +204,7 @@ impl Command {
                 let common = with_modules(&args.modules, of("migrate", &args.within, &[]));
                 Common { packages: Some(&args.locking.packages), ..common }
             }
+            Command::Audit(args) => Common { packages: Some(&args.packages), ..of("audit", &args.within, &[]) },
             Command::Mirror(args) => Common { packages: Some(&args.packages), ..of("mirror", &args.within, &[]) },
             Command::Verify(args) => {
                 let common = with_modules(&args.modules, of("verify", &args.within, &[]));

@@ -76,7 +76,7 @@ impl MirrorArgs {
 }
 
 /// Findings at the entries of a lock file that they are about.
-fn placed(root: &Root, findings: Vec<Finding>) -> Vec<Finding> {
+pub(super) fn placed(root: &Root, findings: Vec<Finding>) -> Vec<Finding> {
     let block = |finding: &Finding| Some(root.spans()?.entries.get(finding.address.as_ref()?)?.block);
     let at = |finding: Finding| match block(&finding) {
         Some(block) => finding.at(block),

@@ -98,6 +98,11 @@ impl Root {
         self.module.entries().unwrap_or(&NO_LOCK.0)
     }
 
+    /// Why the lock file cannot be read, if that is so.
+    pub(in crate::commands) fn decoded(&self) -> Result<(), Error> {
+        self.module.decoded().map(drop)
+    }
+
     /// What names of providers mean here.
     pub fn names(&self) -> Names<'_> {
         self.module.names()

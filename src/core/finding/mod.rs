@@ -49,6 +49,8 @@ pub struct Finding {
     pub address: Option<ProviderAddr>,
     /// The version of it, where what to do depends on that.
     pub version: Option<Box<Version>>,
+    /// The ids of the advisory that it is about.
+    pub advisory: Vec<Box<str>>,
     /// The file, relative to the work tree; filled in by whoever knows it.
     pub file: Option<PathBuf>,
     /// The place in the file.
@@ -78,6 +80,7 @@ impl Finding {
             message,
             address: None,
             version: None,
+            advisory: Vec::new(),
             file: None,
             position: None,
             remedy: None,
@@ -105,6 +108,13 @@ impl Finding {
     #[must_use]
     pub fn filled(mut self, word: &'static str, value: &str) -> Self {
         self.fillings.push((word, shell_word(value).into()));
+        self
+    }
+
+    /// The same finding about an advisory, by all its ids.
+    #[must_use]
+    pub fn by_advisory<'i>(mut self, ids: impl IntoIterator<Item = &'i str>) -> Self {
+        self.advisory = ids.into_iter().map(Box::from).collect();
         self
     }
 

@@ -14,7 +14,8 @@ pub use record::{GoInfo, GoModule};
 pub use scan::Scan;
 
 /// Why nothing is known of what a program was built from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Unknown {
     /// Another kind of file.
     #[error("it is not an ELF, Mach-O or PE program")]

@@ -32,8 +32,11 @@ const POLICY: Place = Place {
 const HOST: Place = Place { name: "in a host block", attributes: &["h1", "signature"], blocks: &[] };
 const INDEX: Place = Place { name: "in an index block", attributes: &["url", "trust"], blocks: &[] };
 const BAN: Place = Place { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
-const EXEMPT: Place =
-    Place { name: "in an exempt block", attributes: &["provider", "version", "reason", "until"], blocks: &[] };
+const EXEMPT: Place = Place {
+    name: "in an exempt block",
+    attributes: &["provider", "version", "advisory", "reason", "until"],
+    blocks: &[],
+};
 const LEVEL: Place = Place { name: "in a level block", attributes: &["is"], blocks: &[] };
 
 const TOOLS: [(&str, ToolChoice); 3] = [
@@ -222,9 +225,10 @@ impl Reader<'_> {
             let refused = |reason: VersionError| format!("{:?} is not a version: {reason}", version.text);
             self.keep(&version, version.text.parse().map_err(refused))
         });
+        let advisory = self.text(body, "advisory").map(|advisory| advisory.text.to_owned());
         let reason = self.text(body, "reason").map(|reason| reason.text.to_owned());
         let until = self.text(body, "until").and_then(|day| self.keep(&day, day.text.parse()));
-        Some(Exemption { rule: rule?, providers, version, reason, until })
+        Some(Exemption { rule: rule?, providers, version, advisory, reason, until })
     }
 
     fn level(&mut self, block: &Block) -> Option<(String, Level)> {

@@ -110,6 +110,8 @@ pub struct Exemption {
     pub rule: String,
     /// For which providers; all if none.
     pub providers: Option<ProviderScope>,
+    /// For which advisory, by one of its ids; all if none.
+    pub advisory: Option<String>,
     /// For which version; all if none.
     pub version: Option<Version>,
     pub reason: Option<String>,

@@ -158,8 +158,9 @@ fn unbanned(ban: &Ban) -> Weakening {
 fn exempted(exemption: &Exemption) -> Weakening {
     let provider = exemption.providers.as_ref().map(|scope| format!(" of {scope}")).unwrap_or_default();
     let version = exemption.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+    let advisory = exemption.advisory.as_ref().map(|advisory| format!(" about {advisory}")).unwrap_or_default();
     let until = exemption.until.map(|day| format!(" until {day}")).unwrap_or_default();
-    let message = format!("findings of {}{provider}{version} are allowed{until}", exemption.rule);
+    let message = format!("findings of {}{provider}{version}{advisory} are allowed{until}", exemption.rule);
     weakening(format!("exempt \"{}\"", exemption.rule), message)
 }
 
@@ -183,7 +184,8 @@ fn is_excused(exemption: &Exemption, other: &Exemption) -> bool {
     };
     let until = other.until.is_none_or(|end| exemption.until.is_some_and(|day| day <= end));
     let version = other.version.is_none() || other.version == exemption.version;
-    exemption.rule == other.rule && scope && version && until
+    let advisory = other.advisory.is_none() || other.advisory == exemption.advisory;
+    exemption.rule == other.rule && scope && version && advisory && until
 }
 
 /// True if no version is in one range and not in the other, told from the versions around the boundaries of both.

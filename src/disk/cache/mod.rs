@@ -9,9 +9,11 @@
 //! contradictory counts as absent. Writing waits for [`Cache::flush`], so that a run that fails leaves no trace but the
 //! old facts. Several runs may read and write at once.
 
+mod advisories;
 mod document;
 pub mod exchange;
 mod index;
+mod programs;
 mod prune;
 mod release;
 #[cfg(test)]
@@ -30,6 +32,7 @@ use crate::hash::{PackageHash, Sha256Digest};
 use crate::path::lexical;
 use crate::path::worktree::is_within;
 pub use index::{IndexEntry, Origin};
+pub use programs::ProgramRecord;
 pub use prune::{Prune, Pruned, Stats};
 pub use release::{Locked, ReleasePackage, ReleaseRecord};
 
@@ -63,6 +66,7 @@ struct State {
     index: index::Index,
     documents: HashMap<Sha256Digest, Vec<u8>>,
     releases: HashMap<String, ReleaseRecord>,
+    programs: HashMap<Sha256Digest, ProgramRecord>,
 }
 
 /// Why the cache could not be written or pruned. Nothing but time is lost.
@@ -183,8 +187,9 @@ impl Cache {
         let mut state = self.state();
         let documents = std::mem::take(&mut state.documents);
         let releases = std::mem::take(&mut state.releases);
+        let programs = std::mem::take(&mut state.programs);
         let Some(folder) = self.folder() else {
-            (state.documents, state.releases) = (documents, releases);
+            (state.documents, state.releases, state.programs) = (documents, releases, programs);
             return Ok(());
         };
         let index = state.index.flush(&folder);
@@ -192,7 +197,8 @@ impl Cache {
         let documents = documents.iter().map(|(digest, bytes)| document::store(&folder, digest, bytes));
         // Records come last, so that they never name documents that are not there.
         let releases = releases.values().map(|record| release::store(&folder, record));
-        [index].into_iter().chain(documents).chain(releases).fold(Ok(()), Result::and)
+        let programs = programs.values().map(|record| programs::store(&folder, record));
+        [index].into_iter().chain(documents).chain(releases).chain(programs).fold(Ok(()), Result::and)
     }
 
     fn folder(&self) -> Option<PathBuf> {

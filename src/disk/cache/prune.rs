@@ -4,7 +4,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Cache, CacheError, MODULES, Origin, document, index, release};
+use super::{Cache, CacheError, MODULES, Origin, advisories, document, index, programs, release};
 
 /// Where module packages are in their folder, and what is written last of each.
 const PACKAGES: &str = "packages";
@@ -72,7 +72,7 @@ impl Cache {
         let unwanted: Vec<DirEntry> = match what {
             Prune::All => files(&folder),
             Prune::Imported => Vec::new(),
-            Prune::OlderThan(time) => [document::FOLDER, release::FOLDER]
+            Prune::OlderThan(time) => [document::FOLDER, release::FOLDER, programs::FOLDER, advisories::FOLDER]
                 .iter()
                 .flat_map(|kind| files(&folder.join(kind)))
                 .filter(|file| written(file).is_some_and(|at| at < time))

@@ -7,7 +7,7 @@ use url::Url;
 use super::Equipment;
 use super::budget::DownloadBudget;
 use crate::disk::atomic::StoreError;
-use crate::disk::cache::{Cache, IndexEntry, Origin};
+use crate::disk::cache::{Cache, IndexEntry, Origin, ProgramRecord};
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::disk::package_store::Unpacking;
 use crate::error::{Error, ErrorKind};
@@ -123,6 +123,10 @@ impl Downloads {
         }
         if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
             self.cache.record(entry);
+        }
+        let built_from = hashes.built_from(key.address.type_name()).cloned().map_err(Clone::clone);
+        if let Some(program) = ProgramRecord::new(&hashes.h1, &key.platform, built_from) {
+            self.cache.record_program(program);
         }
         Ok(hashes)
     }

@@ -33,6 +33,18 @@ pub struct CopyOrder {
     pub recorded: PackageHashes,
 }
 
+/// One package that is only read.
+#[derive(Debug, Clone)]
+pub struct ReadOrder {
+    /// The rules that its release is judged by.
+    pub rules: Rules,
+    /// The hashes that lock files record of the release: one of them must be the package's.
+    pub recorded: PackageHashes,
+}
+
+/// The `h1:` of a package that was read; none if the source has no such package.
+pub type ReadAnswer = Result<Option<PackageHash>, Refusal>;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
     pub file_name: String,
@@ -76,26 +88,18 @@ enum Place {
 impl SourceState {
     /// Copies a package, if the source has it. One that is there already, and is the right one, is not asked for again.
     pub(super) async fn copied(&self, key: PackageKey, order: &CopyOrder) -> CopyAnswer {
-        let located = match self {
-            Self::Registry(registry) => registry.locate(&key, order).await?,
-            Self::Mirror(mirror) => mirror.locate(&key, order).await?,
-        };
+        let located = self.locate(&key, &order.rules).await?;
         let Some(Located { place, digest, release, signed }) = located else { return Ok(None) };
         let unlisted = |facts: &PackageFacts| unlisted(release.as_ref()?, &key.platform, facts);
-        let is_recorded = |facts: &PackageFacts| facts.hashes().any(|hash| order.recorded.contains(&hash));
+        let is_recorded = |facts: &PackageFacts| is_recorded(facts, &order.recorded);
         let file_name = naming::conventional(&key.address, &key.version, &key.platform);
         let there = self.downloads().there(&key, &order.directory.join(&file_name), digest).await;
         let (facts, fate) = match there {
             There::Package(facts) if is_recorded(&facts) && unlisted(&facts).is_none() => (facts, Fate::Present),
             there => {
                 let copy = Arc::new(ArchiveCopy::new(order.directory.clone(), file_name.clone()));
-                let facts = Box::pin(self.fetched(&key, place, &copy)).await?;
-                if let Some(finding) = unlisted(&facts) {
-                    return Err(finding.into());
-                }
-                if !is_recorded(&facts) {
-                    return Err(self.unrecorded(&key).into());
-                }
+                let facts = Box::pin(self.fetched(&key, place, Some(&copy))).await?;
+                self.check(&key, &facts, (release.as_ref(), &order.recorded))?;
                 copy.keep().map_err(|error| Refusal::Error(error.into()))?;
                 (facts, if matches!(there, There::Nothing) { Fate::Fetched } else { Fate::Replaced })
             }
@@ -105,19 +109,54 @@ impl SourceState {
         Ok(Some(Copied { file_name, zh, h1, size, fate, signed }))
     }
 
-    async fn fetched(&self, key: &PackageKey, place: Place, copy: &Arc<ArchiveCopy>) -> Result<PackageFacts, Refusal> {
+    /// Reads a package, if the source has it, so that the cache knows what its program was built from.
+    pub(super) async fn read(&self, key: PackageKey, order: &ReadOrder) -> ReadAnswer {
+        let Some(Located { place, release, .. }) = self.locate(&key, &order.rules).await? else { return Ok(None) };
+        let facts = Box::pin(self.fetched(&key, place, None)).await?;
+        self.check(&key, &facts, (release.as_ref(), &order.recorded))?;
+        Ok(facts.h1)
+    }
+
+    async fn locate(&self, key: &PackageKey, rules: &Rules) -> Result<Option<Located>, Refusal> {
+        match self {
+            Self::Registry(registry) => registry.locate(key, rules).await,
+            Self::Mirror(mirror) => mirror.locate(key, rules).await,
+        }
+    }
+
+    /// Refuses a package that is not the one that is signed and recorded.
+    fn check(
+        &self,
+        key: &PackageKey,
+        facts: &PackageFacts,
+        (release, recorded): (Option<&Release>, &PackageHashes),
+    ) -> Result<(), Refusal> {
+        if let Some(finding) = release.and_then(|release| unlisted(release, &key.platform, facts)) {
+            return Err(finding.into());
+        }
+        if is_recorded(facts, recorded) { Ok(()) } else { Err(self.unrecorded(key).into()) }
+    }
+
+    async fn fetched(
+        &self,
+        key: &PackageKey,
+        place: Place,
+        copy: Option<&Arc<ArchiveCopy>>,
+    ) -> Result<PackageFacts, Refusal> {
         match (self, place) {
             (_, Place::Origin(wanted)) => {
-                let wanted = Wanted { copy: Some(Destination::Archive(Arc::clone(copy))), ..*wanted };
+                let copy = copy.map(|copy| Destination::Archive(Arc::clone(copy)));
+                let wanted = Wanted { copy, ..*wanted };
                 let found = self.downloads().fetch(key.clone(), &wanted).await?;
                 let unread = PackageFacts::unread(Some(found.zh), wanted.file_name);
                 Ok(PackageFacts { h1: Some(found.h1), computed: true, size: Some(found.size), ..unread })
             }
-            (Self::Mirror(mirror), Place::Mirror(MirrorPackage::Local(found))) => {
-                mirror.local_copy(key, found, copy).await
-            }
+            (Self::Mirror(mirror), Place::Mirror(MirrorPackage::Local(found))) => match copy {
+                Some(copy) => mirror.local_copy(key, found, copy).await,
+                None => mirror.local(key.clone(), found).await,
+            },
             (Self::Mirror(mirror), Place::Mirror(package)) => {
-                mirror.facts(key, package, Some(Destination::Archive(Arc::clone(copy)))).await
+                mirror.facts(key, package, copy.map(|copy| Destination::Archive(Arc::clone(copy)))).await
             }
             (Self::Registry(_), Place::Mirror(_)) => Err(self.unrecorded(key).into()),
         }
@@ -138,14 +177,14 @@ impl SourceState {
 }
 
 impl RegistrySource {
-    async fn locate(&self, key: &PackageKey, order: &CopyOrder) -> Result<Option<Located>, Refusal> {
+    async fn locate(&self, key: &PackageKey, rules: &Rules) -> Result<Option<Located>, Refusal> {
         let (release, platform) = ((key.address.clone(), key.version.clone()), &key.platform);
         let package = match self.package(&release, platform).await {
             Ok(package) => package,
             Err(Miss::Absent(_)) => return Ok(None),
             Err(Miss::Unknown(error)) => return Err(error.into()),
         };
-        let signed = self.signed_sums(&release, &package, &order.rules).await?;
+        let signed = self.signed_sums(&release, &package, rules).await?;
         let digest = listed(&key.address, &key.version, &package, &signed.sums)?;
         let unbound = naming::finding(&key.address, &key.version, platform, &package.file_name);
         if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
@@ -159,10 +198,10 @@ impl RegistrySource {
 }
 
 impl MirrorSource {
-    async fn locate(&self, key: &PackageKey, order: &CopyOrder) -> Result<Option<Located>, Refusal> {
+    async fn locate(&self, key: &PackageKey, rules: &Rules) -> Result<Option<Located>, Refusal> {
         let release = (key.address.clone(), key.version.clone());
         let Some(package) = self.listed(&release).await?.get(&key.platform).cloned() else { return Ok(None) };
-        let signed = self.signed(&release, &order.rules).await?;
+        let signed = self.signed(&release, rules).await?;
         let digests = signed.as_ref().map(|signed| signed.digests());
         let release = signed.map(|signed| signed.release(&release, |_| None));
         Ok(Some(Located { place: Place::Mirror(package), digest: None, release, signed: digests }))
@@ -224,6 +263,10 @@ impl Downloads {
         self.events.emit(Event::PackageDone { package: key.clone(), ok: found.is_some(), local: true });
         found.map_or(There::Other, There::Package)
     }
+}
+
+fn is_recorded(facts: &PackageFacts, recorded: &PackageHashes) -> bool {
+    facts.hashes().any(|hash| recorded.contains(&hash))
 }
 
 enum There {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
+use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::mirror::LocalPackage;
 use crate::disk::package::{self as packages, PackageError};
 use crate::error::{Error, ErrorKind};
@@ -11,17 +12,21 @@ use crate::hash::archive::{BadArchive, Threads};
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
 
-pub(super) fn hash(key: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {
+pub(super) fn hash(
+    key: &PackageKey,
+    found: &LocalPackage,
+    (events, cache): (&Events, &Cache),
+) -> Result<PackageFacts, Refusal> {
     events.emit(Event::PackageStarted { package: key.clone(), total: None });
     let facts = match found {
-        LocalPackage::Packed(path) => archive(key, path, events),
-        LocalPackage::Unpacked(path) => directory(&key.address, path),
+        LocalPackage::Packed(path) => archive(key, path, (events, cache)),
+        LocalPackage::Unpacked(path) => directory(key, path, cache),
     };
     events.emit(Event::PackageDone { package: key.clone(), ok: facts.is_ok(), local: true });
     facts
 }
 
-fn archive(key: &PackageKey, path: &Path, events: &Events) -> Result<PackageFacts, Refusal> {
+fn archive(key: &PackageKey, path: &Path, (events, cache): (&Events, &Cache)) -> Result<PackageFacts, Refusal> {
     let hashes = packages::hash_archive(path, Threads::One).map_err(|error| match error {
         PackageError::Archive { source: BadArchive::Unusual(_), .. } => {
             Finding::new(Rule::UnusualArchive, error.to_string()).about(&key.address).into()
@@ -32,16 +37,21 @@ fn archive(key: &PackageKey, path: &Path, events: &Events) -> Result<PackageFact
     if !hashes.has_program(key.address.type_name()) {
         return Err(no_program(&key.address, path).into());
     }
+    let built_from = hashes.built_from(key.address.type_name()).cloned().map_err(Clone::clone);
+    ProgramRecord::new(&hashes.h1, &key.platform, built_from).into_iter().for_each(|it| cache.record_program(it));
     let unread = PackageFacts::unread(Some(hashes.zh), name(path));
     Ok(PackageFacts { h1: Some(hashes.h1), archive_form: hashes.archive_form, computed: true, ..unread })
 }
 
-fn directory(addr: &ProviderAddr, path: &Path) -> Result<PackageFacts, Refusal> {
+fn directory(key: &PackageKey, path: &Path, cache: &Cache) -> Result<PackageFacts, Refusal> {
+    let addr = &key.address;
     if !packages::has_program(path, addr.type_name()).map_err(Error::from)? {
         return Err(no_program(addr, path).into());
     }
-    let h1 = Some(packages::hash_directory(path).map_err(Error::from)?);
-    Ok(PackageFacts { h1, computed: true, ..PackageFacts::unread(None, name(path)) })
+    let h1 = packages::hash_directory(path).map_err(Error::from)?;
+    let built_from = packages::built_from(path, addr.type_name()).map_err(Error::from)?;
+    ProgramRecord::new(&h1, &key.platform, built_from).into_iter().for_each(|it| cache.record_program(it));
+    Ok(PackageFacts { h1: Some(h1), computed: true, ..PackageFacts::unread(None, name(path)) })
 }
 
 fn name(path: &Path) -> String {

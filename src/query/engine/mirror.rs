@@ -249,8 +249,8 @@ impl MirrorSource {
     pub(super) async fn local(&self, key: PackageKey, found: LocalPackage) -> Result<PackageFacts, Refusal> {
         // The semaphore is never closed.
         let _permit = self.hashing.acquire().await;
-        let events = self.equipment.events.clone();
-        let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, &events));
+        let (events, cache) = (self.equipment.events.clone(), Arc::clone(&self.equipment.cache));
+        let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, (&events, &cache)));
         hashing.await.unwrap_or_else(|problem| {
             let message = format!("reading a package was interrupted: {problem}");
             Err(Error::new(ErrorKind::Interrupted, message).into())

@@ -33,8 +33,8 @@ use crate::query::Events;
 use crate::source::{Filter, Source};
 
 pub use budget::DownloadBudget;
-use copies::SignedDigests;
-pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
+pub use copies::{Copied, CopyAnswer, CopyOrder, ReadOrder, unrecorded};
+use copies::{ReadAnswer, SignedDigests};
 pub use sources::Sources;
 pub use unpacked::{UnpackOrder, Unpacked};
 

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::budget::{DownloadBudget, Reservation};
 use super::several;
 use super::source::SourceState;
-use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, each};
+use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, ReadAnswer, ReadOrder, each};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -139,13 +139,25 @@ impl Sources {
     pub async fn copies(self: &Arc<Self>, orders: BTreeMap<PackageKey, CopyOrder>) -> BTreeMap<PackageKey, CopyAnswer> {
         each(self, orders, |sources, key, order| async move {
             for source in sources.taking(&key.address) {
-                let has_version = match source.offers(&key.address).await {
-                    Ok(offers) => has(&offers, &key.version),
-                    Err(Miss::Absent(_)) => false,
-                    Err(Miss::Unknown(error)) => return Err(error.into()),
-                };
-                if has_version && let Some(copied) = Box::pin(source.copied(key.clone(), &order)).await? {
+                if has_version(source, &key).await?
+                    && let Some(copied) = Box::pin(source.copied(key.clone(), &order)).await?
+                {
                     return Ok(Some(copied));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+
+    /// Reads packages, each from the first source that has it.
+    pub async fn read(self: &Arc<Self>, orders: BTreeMap<PackageKey, ReadOrder>) -> BTreeMap<PackageKey, ReadAnswer> {
+        each(self, orders, |sources, key, order| async move {
+            for source in sources.taking(&key.address) {
+                if has_version(source, &key).await?
+                    && let Some(h1) = Box::pin(source.read(key.clone(), &order)).await?
+                {
+                    return Ok(Some(h1));
                 }
             }
             Ok(None)
@@ -344,6 +356,14 @@ fn not_found(addr: &ProviderAddr, taking: &[&SourceState]) -> Error {
                 error.hint(format!("{} was asked", source.shown()))
             })
         }
+    }
+}
+
+async fn has_version(source: &SourceState, key: &PackageKey) -> Result<bool, Refusal> {
+    match source.offers(&key.address).await {
+        Ok(offers) => Ok(has(&offers, &key.version)),
+        Err(Miss::Absent(_)) => Ok(false),
+        Err(Miss::Unknown(error)) => Err(error.into()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Text for people: complete without colour, short addresses, few words a line.
 
+mod audit;
 mod changes;
 mod explained;
 pub(super) mod findings;
@@ -23,7 +24,7 @@ use super::groups::{Changed, RootSummary};
 use super::paint::Paint;
 use super::wrap::flow;
 use super::{Detail, Style, failure, printable};
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::outcome::{AuditReport, Body, MirrorReport, Outcome, RootOutcome};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     if outcome.many {
@@ -74,6 +75,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Cache(report) => tools::cache(report),
         Body::Install(report) => install::install(report, style),
         Body::Mirror(report) => mirror::mirror(report, &root.findings, style),
+        Body::Audit(report) => audit::audit(report, &root.findings, style),
         Body::Git(reports) => tools::git(reports),
         // What was decided stands in the notes.
         Body::Merged(_) => String::new(),
@@ -114,7 +116,9 @@ fn remark(root: &RootOutcome, style: Style) -> String {
             let failed = report.failed.iter().map(|error| failure::human(error, style));
             findings::findings(&root.findings, style) + &failed.collect::<String>()
         }
-        Ok(Body::Mirror(report)) => report.failed.iter().map(|error| failure::human(error, style)).collect(),
+        Ok(Body::Mirror(MirrorReport { failed, .. }) | Body::Audit(AuditReport { failed, .. })) => {
+            failed.iter().map(|error| failure::human(error, style)).collect()
+        }
         Ok(_) => findings::findings(&root.findings, style),
         Err(error) => findings::findings(&root.findings, style) + &failure::human(error, style),
     }

@@ -3,6 +3,7 @@
 //! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
 //! each with its `path`, the directory; the file that a body on its own calls `path` is called `file` there.
 
+mod audit;
 mod explained;
 mod install;
 mod mirror;
@@ -108,6 +109,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Cache(report)) => tools::cache(report),
         Ok(Body::Install(report)) => install::install(report),
         Ok(Body::Mirror(report)) => mirror::mirror(report),
+        Ok(Body::Audit(report)) => audit::audit(report),
         Ok(Body::Git(reports)) => tools::git(reports),
         Ok(Body::Merged(files)) => tools::merged(files),
         Ok(Body::Shortened(shortened)) => tools::shortened(shortened),

@@ -38,6 +38,10 @@ pub enum Shape {
     Escaping,
     /// It is the same for all platforms.
     Universal,
+    /// The program is one of Go, with the build information of `testdata/advisories/program.txt`.
+    Go,
+    /// The same as Go 1.17 wrote it, which cannot be read while it streams by.
+    OldGo,
 }
 
 /// An archive and its hashes.
@@ -79,20 +83,21 @@ pub fn unpacked(zip: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 /// An archive of files, path and text, as registries serve modules.
 pub fn archive(files: &[(&str, String)]) -> Vec<u8> {
-    let entry = |(name, contents): &(&str, String)| Entry { name: (*name).to_owned(), contents: contents.clone() };
+    let entry =
+        |(name, contents): &(&str, String)| Entry { name: (*name).to_owned(), contents: contents.clone().into_bytes() };
     write(&files.iter().map(entry).collect::<Vec<_>>(), &[])
 }
 
 struct Entry {
     name: String,
-    contents: String,
+    contents: Vec<u8>,
 }
 
 fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
     let PackageName { kind, version, platform, edition } = name;
     let exe = if platform.starts_with("windows_") { ".exe" } else { "" };
     let target = if shapes.contains(&Shape::Universal) { "all" } else { platform };
-    let entry = |name: &str, contents: String| Entry { name: name.to_owned(), contents };
+    let entry = |name: &str, contents: String| Entry { name: name.to_owned(), contents: contents.into_bytes() };
     let mut entries = vec![entry("LICENSE.txt", format!("Anybody may do anything with {kind}.\n"))];
     for shape in shapes {
         match shape {
@@ -104,13 +109,18 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
                 entries.push(entry("docs/index.md", format!("# {kind}\n")));
             }
             Shape::Escaping => entries.push(entry("../../escaped", "This must be nowhere.\n".to_owned())),
-            Shape::Deflated | Shape::NoProgram | Shape::Universal => {}
+            Shape::Deflated | Shape::NoProgram | Shape::Universal | Shape::Go | Shape::OldGo => {}
         }
     }
     if !shapes.contains(&Shape::NoProgram) {
         entries.push(Entry {
             name: format!("terraform-provider-{kind}_v{version}_x5{exe}"),
-            contents: format!("{kind} {version} for {target}, edition {edition}\n").repeat(8),
+            contents: [
+                if shapes.contains(&Shape::Go) { go_program(false) } else { Vec::new() },
+                if shapes.contains(&Shape::OldGo) { go_program(true) } else { Vec::new() },
+                format!("{kind} {version} for {target}, edition {edition}\n").repeat(8).into_bytes(),
+            ]
+            .concat(),
         });
     }
     entries
@@ -130,7 +140,7 @@ fn write(entries: &[Entry], shapes: &[Shape]) -> Vec<u8> {
         let name = if written.contains(&name.as_str()) { DECOY } else { name };
         let mode = if name.starts_with("terraform-provider-") { 0o755 } else { 0o644 };
         zip.start_file(name, file.unix_permissions(mode)).unwrap();
-        zip.write_all(contents.as_bytes()).unwrap();
+        zip.write_all(contents).unwrap();
         written.push(name);
     }
     rename(zip.finish().unwrap().into_inner(), DECOY, "LICENSE.txt")
@@ -160,13 +170,49 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 fn h1(entries: &[Entry]) -> String {
     // A map, since the later of two entries with one name is what unpacking leaves.
-    let files: BTreeMap<&str, &str> = entries
+    let files: BTreeMap<&str, &[u8]> = entries
         .iter()
         .filter(|entry| !entry.name.ends_with('/'))
-        .map(|entry| (entry.name.as_str(), entry.contents.as_str()))
+        .map(|entry| (entry.name.as_str(), entry.contents.as_slice()))
         .collect();
-    let lines: Vec<String> =
-        files.iter().map(|(name, contents)| format!("{}  {name}\n", sha256(contents.as_bytes()))).collect();
+    let lines: Vec<String> = files.iter().map(|(name, contents)| format!("{}  {name}\n", sha256(contents))).collect();
     let lines = lines.concat();
     format!("h1:{}", BASE64_STANDARD.encode(Sha256::digest(lines)))
+}
+
+/// An ELF program whose only data are build information, inline or behind addresses.
+fn go_program(old: bool) -> Vec<u8> {
+    const ADDRESS: u64 = 0x40_0000;
+    const START: usize = 0x100;
+    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(top.join("testdata/advisories/program.txt")).unwrap();
+    let (go, list) = text.split_once('\n').unwrap();
+    let list = format!("{0}{list}{0}", "0123456789abcdef");
+    let mut data = b"\xff Go buildinf:\x08".to_vec();
+    if old {
+        let numbers = [32, 48].map(|at| ADDRESS + at).into_iter();
+        let numbers = numbers.chain([ADDRESS + 64, go.len() as u64, ADDRESS + 64 + go.len() as u64, list.len() as u64]);
+        data.push(0);
+        data.extend(numbers.flat_map(u64::to_le_bytes));
+    } else {
+        data.push(2);
+        data.resize(32, 0);
+    }
+    for text in [go, &list] {
+        if !old {
+            let (low, high) = (text.len() & 0x7f, text.len() >> 7);
+            data.extend([u8::try_from(low).unwrap() | 0x80, u8::try_from(high & 0x7f).unwrap() | 0x80]);
+            data.push(u8::try_from(high >> 7).unwrap());
+        }
+        data.extend(text.as_bytes());
+    }
+    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+    file.resize(16, 0);
+    file.extend([2, 0, 62, 0, 1, 0, 0, 0]);
+    file.extend([0_u64, 64, 0].iter().flat_map(|number| number.to_le_bytes()));
+    file.extend([0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 64, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0]);
+    let size = data.len() as u64;
+    file.extend([START as u64, ADDRESS, ADDRESS, size, size, 16].iter().flat_map(|number| number.to_le_bytes()));
+    file.resize(START, 0);
+    [file, data].concat()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
 use crate::outcome::advice::with_recursion;
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::outcome::{AuditReport, Body, MirrorReport, Outcome, RootOutcome};
 use crate::report::groups::{RootSummary, Same};
 use crate::report::{Style, failure};
 
@@ -45,7 +45,9 @@ pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = 
         Err(error) => vec![error],
         Ok(Body::Verified(verified)) => verified.inconclusive.iter().map(|it| &it.error).collect(),
         Ok(Body::Install(report)) => report.failed.iter().collect(),
-        Ok(Body::Mirror(report)) => report.failed.iter().collect(),
+        Ok(Body::Mirror(MirrorReport { failed, .. }) | Body::Audit(AuditReport { failed, .. })) => {
+            failed.iter().collect()
+        }
         Ok(_) => Vec::new(),
     };
     errors.into_iter().map(|error| (root.path.as_path(), error))

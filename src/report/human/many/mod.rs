@@ -49,8 +49,9 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
 }
 
 pub(super) fn beside(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
-    let is_beside =
-        |root: &&RootOutcome| !matches!(root.body, Ok(Body::Changes(_) | Body::Review(_) | Body::Verified(_)));
+    let is_beside = |root: &&RootOutcome| {
+        !matches!(root.body, Ok(Body::Changes(_) | Body::Review(_) | Body::Verified(_) | Body::Audit(_)))
+    };
     let roots = outcome.roots.iter().filter(is_beside);
     roots.flat_map(|root| root.findings.iter().map(|finding| (root.path.as_path(), finding))).collect()
 }
@@ -60,7 +61,7 @@ pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     for root in &outcome.roots {
         let of: Box<dyn Fn(&Finding) -> bool> = match &root.body {
             Ok(Body::Changes(changes)) => Box::new(|finding| !super::changes::tells(changes, finding)),
-            Ok(Body::Review(_) | Body::Verified(_)) => Box::new(|_| true),
+            Ok(Body::Review(_) | Body::Verified(_) | Body::Audit(_)) => Box::new(|_| true),
             _ => continue,
         };
         told.extend(root.findings.iter().filter(|finding| of(finding)).map(|finding| (root.path.as_path(), finding)));
@@ -71,6 +72,7 @@ pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
 /// What has no form of its own for many root modules: each below its name, where it is about one.
 fn others(outcome: &Outcome, style: Style) -> String {
     let mut text = super::mirror::many(&outcome.roots, style) + &super::install::many(&outcome.roots, style);
+    text.push_str(&super::audit::many(&outcome.roots, style));
     for root in &outcome.roots {
         let Ok(found) = &root.body else { continue };
         match found {
@@ -82,6 +84,7 @@ fn others(outcome: &Outcome, style: Style) -> String {
             | Body::Review(_)
             | Body::Install(_)
             | Body::Mirror(_)
+            | Body::Audit(_)
             | Body::Verified(_) => continue,
             Body::Trust(_) | Body::Modules(_) | Body::Installed(_) => {
                 heading(&mut text, &name_of(root), style);

@@ -1,0 +1,281 @@
+//! `audit`: which advisories there are about what locked providers contain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::Services;
+use super::mirror::placed;
+use super::options::{Packages, Within, bytes, platform};
+use super::programs::{self, Locked, Programs, Wanted, is_reported};
+use super::targets::{Targets, Unlocked};
+use super::verify::Root;
+use super::verify::base::{AskedBase, Base};
+use super::verify::opening::open;
+use crate::addr::ProviderAddr;
+use crate::advisory::{Advisory, Components};
+use crate::dialect::Dialect;
+use crate::disk::cache::{Cache, ProgramRecord};
+use crate::error::Error;
+use crate::finding::{Finding, Rule};
+use crate::lockfile::LockFile;
+use crate::outcome::{AuditReport, AuditedDatabase, AuditedProgram, Body, Outcome, RootOutcome, Vulnerability};
+use crate::platform::Platform;
+use crate::release::ReleaseKey;
+use crate::source::advisories::{DEFAULT, Database, DatabasePlace};
+use crate::verify::{leveled, policy};
+
+/// Check what providers contain against the Go vulnerability database.
+///
+/// A provider is a Go program. tflock reads from it which Go modules it was built from, without running it, and looks each
+/// of them and the standard library up in the Go vulnerability database, as `govulncheck -mode=binary` does. A module that
+/// is present need not be reached: programs are stripped, so that is unknown. Packages that no earlier run has read are
+/// downloaded, one platform of each.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock audit\n  tflock audit -r --base origin/main\n  tflock audit --db vulndb.zip --offline"
+)]
+pub(crate) struct AuditArgs {
+    /// Check every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// The database: an https address, a directory, or the archive that it is published as.
+    #[arg(long, value_name = "URL|DIR|ZIP", default_value = DEFAULT)]
+    pub(crate) db: DatabasePlace,
+    /// Check the packages of this platform. Default: this machine's if the lock file covers it, else the first it covers.
+    #[arg(long, value_name = "OS_ARCH", value_parser = platform)]
+    pub(crate) platform: Option<Platform>,
+    /// Also report advisories about the go command and its like, which are not part of the program.
+    #[arg(long)]
+    pub(crate) toolchain: bool,
+    /// Leave out advisories that no version fixes.
+    #[arg(long)]
+    pub(crate) ignore_unfixed: bool,
+    /// Report what a change adds, as in a pull request, by the settings of this revision.
+    #[arg(long, value_name = "REV")]
+    pub(crate) base: Option<String>,
+    /// Download at most this many bytes, such as 500MiB; what is left then is inconclusive, exit code 4. Default 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "2GiB")]
+    pub(crate) max_download: u64,
+    #[command(flatten)]
+    pub(crate) packages: Packages,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+/// Looks the programs of locked providers up in a database of advisories.
+pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let scope = &services.scope;
+    let asked = args.base.clone().map(|revision| AskedBase { revision, trust_change_allowed: false });
+    let base = asked.map(|asked| Base::open(scope, &asked)).transpose()?;
+    let exclusions = base.as_ref().and_then(Base::exclusions);
+    let targets = Targets::within(scope, args.recursive, Unlocked::Opened, exclusions.as_ref())?.or_none()?;
+    let roots = open(&targets, base.as_ref(), scope)?.roots;
+    services.events_for(targets.dialect());
+    let cache = Arc::new(services.open_cache(&targets.directories()));
+    let roots = since(roots, base.as_ref())?;
+    let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
+    let locked: Vec<Locked<'_>> =
+        opened.flat_map(|(root, entries)| [&entries.new, &entries.old].map(|lock| (root.settings(), lock))).collect();
+    let wanted = Wanted { platform: args.platform.as_ref(), most: args.max_download };
+    let (programs, mut notes) = programs::read(&locked, wanted, services, &cache)?;
+    let audited = Audited::of(&programs, args, services, (&cache, targets.dialect()))?;
+    let judged = roots.iter().map(|(path, root)| match root {
+        Ok((root, entries)) => audited.of_root(path, root, entries),
+        Err(error) => RootOutcome::failed(path.clone(), error.clone()),
+    });
+    let mut outcomes: Vec<RootOutcome> = judged.chain(targets.outcomes.iter().cloned()).collect();
+    if targets.found {
+        outcomes.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+    notes.extend(base.as_ref().map(Base::note));
+    notes.extend(audited.note());
+    notes.extend(cache.note().map(str::to_owned));
+    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..Outcome::of_roots("audit", outcomes) })
+}
+
+/// The entries that are judged.
+struct Entries {
+    new: LockFile,
+    /// What the same providers were locked at before; nothing if no change is judged.
+    old: LockFile,
+}
+
+type Roots = Vec<(PathBuf, Result<(Root, Entries), Error>)>;
+
+/// What is judged of each root module: all its entries, or those that differ from a base.
+fn since(roots: super::verify::Roots, base: Option<&Base>) -> Result<Roots, Error> {
+    let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
+    let before = base.map(|base| base.before(&opened)).transpose()?.unwrap_or_default();
+    let mut before = before.into_iter().map(|before| before.change.before);
+    let entries = |root: Root| {
+        let before = before.next().unwrap_or_default();
+        root.decoded()?;
+        let (mut new, mut old) = (LockFile::new(), LockFile::new());
+        for (addr, entry) in root.lock().iter() {
+            let was = before.get(addr);
+            if was.is_none_or(|was| was.version != entry.version) {
+                new.insert(addr.clone(), entry.clone());
+                was.into_iter().for_each(|was| drop(old.insert(addr.clone(), was.clone())));
+            }
+        }
+        Ok((root, Entries { new, old }))
+    };
+    let mut entries = entries;
+    Ok(roots.into_iter().map(|(path, root)| (path, root.and_then(&mut entries))).collect())
+}
+
+/// What was found in the programs of a run.
+struct Audited<'a> {
+    args: &'a AuditArgs,
+    now: SystemTime,
+    programs: &'a Programs,
+    /// What is wrong with the database, whatever is looked up in it.
+    failed: Vec<Error>,
+    database: Option<AuditedDatabase>,
+    found: BTreeMap<&'a ReleaseKey, AuditedProgram>,
+}
+
+impl<'a> Audited<'a> {
+    fn of(
+        programs: &'a Programs,
+        args: &'a AuditArgs,
+        services: &Services<'_>,
+        (cache, dialect): (&Arc<Cache>, Option<Dialect>),
+    ) -> Result<Self, Error> {
+        let now = services.scope.environment.now;
+        let mut audited = Self { args, now, programs, failed: Vec::new(), database: None, found: BTreeMap::new() };
+        let read: Vec<(&ReleaseKey, &ProgramRecord)> =
+            programs.iter().filter_map(|(key, record)| Some((key, record.as_ref().ok()?))).collect();
+        if read.is_empty() {
+            return Ok(audited);
+        }
+        let parts: Vec<Components> =
+            read.iter().map(|((_, version), record)| parts(record, &version.to_string(), args.toolchain)).collect();
+        let access = services.online.access(dialect.unwrap_or(Dialect::Terraform))?;
+        let client = (!services.scope.offline).then(|| access.client.clone());
+        let asked = services.online.background.run(async {
+            let database = Database::open(&args.db, client, cache, now).await?;
+            let known = parts.iter().flat_map(|parts| &parts.known);
+            let listed = known.flat_map(|part| database.index().advisories(&part.module, &part.version));
+            let advisories = database.advisories(listed).await;
+            Ok((database, advisories))
+        })?;
+        let (database, advisories) = match asked {
+            Ok(asked) => asked,
+            Err(error) => {
+                audited.failed.push(error);
+                return Ok(audited);
+            }
+        };
+        audited.failed.extend(database.problem.clone());
+        audited.failed.extend(advisories.values().filter_map(|advisory| advisory.as_ref().err().cloned()));
+        let advisories: Vec<Advisory> = advisories.into_values().filter_map(Result::ok).collect();
+        audited.found = read
+            .into_iter()
+            .zip(&parts)
+            .map(|((key, record), parts)| (key, program(key, record, parts, &advisories)))
+            .collect();
+        audited.database = Some(AuditedDatabase { source: args.db.to_string(), modified: database.modified });
+        Ok(audited)
+    }
+
+    fn of_root(&self, path: &std::path::Path, root: &Root, entries: &Entries) -> RootOutcome {
+        let (mut report, mut findings) =
+            (AuditReport { database: self.database.clone(), ..AuditReport::default() }, Vec::new());
+        if !entries.new.is_empty() {
+            report.failed.extend(self.failed.iter().cloned());
+        }
+        for (addr, entry) in entries.new.iter() {
+            let key = (addr.clone(), entry.version.clone());
+            let settings = &root.settings().settings;
+            let level = |finding: Finding| leveled(finding, Some(&key.1), (settings, self.now));
+            findings.extend(policy::of_release(addr, &key.1, settings).into_iter().map(level));
+            report.failed.extend(self.programs.get(&key).and_then(|record| record.as_ref().err().cloned()));
+            let Some(mut program) = self.found.get(&key).cloned() else { continue };
+            let before: BTreeSet<String> =
+                entries.old.get(addr).into_iter().flat_map(|old| self.ids(addr, &old.version)).collect();
+            program
+                .vulnerabilities
+                .retain(|it| !before.contains(&it.id) && (it.fixed.is_some() || !self.args.ignore_unfixed));
+            findings.extend(told(&program).into_iter().map(level));
+            report.programs.push(program);
+        }
+        RootOutcome { path: path.to_owned(), body: Ok(Body::Audit(report)), findings: placed(root, findings) }
+    }
+
+    /// The advisories about a release.
+    fn ids(&self, addr: &ProviderAddr, version: &crate::version::Version) -> Vec<String> {
+        let program = self.found.get(&(addr.clone(), version.clone()));
+        program.into_iter().flat_map(|program| program.vulnerabilities.iter().map(|it| it.id.clone())).collect()
+    }
+
+    /// What the findings mean.
+    fn note(&self) -> Option<String> {
+        let is_any = self.found.values().any(|program| !program.vulnerabilities.is_empty());
+        is_any.then(|| {
+            "an advisory is about a module that is present in a program; programs are stripped, so whether they reach the \
+             affected code is unknown"
+                .to_owned()
+        })
+    }
+}
+
+fn parts(record: &ProgramRecord, locked: &str, toolchain: bool) -> Components {
+    record.info.as_ref().map(|info| Components::of(info, locked, toolchain)).unwrap_or_default()
+}
+
+fn program(key: &ReleaseKey, record: &ProgramRecord, parts: &Components, advisories: &[Advisory]) -> AuditedProgram {
+    let mut vulnerabilities = Vec::new();
+    for advisory in advisories {
+        for part in &parts.known {
+            if let Some(fixed) = advisory.affects(part, &record.platform) {
+                vulnerabilities.push(Vulnerability {
+                    id: advisory.id.clone(),
+                    aliases: advisory.aliases.clone(),
+                    summary: advisory.summary.clone(),
+                    module: part.module.clone(),
+                    found: part.version.to_string(),
+                    fixed: fixed.map(|fixed| fixed.to_string()),
+                    is_locked_version: part.is_locked_version,
+                });
+            }
+        }
+    }
+    AuditedProgram {
+        address: key.0.clone(),
+        version: key.1.clone(),
+        platform: record.platform.clone(),
+        go: record.info.as_ref().ok().map(|info| info.go.clone()),
+        modules: parts.known.len(),
+        unknown: record.info.as_ref().err().map(ToString::to_string),
+        unjudged: parts.unknown.iter().map(|(module, why)| (module.clone(), (*why).to_owned())).collect(),
+        is_reported: is_reported(record),
+        vulnerabilities,
+    }
+}
+
+/// One finding for each advisory.
+fn told(program: &AuditedProgram) -> Vec<Finding> {
+    let AuditedProgram { address, version, vulnerabilities, .. } = program;
+    let one = |same: &[Vulnerability]| {
+        let part = |it: &Vulnerability| {
+            let locked = if it.is_locked_version { ", by the locked version" } else { "" };
+            let fixed = it.fixed.as_ref().map_or("no fix".to_owned(), |fixed| format!("fixed in {fixed}"));
+            format!("{} {} ({fixed}{locked})", it.module, it.found)
+        };
+        let parts: Vec<String> = same.iter().map(part).collect();
+        let Vulnerability { id, aliases, summary, .. } = &same[0];
+        let names: Vec<&str> = [id].into_iter().chain(aliases).map(String::as_str).collect();
+        let message = format!(
+            "{address} {version} contains {}, affected by {}: {summary}",
+            parts.join(" and "),
+            names.join(", ")
+        );
+        let finding = Finding::new(Rule::ProviderVulnerable, message).about(address).of_version(version);
+        finding.by_advisory(names)
+    };
+    vulnerabilities.chunk_by(|one, other| one.id == other.id).map(one).collect()
+}

@@ -1,0 +1,228 @@
+//! What the programs of locked providers were built from: as earlier runs found it, from what is installed, or read while a
+//! package is downloaded.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Services;
+use super::sources::Sources;
+use super::verify_online::Questions;
+use crate::disk::cache::{Cache, Origin, ProgramRecord};
+use crate::disk::mirror::{FilesystemMirror, LocalPackage};
+use crate::disk::package as packages;
+use crate::error::{Error, ErrorKind};
+use crate::goinfo::Unknown;
+use crate::hash::PackageHashes;
+use crate::lockfile::LockFile;
+use crate::platform::Platform;
+use crate::query::PackageKey;
+use crate::query::answer::Refusal;
+use crate::query::engine::ReadOrder;
+use crate::query::question::{Depth, Query};
+use crate::query::run::Session;
+use crate::release::{Lookup, ReleaseKey, Releases};
+use crate::workspace::RunSettings;
+
+/// The programs of locked releases, or why they could not be had.
+pub(super) type Programs = BTreeMap<ReleaseKey, Result<ProgramRecord, Error>>;
+
+/// A lock file, with what the run is told about its root module.
+pub(super) type Locked<'a> = (&'a RunSettings, &'a LockFile);
+
+/// Which programs are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// For which platform: this machine's where the lock file covers it, else the first covered one.
+    pub(super) platform: Option<&'a Platform>,
+    /// How many bytes may be downloaded.
+    pub(super) most: u64,
+}
+
+/// The programs that lock files record, each read once.
+pub(super) fn read(
+    locked: &[Locked<'_>],
+    wanted: Wanted<'_>,
+    services: &Services<'_>,
+    cache: &Arc<Cache>,
+) -> Result<(Programs, Vec<String>), Error> {
+    let mut recorded: BTreeMap<ReleaseKey, PackageHashes> = BTreeMap::new();
+    for (addr, entry) in locked.iter().flat_map(|(_, lock)| lock.iter()) {
+        let hashes = recorded.entry((addr.clone(), entry.version.clone())).or_default();
+        *hashes = hashes.iter().chain(entry.hashes.iter()).cloned().collect();
+    }
+    let (mut programs, mut missing) = (Programs::new(), BTreeMap::new());
+    let places: Vec<PathBuf> = locked.iter().map(|(root, _)| installed(root)).collect();
+    for (key, hashes) in recorded {
+        let known =
+            kept(&hashes, wanted.platform, cache).or_else(|| read_installed(&places, &key, &hashes, wanted, cache));
+        match known {
+            Some(record) => drop(programs.insert(key, Ok(record))),
+            None => drop(missing.insert(key, hashes)),
+        }
+    }
+    if missing.is_empty() {
+        return Ok((programs, Vec::new()));
+    }
+    let sources = Sources::new(services, cache);
+    let asking =
+        locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
+    for group in sources.groups(asking.collect::<Vec<_>>()) {
+        let mut questions = Questions::new(Depth { most: wanted.most, ..Depth::DOCUMENTS }, false);
+        for (root, lock) in group.members.iter().map(|at| locked[*at]) {
+            questions.add(root, lock, wanted.platform.map(std::slice::from_ref).unwrap_or_default());
+        }
+        let mut queries = questions.queries;
+        queries.retain(|key, _| missing.contains_key(key) && !programs.contains_key(key));
+        let found = match group.opened {
+            Ok(Some(session)) => downloaded(queries, &missing, wanted, &session, cache)?,
+            Ok(None) => queries.into_keys().map(|key| offline(key, &missing, wanted, cache)).collect(),
+            Err(error) => queries.into_keys().map(|key| (key, Err(error.clone()))).collect(),
+        };
+        programs.extend(found);
+    }
+    for key in missing.into_keys().filter(|key| !programs.contains_key(key)).collect::<Vec<_>>() {
+        let message = format!("the settings forbid asking for the package of {} {}", key.0, key.1);
+        programs.insert(key, Err(Error::new(ErrorKind::Offline, message)));
+    }
+    Ok((programs, sources.notes()))
+}
+
+/// What earlier runs found out, of the wanted platform or of this machine's.
+fn kept(hashes: &PackageHashes, platform: Option<&Platform>, cache: &Cache) -> Option<ProgramRecord> {
+    let platform = platform.cloned().unwrap_or_else(Platform::host);
+    let mut records = hashes.iter().filter_map(|hash| cache.program(hash));
+    records.find(|record| record.platform == platform && record.info != Err(Unknown::OldLayout))
+}
+
+/// Without a network: any platform will do that the lock file covers, unless one was named.
+fn offline(
+    key: ReleaseKey,
+    recorded: &BTreeMap<ReleaseKey, PackageHashes>,
+    wanted: Wanted<'_>,
+    cache: &Cache,
+) -> (ReleaseKey, Result<ProgramRecord, Error>) {
+    let mut records: Vec<ProgramRecord> = recorded[&key].iter().filter_map(|hash| cache.program(hash)).collect();
+    records.retain(|record| wanted.platform.is_none_or(|platform| record.platform == *platform));
+    records.sort_by(|one, other| one.platform.cmp(&other.platform));
+    let record = records.into_iter().next().ok_or_else(|| {
+        let message =
+            format!("no earlier run read the program of {} {}, and --offline forbids downloading it", key.0, key.1);
+        Error::new(ErrorKind::Offline, message).hint("run the command without --offline once")
+    });
+    (key, record)
+}
+
+/// Where the packages of a root module are installed.
+fn installed(root: &RunSettings) -> PathBuf {
+    root.root.join(root.variables.get("TF_DATA_DIR").unwrap_or(".terraform")).join("providers")
+}
+
+/// Reads what is installed, if that is what is recorded.
+fn read_installed(
+    places: &[PathBuf],
+    (addr, version): &ReleaseKey,
+    hashes: &PackageHashes,
+    wanted: Wanted<'_>,
+    cache: &Cache,
+) -> Option<ProgramRecord> {
+    let platform = wanted.platform.cloned().unwrap_or_else(Platform::host);
+    let read = |place: &Path| {
+        let packages = FilesystemMirror::open(place).ok()?.packages(addr).ok()?;
+        let LocalPackage::Unpacked(path) = packages.package(version, &platform)? else { return None };
+        let h1 = packages::hash_directory(path).ok().filter(|h1| hashes.contains(h1))?;
+        let record = ProgramRecord::new(&h1, &platform, packages::built_from(path, addr.type_name()).ok()?)?;
+        cache.record_program(record.clone());
+        Some(record)
+    };
+    places.iter().find_map(|place| read(place))
+}
+
+/// Asks for releases, then downloads of each the package for one platform.
+fn downloaded(
+    queries: BTreeMap<ReleaseKey, Query>,
+    recorded: &BTreeMap<ReleaseKey, PackageHashes>,
+    wanted: Wanted<'_>,
+    session: &Session,
+    cache: &Cache,
+) -> Result<Programs, Error> {
+    let mut programs = Programs::new();
+    let choose = |known: &Releases, programs: &mut Programs| {
+        let mut orders = BTreeMap::new();
+        for (key, query) in &queries {
+            match chosen(key, known.get(key), &recorded[key], wanted.platform) {
+                Ok(platform) => {
+                    let again = kept(&recorded[key], Some(&platform), cache);
+                    match again {
+                        Some(record) => drop(programs.insert(key.clone(), Ok(record))),
+                        None => {
+                            let (address, version) = key.clone();
+                            let order = ReadOrder { rules: query.rules.clone(), recorded: recorded[key].clone() };
+                            orders.insert(PackageKey { address, version, platform }, order);
+                        }
+                    }
+                }
+                Err(error) => drop(programs.insert(key.clone(), Err(error))),
+            }
+        }
+        orders
+    };
+    let answers = session.ask(async |sources| {
+        let known = sources.lookups(queries.clone()).await;
+        sources.read(choose(&known, &mut programs)).await
+    })?;
+    for (key, answer) in answers {
+        let of = |what: &str| format!("{what} the package of {} {} for {}", key.address, key.version, key.platform);
+        let record = match answer {
+            Ok(Some(h1)) => cache.program(&h1).ok_or_else(|| Error::new(ErrorKind::Package, of("nothing was read of"))),
+            Ok(None) => Err(Error::new(ErrorKind::NotFound, of("no source has"))),
+            Err(refusal) => Err(of_refusal(refusal)),
+        };
+        programs.insert((key.address, key.version), record);
+    }
+    Ok(programs)
+}
+
+pub(super) fn of_refusal(refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Error(error) => error,
+        Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
+        Refusal::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
+    }
+}
+
+/// The platform whose package is looked at.
+fn chosen(
+    (addr, version): &ReleaseKey,
+    known: Option<&Lookup>,
+    hashes: &PackageHashes,
+    platform: Option<&Platform>,
+) -> Result<Platform, Error> {
+    let release = match known {
+        Some(Lookup::Known(release)) => release,
+        Some(Lookup::Inconclusive(error)) => return Err(error.clone()),
+        Some(Lookup::Withdrawn(message)) => return Err(Error::new(ErrorKind::NotFound, message.clone())),
+        Some(Lookup::Refused(finding)) => return Err(Error::new(ErrorKind::Trust, finding.message.clone())),
+        Some(Lookup::Revoked(finding, _)) => return Err(Error::new(ErrorKind::Trust, finding.message.clone())),
+        Some(Lookup::Unasked) | None => {
+            return Err(Error::new(ErrorKind::Unavailable, format!("nothing is known of {addr} {version}")));
+        }
+    };
+    if let Some(platform) = platform {
+        return Ok(platform.clone());
+    }
+    let host = Platform::host();
+    let by_zh = hashes.iter().filter(|hash| hash.zh_digest().is_some());
+    let mut covered: Vec<Platform> = release.platforms_with(hashes).map(|(platform, _)| platform.clone()).collect();
+    covered.extend(by_zh.flat_map(|hash| release.platforms_of(hash)).cloned());
+    covered.sort();
+    if covered.contains(&host) || covered.is_empty() {
+        return Ok(host);
+    }
+    Ok(covered.swap_remove(0))
+}
+
+/// True if what is known of a program is the word of whoever made an import.
+pub(super) fn is_reported(record: &ProgramRecord) -> bool {
+    record.origin == Origin::Imported
+}

@@ -1,0 +1,76 @@
+//! What `audit` found, for people.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::findings::findings;
+use crate::finding::Finding;
+use crate::outcome::{AuditReport, AuditedProgram, Body, RootOutcome};
+use crate::report::{Detail, Style, printable};
+
+/// The findings, a line for each program of which something is unknown, then one line that counts.
+pub(super) fn audit(report: &AuditReport, found: &[Finding], style: Style) -> String {
+    findings(found, style) + &programs(&[report], style)
+}
+
+/// The programs of all root modules, each once.
+pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
+    let reports: Vec<&AuditReport> = roots
+        .iter()
+        .filter_map(|root| match &root.body {
+            Ok(Body::Audit(report)) => Some(report),
+            _ => None,
+        })
+        .collect();
+    if reports.is_empty() { String::new() } else { programs(&reports, style) }
+}
+
+fn programs(reports: &[&AuditReport], style: Style) -> String {
+    let mut text = String::new();
+    let mut told: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut programs: Vec<&AuditedProgram> = reports.iter().flat_map(|report| &report.programs).collect();
+    programs.retain(|program| told.insert((program.address.to_string(), program.version.to_string())));
+    programs.sort_by(|one, other| (&one.address, &one.version).cmp(&(&other.address, &other.version)));
+    let mut unknown = 0;
+    for program in &programs {
+        let name = format!("{} {} ({})", style.addr(&program.address), program.version, program.platform);
+        if let Some(why) = &program.unknown {
+            unknown += 1;
+            // Writing to a string cannot fail, here and below.
+            let _ = writeln!(text, "? {name}: unknown: {}", printable(why));
+            continue;
+        }
+        for (module, why) in &program.unjudged {
+            let _ = writeln!(text, "? {name}: {}: unknown: {}", printable(module), printable(why));
+        }
+        if program.is_reported {
+            let _ = writeln!(text, "? {name}: what it was built from is only reported by an import");
+        }
+        if style.detail == Detail::Verbose {
+            let go = program.go.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "  {name}: {}, {} modules judged", printable(go), program.modules);
+        }
+    }
+    let failed = reports.iter().any(|report| !report.failed.is_empty());
+    let advisories: BTreeSet<&str> =
+        programs.iter().flat_map(|program| &program.vulnerabilities).map(|it| it.id.as_str()).collect();
+    let reported = programs.iter().any(|program| program.is_reported || !program.unjudged.is_empty());
+    let verdict = match (advisories.len(), failed, unknown > 0 || reported) {
+        (0, false, false) => "ok",
+        (0, false, true) => "nothing found in what is known",
+        (0, true, _) => "inconclusive",
+        _ => "advisories found",
+    };
+    let count =
+        |count: usize, what: &str, more: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {more}") };
+    let _ = write!(text, "{verdict}: {}", count(programs.len(), "program", "programs"));
+    if unknown > 0 {
+        let _ = write!(text, ", {unknown} of them unknown");
+    }
+    let _ = write!(text, ", {}", count(advisories.len(), "advisory", "advisories"));
+    if let Some(database) = reports.iter().find_map(|report| report.database.as_ref()) {
+        let day = database.modified.get(..10).unwrap_or(&database.modified);
+        let _ = write!(text, " ({} of {day})", printable(&database.source));
+    }
+    text + "\n"
+}

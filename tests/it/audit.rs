@@ -1,0 +1,246 @@
+//! Advisories about what providers contain.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::support::packages::Shape;
+use crate::support::proposal::commit;
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+const MAIN: &str = "terraform {\n  required_providers {\n    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      \
+                    version = \"~> 2.0\"\n    }\n  }\n}\n";
+
+fn database() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/advisories")
+}
+
+/// A provider that is the program of `testdata/advisories`.
+fn registry(shape: Shape) -> Registry {
+    Registry::start().release("acme/widget", "2.0.0", &["linux_amd64", "windows_386"]).shaped(shape)
+}
+
+fn locked(registry: &Registry) -> Workspace {
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    workspace.tflock(registry, ["lock", "--platform", "linux_amd64", "--platform", "windows_386"]).ended_with(0);
+    workspace
+}
+
+fn audit(workspace: &Workspace, registry: &Registry, args: &[&str]) -> Run {
+    let database = database();
+    let all = ["audit", "--db", database.to_str().unwrap(), "--platform", "linux_amd64"];
+    // The last one counts.
+    let all: Vec<&str> = all.into_iter().filter(|word| !args.contains(word) || !word.starts_with("--")).collect();
+    workspace.tflock(registry, all.into_iter().chain(args.iter().copied()))
+}
+
+/// The ids that the database is expected to give for a platform, by its column.
+fn expected(column: usize) -> BTreeSet<String> {
+    let table = std::fs::read_to_string(database().join("expected.tsv")).unwrap();
+    let rows = table.lines().skip(1).map(|row| row.split('\t').collect::<Vec<_>>());
+    let is_found = |row: &Vec<&str>| row[column] != "-" && !row[column].starts_with("toolchain");
+    rows.filter(is_found).map(|row| row[0].to_owned()).collect()
+}
+
+fn found(run: &Run) -> BTreeSet<String> {
+    let json = run.json();
+    let programs = json["audit"]["programs"].as_array().unwrap();
+    let all = programs.iter().flat_map(|program| program["vulnerabilities"].as_array().unwrap());
+    all.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_a_provider_contains_is_looked_up() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    registry.forget_requests();
+    // What `lock` downloaded it has read as well.
+    let run = audit(&workspace, &registry, &["--offline", "--format", "json"]).ended_with(0);
+    assert_eq!(found(&run), expected(2));
+    let program = &run.json()["audit"]["programs"][0];
+    assert_eq!((program["go"].as_str(), program["platform"].as_str()), (Some("go1.21.4"), Some("linux_amd64")));
+    assert_eq!(program["unjudged"][0]["module"], "example.com/local");
+    assert_eq!(run.json()["audit"]["database"]["modified"], "2099-02-01T12:00:00Z");
+    let run = workspace.tflock(
+        &registry,
+        ["audit", "--offline", "--db", database().to_str().unwrap(), "--platform", "windows_386", "--format", "json"],
+    );
+    assert_eq!(found(&run.ended_with(0)), expected(3));
+    let run = audit(&workspace, &registry, &["--offline", "--ignore-unfixed", "--format", "json"]).ended_with(0);
+    assert!(found(&run).is_subset(&expected(2)) && found(&run).len() < expected(2).len());
+    let run = audit(&workspace, &registry, &["--offline", "--toolchain", "--format", "json"]).ended_with(0);
+    assert_eq!(found(&run).len(), expected(2).len() + 1);
+    assert_eq!(registry.requests().len(), 0);
+    let run = audit(&workspace, &registry, &["--offline"]).ended_with(0);
+    insta::assert_snapshot!(run.filtered(&run.stdout).replace(database().to_str().unwrap(), "DATABASE"));
+}
+
+/// A cache that knows nothing: one package is downloaded, and only once.
+#[test]
+fn a_program_is_read_once() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    let cache = workspace.path("../other-cache");
+    let workspace = workspace.env("TFLOCK_CACHE_DIR", cache.to_str().unwrap());
+    let run = audit(&workspace, &registry, &["--offline"]).ended_with(4);
+    assert!(run.stderr.contains("no earlier run read the program of"), "{run}");
+    registry.forget_requests();
+    for downloads in [1, 1] {
+        let run = audit(&workspace, &registry, &["--format", "json"]).ended_with(0);
+        assert_eq!(found(&run), expected(2));
+        assert_eq!(registry.downloads("acme/widget"), downloads);
+    }
+}
+
+#[test]
+fn what_has_no_build_information_is_unknown() {
+    for shape in [Shape::Universal, Shape::OldGo] {
+        let registry = registry(shape);
+        let workspace = locked(&registry);
+        let run = audit(&workspace, &registry, &[]).ended_with(0);
+        assert!(run.stdout.contains(": unknown: it "), "{run}");
+        assert!(run.stdout.contains("nothing found in what is known: 1 program, 1 of them unknown"), "{run}");
+    }
+}
+
+/// Programs of Go 1.17 and older are read where they are unpacked.
+#[test]
+fn what_is_installed_is_read() {
+    let registry = registry(Shape::OldGo);
+    let workspace = locked(&registry);
+    let package = registry.package("acme/widget", "2.0.0", "linux_amd64");
+    let place = format!(".terraform/providers/{}/acme/widget/2.0.0/linux_amd64", registry.host());
+    for (name, contents) in crate::support::packages::unpacked(&package.zip) {
+        workspace.write_bytes(&format!("{place}/{name}"), &contents);
+    }
+    let run = audit(&workspace, &registry, &["--format", "json"]).ended_with(0);
+    assert_eq!(found(&run), expected(2));
+    workspace.write(&format!("{place}/more"), "something that is not recorded");
+    let workspace = workspace.env("TFLOCK_CACHE_DIR", "");
+    let run = workspace
+        .tflock(&registry, ["audit", "--no-cache", "--db", database().to_str().unwrap(), "--platform", "linux_amd64"]);
+    assert!(run.ended_with(0).stdout.contains("unknown"));
+}
+
+#[test]
+fn settings_decide_what_is_denied() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    workspace.write(".tflock.hcl", "level \"provider-vulnerable\" {\n  is = \"deny\"\n}\n");
+    audit(&workspace, &registry, &[]).ended_with(1);
+    let exempt = |id: &str| {
+        format!("exempt \"provider-vulnerable\" {{\n  advisory = \"{id}\"\n  reason = \"unreachable\"\n}}\n")
+    };
+    let deny = "level \"provider-vulnerable\" {\n  is = \"deny\"\n}\n";
+    // By any of its ids.
+    let all: String = expected(2).iter().map(|id| exempt(&id.replace("GO-", "CVE-"))).collect();
+    workspace.write(".tflock.hcl", &(deny.to_owned() + &all));
+    // One entry has no alias.
+    audit(&workspace, &registry, &[]).ended_with(1);
+    let all: String = expected(2).iter().map(|id| exempt(id)).collect();
+    workspace.write(".tflock.hcl", &(deny.to_owned() + &all));
+    let run = audit(&workspace, &registry, &[]).ended_with(0);
+    assert!(run.stdout.contains("(exempt: unreachable)"), "{run}");
+    workspace.write(
+        ".tflock.hcl",
+        "ban \"{{registry}}/acme/widget\" {\n  versions = \"2.0.0\"\n}\n"
+            .replace("{{registry}}", &registry.host())
+            .as_str(),
+    );
+    let run = audit(&workspace, &registry, &["--format", "sarif"]).ended_with(3);
+    assert!(run.stdout.contains("\"banned\"") && run.stdout.contains("\"provider-vulnerable\""), "{run}");
+}
+
+#[test]
+fn a_change_is_told_what_it_adds() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    workspace.git(["init", "--quiet", "--initial-branch=main"]);
+    commit(&workspace, "base");
+    let run = audit(&workspace, &registry, &["--base", "HEAD", "--format", "json"]).ended_with(0);
+    assert_eq!(found(&run).len(), 0);
+    let registry = registry.release("acme/widget", "2.0.1", &["linux_amd64", "windows_386"]).shaped(Shape::Go);
+    workspace.tflock(&registry, ["upgrade"]).ended_with(0);
+    // The same modules in another release add nothing.
+    let run = audit(&workspace, &registry, &["--base", "HEAD", "--format", "json"]).ended_with(0);
+    assert_eq!((found(&run).len(), run.json()["audit"]["programs"].as_array().unwrap().len()), (0, 1));
+    let run = audit(&workspace, &registry, &["--format", "json"]).ended_with(0);
+    // The main module is judged as the locked version, in which one of them is fixed.
+    assert_eq!(found(&run).len(), expected(2).len() - 1);
+}
+
+fn copied(change: impl Fn(&str, String) -> Option<String>) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for folder in ["index", "ID"] {
+        std::fs::create_dir(copy.path().join(folder)).unwrap();
+        for file in std::fs::read_dir(database().join(folder)).unwrap().map(|file| file.unwrap().path()) {
+            let name = format!("{folder}/{}", file.file_name().unwrap().to_str().unwrap());
+            if let Some(text) = change(&name, std::fs::read_to_string(&file).unwrap()) {
+                std::fs::write(copy.path().join(name), text).unwrap();
+            }
+        }
+    }
+    copy
+}
+
+#[test]
+fn a_database_that_cannot_be_used_is_inconclusive() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    let one = "ID/GO-0000-0001.json";
+    let cases: [(&str, &dyn Fn(&str, String) -> Option<String>); 6] = [
+        ("GO-0000-0001 of the database", &|name, text| (name != one).then_some(text)),
+        ("unknown field `severity`", &|name, text| {
+            Some(if name == one { text.replacen("\"package\"", "\"severity\":1,\"package\"", 1) } else { text })
+        }),
+        ("the version \"x\" of a range cannot be read", &|name, text| {
+            Some(if name == one { text.replacen("\"1.3.0\"", "\"x\"", 1) } else { text })
+        }),
+        ("index/modules.json of the database", &|name, text| {
+            Some(if name == "index/modules.json" { "<html>".to_owned() } else { text })
+        }),
+        ("was last changed at 2020-01-01T00:00:00Z", &|name, text| {
+            Some(if name == "index/db.json" { text.replace("2099-02-01T12", "2020-01-01T00") } else { text })
+        }),
+        ("cannot read index/db.json", &|name, text| (name != "index/db.json").then_some(text)),
+    ];
+    for (says, change) in cases {
+        let copy = copied(change);
+        let run = workspace.tflock(
+            &registry,
+            ["audit", "--offline", "--platform", "linux_amd64", "--db", copy.path().to_str().unwrap()],
+        );
+        let run = run.ended_with(4);
+        assert!(run.stderr.contains(says), "{says}: {run}");
+    }
+}
+
+/// The layout of <https://vuln.go.dev> from a server: fetched once, then used without network.
+#[test]
+fn a_server_is_asked_once() {
+    let mut registry = registry(Shape::Go);
+    for folder in ["index", "ID"] {
+        for file in std::fs::read_dir(database().join(folder)).unwrap().map(|file| file.unwrap().path()) {
+            let path = format!("/vulndb/{folder}/{}", file.file_name().unwrap().to_str().unwrap());
+            registry = registry.document(&path, "application/json", std::fs::read(&file).unwrap());
+        }
+    }
+    let workspace = locked(&registry);
+    let url = format!("https://{}/vulndb", registry.host());
+    let audit = |args: &[&str]| {
+        let all = ["audit", "--db", &url, "--platform", "linux_amd64", "--format", "json"];
+        workspace.tflock(&registry, all.into_iter().chain(args.iter().copied()))
+    };
+    assert_eq!(found(&audit(&[]).ended_with(0)), expected(2));
+    registry.forget_requests();
+    assert_eq!(found(&audit(&[]).ended_with(0)), expected(2));
+    // The index alone.
+    assert_eq!(registry.requests().len(), 2);
+    assert_eq!(found(&audit(&["--offline"]).ended_with(0)), expected(2));
+    let down = registry.document("/vulndb/index/db.json", "application/json", "{}");
+    let run =
+        workspace.tflock(&down, ["audit", "--db", &url, "--platform", "linux_amd64", "--format", "json"]).ended_with(4);
+    assert_eq!(found(&run), expected(2));
+    assert!(run.stdout.contains("judged by the copy of 2099-02-01"), "{run}");
+}
