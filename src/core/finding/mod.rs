@@ -49,8 +49,8 @@ pub struct Finding {
     pub address: Option<ProviderAddr>,
     /// The version of it, where what to do depends on that.
     pub version: Option<Box<Version>>,
-    /// The ids of the advisory that it is about.
-    pub advisory: Vec<Box<str>>,
+    /// The advisory that it is about.
+    pub advisory: Option<Box<AdvisoryIds>>,
     /// The file, relative to the work tree; filled in by whoever knows it.
     pub file: Option<PathBuf>,
     /// The place in the file.
@@ -61,6 +61,17 @@ pub struct Finding {
     pub fillings: Vec<(&'static str, Box<str>)>,
     /// What to do about it, where that is not what the rule says.
     pub advice: Option<Box<Advice>>,
+}
+
+/// All ids of one advisory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdvisoryIds(Vec<Box<str>>);
+
+impl AdvisoryIds {
+    /// True if this is one of them.
+    pub fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|own| **own == *id)
+    }
 }
 
 /// What to do about a finding, in words for this very run.
@@ -80,7 +91,7 @@ impl Finding {
             message,
             address: None,
             version: None,
-            advisory: Vec::new(),
+            advisory: None,
             file: None,
             position: None,
             remedy: None,
@@ -114,7 +125,7 @@ impl Finding {
     /// The same finding about an advisory, by all its ids.
     #[must_use]
     pub fn by_advisory<'i>(mut self, ids: impl IntoIterator<Item = &'i str>) -> Self {
-        self.advisory = ids.into_iter().map(Box::from).collect();
+        self.advisory = Some(Box::new(AdvisoryIds(ids.into_iter().map(Box::from).collect())));
         self
     }
 

@@ -27,7 +27,7 @@ fn covers(exemption: &Exemption, finding: &Finding, of: Option<&Version>, now: S
     let version = exemption.version.as_ref();
     let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     exemption.rule == finding.rule.id()
-        && exemption.advisory.as_ref().is_none_or(|advisory| finding.advisory.iter().any(|id| **id == **advisory))
+        && exemption.advisory.as_ref().is_none_or(|id| finding.advisory.as_ref().is_some_and(|ids| ids.has(id)))
         && provider.is_none_or(|scope| finding.address.as_ref().is_some_and(|addr| scope.covers(addr)))
         && version.is_none_or(|version| of == Some(version))
         && exemption.until.is_none_or(|until| i64::try_from(now).is_ok_and(|now| now < until.unix_seconds()))
