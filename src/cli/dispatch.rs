@@ -8,7 +8,7 @@ use super::generated::Length;
 use super::{completing, generated, manual};
 use crate::commands::{
     Services, add, audit, cache, diff, explain, fmt, get, git, hash, install, list, locking, merge, migrate, mirror,
-    outdated, remove, trust, upgrade, verify, why, with_near_names,
+    outdated, remove, sbom, trust, upgrade, verify, why, with_near_names,
 };
 use crate::error::Error;
 use crate::outcome::{Body, Generated, Outcome};
@@ -48,6 +48,11 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         }
         Command::Migrate(arguments) => migrate::migrate(arguments, services),
         Command::Mirror(arguments) => mirror::mirror(arguments, services),
+        Command::Sbom(arguments) => {
+            let mut arguments = arguments.clone();
+            let below = in_root_modules_below(&mut arguments.recursive, services);
+            sbom::sbom(&arguments, services).map(below)
+        }
         Command::Audit(arguments) => {
             let mut arguments = arguments.clone();
             let below = in_root_modules_below(&mut arguments.recursive, services);

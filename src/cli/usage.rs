@@ -30,6 +30,7 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
             Format::Github | Format::Gitlab | Format::Sarif => (ANNOTATED.contains(&name), ANNOTATED.join(", ")),
             Format::Html => (PAGES.contains(&name), PAGES.join(", ")),
             Format::Commit => (name == "diff", "diff".to_owned()),
+            Format::Cyclonedx | Format::Spdx => (name == "sbom", "sbom".to_owned()),
         };
         if !has {
             let format = asked.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();

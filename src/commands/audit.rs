@@ -118,7 +118,9 @@ fn since(roots: super::verify::Roots, base: Option<&Base>) -> Result<Roots, Erro
             let was = before.get(addr);
             if was.is_none_or(|was| was.version != entry.version) {
                 new.insert(addr.clone(), entry.clone());
-                was.into_iter().for_each(|was| drop(old.insert(addr.clone(), was.clone())));
+                if let Some(was) = was {
+                    old.insert(addr.clone(), was.clone());
+                }
             }
         }
         Ok((root, Entries { new, old }))

@@ -37,6 +37,7 @@ mod publish;
 pub mod remove;
 pub mod resolve;
 mod roots;
+pub mod sbom;
 mod services;
 mod sources;
 mod suggest_provider;

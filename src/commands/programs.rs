@@ -2,7 +2,7 @@
 //! package is downloaded.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Services;
@@ -11,6 +11,7 @@ use super::verify_online::Questions;
 use crate::disk::cache::{Cache, Origin, ProgramRecord};
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
 use crate::disk::package as packages;
+use crate::disk::package_store::PackageStore;
 use crate::error::{Error, ErrorKind};
 use crate::goinfo::Unknown;
 use crate::hash::PackageHashes;
@@ -75,7 +76,7 @@ pub(super) fn read(
         let mut queries = questions.queries;
         queries.retain(|key, _| missing.contains_key(key) && !programs.contains_key(key));
         let found = match group.opened {
-            Ok(Some(session)) => downloaded(queries, &missing, wanted, &session, cache)?,
+            Ok(Some(session)) => downloaded(&queries, &missing, wanted, &session, cache)?,
             Ok(None) => queries.into_keys().map(|key| offline(key, &missing, wanted, cache)).collect(),
             Err(error) => queries.into_keys().map(|key| (key, Err(error.clone()))).collect(),
         };
@@ -118,7 +119,7 @@ fn installed(root: &RunSettings) -> PathBuf {
     root.root.join(root.variables.get("TF_DATA_DIR").unwrap_or(".terraform")).join("providers")
 }
 
-/// Reads what is installed, if that is what is recorded.
+/// Reads what is in the package store or installed, if that is what is recorded.
 fn read_installed(
     places: &[PathBuf],
     (addr, version): &ReleaseKey,
@@ -127,20 +128,28 @@ fn read_installed(
     cache: &Cache,
 ) -> Option<ProgramRecord> {
     let platform = wanted.platform.cloned().unwrap_or_else(Platform::host);
-    let read = |place: &Path| {
+    let stored = cache.dir().map(|dir| PackageStore::in_cache(dir).shelf(addr, version, &platform).named(hashes));
+    let installed = |place: &PathBuf| {
         let packages = FilesystemMirror::open(place).ok()?.packages(addr).ok()?;
-        let LocalPackage::Unpacked(path) = packages.package(version, &platform)? else { return None };
+        match packages.package(version, &platform)? {
+            LocalPackage::Unpacked(path) => Some(path.clone()),
+            LocalPackage::Packed(_) => None,
+        }
+    };
+    let read = |path: PathBuf| {
+        let path = &path;
         let h1 = packages::hash_directory(path).ok().filter(|h1| hashes.contains(h1))?;
         let record = ProgramRecord::new(&h1, &platform, packages::built_from(path, addr.type_name()).ok()?)?;
         cache.record_program(record.clone());
         Some(record)
     };
-    places.iter().find_map(|place| read(place))
+    let stored = stored.into_iter().flatten().map(|stored| stored.path);
+    stored.chain(places.iter().filter_map(installed)).find_map(read)
 }
 
 /// Asks for releases, then downloads of each the package for one platform.
 fn downloaded(
-    queries: BTreeMap<ReleaseKey, Query>,
+    queries: &BTreeMap<ReleaseKey, Query>,
     recorded: &BTreeMap<ReleaseKey, PackageHashes>,
     wanted: Wanted<'_>,
     session: &Session,
@@ -149,17 +158,16 @@ fn downloaded(
     let mut programs = Programs::new();
     let choose = |known: &Releases, programs: &mut Programs| {
         let mut orders = BTreeMap::new();
-        for (key, query) in &queries {
+        for (key, query) in queries {
             match chosen(key, known.get(key), &recorded[key], wanted.platform) {
                 Ok(platform) => {
                     let again = kept(&recorded[key], Some(&platform), cache);
-                    match again {
-                        Some(record) => drop(programs.insert(key.clone(), Ok(record))),
-                        None => {
-                            let (address, version) = key.clone();
-                            let order = ReadOrder { rules: query.rules.clone(), recorded: recorded[key].clone() };
-                            orders.insert(PackageKey { address, version, platform }, order);
-                        }
+                    if let Some(record) = again {
+                        programs.insert(key.clone(), Ok(record));
+                    } else {
+                        let (address, version) = key.clone();
+                        let order = ReadOrder { rules: query.rules.clone(), recorded: recorded[key].clone() };
+                        orders.insert(PackageKey { address, version, platform }, order);
                     }
                 }
                 Err(error) => drop(programs.insert(key.clone(), Err(error))),

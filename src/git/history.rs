@@ -30,6 +30,13 @@ impl Git {
         Ok(bytes.map(|bytes| Last { bytes, commit: shown(&parent), until: Some(until) }))
     }
 
+    /// When HEAD was committed, in seconds since 1970; none without a commit.
+    pub fn head_time(&self) -> Result<Option<u64>, GitError> {
+        let Some(head) = self.commit("HEAD")? else { return Ok(None) };
+        let answer = self.launcher.run(["log", "-1", "--no-color", "--format=%ct", &head.id])?.checked("log")?;
+        Ok(String::from_utf8_lossy(&answer.stdout).trim().parse().ok())
+    }
+
     /// When a text first came into a lock file, as the history of a commit records it; none if it never did, as far as
     /// the clone reaches.
     pub fn first_with(&self, commit: &Commit, text: &str) -> Result<Option<SystemTime>, GitError> {

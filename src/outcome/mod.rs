@@ -7,6 +7,7 @@ mod explained;
 mod install;
 mod mirror;
 mod modules;
+mod sbom;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -40,6 +41,7 @@ pub use modules::{
     CallOnPath, InstalledModule, InstalledModules, ModuleHolder, ModuleVersions, OutdatedModule, OutdatedModules,
     UsedModule,
 };
+pub use sbom::{Inventory, InventoryModule, InventoryProgram, InventoryProvider, Part};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -198,6 +200,8 @@ pub enum Body {
     Mirror(MirrorReport),
     /// `audit`: the programs of providers; advisories about them are in the findings too.
     Audit(AuditReport),
+    /// `sbom`: what all root modules of the run contain.
+    Sbom(Arc<Inventory>),
     /// `git`: what it was told, one for each clone.
     Git(Vec<GitReport>),
     /// `merge`: the files.

@@ -19,6 +19,7 @@ mod markdown;
 mod paint;
 mod printable;
 mod sarif;
+mod sbom;
 mod size;
 mod summary;
 mod table;
@@ -60,6 +61,10 @@ pub enum Format {
     Sarif,
     /// The body of a commit message; for diff only.
     Commit,
+    /// A software bill of materials as CycloneDX 1.6; this and the next one for sbom only.
+    Cyclonedx,
+    /// The same as SPDX 2.3 JSON.
+    Spdx,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +118,8 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
         Format::Gitlab => gitlab::render(outcome),
         Format::Sarif => sarif::render(outcome),
         Format::Commit => commit::render(outcome, style),
+        Format::Cyclonedx => sbom::render_cyclonedx(outcome),
+        Format::Spdx => sbom::render_spdx(outcome),
     }
 }
 
@@ -120,7 +127,7 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
 /// result. In formats that hold failures and findings themselves only notes are left.
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
-        Format::Human | Format::Commit => human::remarks(outcome, style),
+        Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => human::remarks(outcome, style),
         Format::Json | Format::Markdown | Format::Html | Format::Github | Format::Gitlab | Format::Sarif => {
             human::notes(&outcome.notes, style)
         }
@@ -131,7 +138,7 @@ pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
 /// unknown if the arguments do not parse.
 pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
     match format {
-        Format::Human | Format::Commit => String::new(),
+        Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => String::new(),
         Format::Json => json::failure(command, error),
         Format::Markdown => markdown::failure(error),
         Format::Html => html::failure(error),
@@ -148,6 +155,8 @@ pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
         // Whoever looks into the log of a job should not have to open its report to see that it failed.
         Format::Human
         | Format::Commit
+        | Format::Cyclonedx
+        | Format::Spdx
         | Format::Markdown
         | Format::Html
         | Format::Github

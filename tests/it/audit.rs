@@ -170,7 +170,10 @@ fn a_change_is_told_what_it_adds() {
     assert_eq!(found(&run).len(), expected(2).len() - 1);
 }
 
-fn copied(change: impl Fn(&str, String) -> Option<String>) -> tempfile::TempDir {
+/// What becomes of a document of the database, by its name; none if it is not there.
+type Change<'a> = &'a dyn Fn(&str, String) -> Option<String>;
+
+fn copied(change: Change) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for folder in ["index", "ID"] {
         std::fs::create_dir(copy.path().join(folder)).unwrap();
@@ -189,7 +192,7 @@ fn a_database_that_cannot_be_used_is_inconclusive() {
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);
     let one = "ID/GO-0000-0001.json";
-    let cases: [(&str, &dyn Fn(&str, String) -> Option<String>); 6] = [
+    let cases: [(&str, Change); 6] = [
         ("GO-0000-0001 of the database", &|name, text| (name != one).then_some(text)),
         ("unknown field `severity`", &|name, text| {
             Some(if name == one { text.replacen("\"package\"", "\"severity\":1,\"package\"", 1) } else { text })

@@ -53,6 +53,7 @@ mod recursive;
 mod rotated;
 mod rules;
 mod same_versions;
+mod sbom;
 mod shells;
 mod ship;
 mod sources;

@@ -28,6 +28,7 @@ use crate::commands::mirror::MirrorArgs;
 use crate::commands::options::{Assignments, Modules, Packages, Within};
 use crate::commands::outdated::OutdatedArgs;
 use crate::commands::remove::RemoveArgs;
+use crate::commands::sbom::SbomArgs;
 use crate::commands::trust::TrustArgs;
 use crate::commands::upgrade::UpgradeArgs;
 use crate::commands::why::WhyArgs;
@@ -61,6 +62,7 @@ pub(super) enum Command {
     Migrate(MigrateArgs),
     Mirror(MirrorArgs),
     Install(InstallArgs),
+    Sbom(SbomArgs),
     Audit(AuditArgs),
     Get(GetArgs),
     Fmt(FmtArgs),
@@ -204,6 +206,7 @@ impl Command {
                 let common = with_modules(&args.modules, of("migrate", &args.within, &[]));
                 Common { packages: Some(&args.locking.packages), ..common }
             }
+            Command::Sbom(args) => Common { packages: Some(&args.packages), ..of("sbom", &args.within, &[]) },
             Command::Audit(args) => Common { packages: Some(&args.packages), ..of("audit", &args.within, &[]) },
             Command::Mirror(args) => Common { packages: Some(&args.packages), ..of("mirror", &args.within, &[]) },
             Command::Verify(args) => {

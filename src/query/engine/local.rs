@@ -38,7 +38,9 @@ fn archive(key: &PackageKey, path: &Path, (events, cache): (&Events, &Cache)) ->
         return Err(no_program(&key.address, path).into());
     }
     let built_from = hashes.built_from(key.address.type_name()).cloned().map_err(Clone::clone);
-    ProgramRecord::new(&hashes.h1, &key.platform, built_from).into_iter().for_each(|it| cache.record_program(it));
+    if let Some(program) = ProgramRecord::new(&hashes.h1, &key.platform, built_from) {
+        cache.record_program(program);
+    }
     let unread = PackageFacts::unread(Some(hashes.zh), name(path));
     Ok(PackageFacts { h1: Some(hashes.h1), archive_form: hashes.archive_form, computed: true, ..unread })
 }
@@ -50,7 +52,9 @@ fn directory(key: &PackageKey, path: &Path, cache: &Cache) -> Result<PackageFact
     }
     let h1 = packages::hash_directory(path).map_err(Error::from)?;
     let built_from = packages::built_from(path, addr.type_name()).map_err(Error::from)?;
-    ProgramRecord::new(&h1, &key.platform, built_from).into_iter().for_each(|it| cache.record_program(it));
+    if let Some(program) = ProgramRecord::new(&h1, &key.platform, built_from) {
+        cache.record_program(program);
+    }
     Ok(PackageFacts { h1: Some(h1), computed: true, ..PackageFacts::unread(None, name(path)) })
 }
 

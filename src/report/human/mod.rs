@@ -76,6 +76,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Install(report) => install::install(report, style),
         Body::Mirror(report) => mirror::mirror(report, &root.findings, style),
         Body::Audit(report) => audit::audit(report, &root.findings, style),
+        Body::Sbom(inventory) => super::json::harmless(&super::sbom::cyclonedx(inventory)),
         Body::Git(reports) => tools::git(reports),
         // What was decided stands in the notes.
         Body::Merged(_) => String::new(),

@@ -110,6 +110,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Install(report)) => install::install(report),
         Ok(Body::Mirror(report)) => mirror::mirror(report),
         Ok(Body::Audit(report)) => audit::audit(report),
+        Ok(Body::Sbom(inventory)) => one("sbom", super::sbom::cyclonedx(inventory)),
         Ok(Body::Git(reports)) => tools::git(reports),
         Ok(Body::Merged(files)) => tools::merged(files),
         Ok(Body::Shortened(shortened)) => tools::shortened(shortened),

@@ -1,0 +1,259 @@
+//! `sbom`: an inventory of the providers and modules of root modules.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::Services;
+use super::options::{Packages, Within, bytes, platform};
+use super::programs::{self, Locked, Programs, Wanted, is_reported};
+use super::sources::Sources;
+use super::targets::{Targets, Unlocked};
+use super::verify_online::Questions;
+use crate::addr::ProviderAddr;
+use crate::disk::cache::Cache;
+use crate::disk::roots::Tree;
+use crate::error::Error;
+use crate::git::Git;
+use crate::hash::PackageHash;
+use crate::lockfile::{LockEntry, LockFile};
+use crate::outcome::{
+    Body, Inventory, InventoryModule, InventoryProgram, InventoryProvider, Outcome, Part, RootOutcome,
+};
+use crate::path::{shown, worktree};
+use crate::platform::Platform;
+use crate::query::cached::{self, Check};
+use crate::query::question::Depth;
+use crate::release::expiry::ExpiryRules;
+use crate::release::{Lookup, Release};
+use crate::settings::Date;
+use crate::trust::pins::Signer;
+use crate::version::Version;
+use crate::workspace::{Reading, RootModule, RunSettings, absent};
+
+/// Print a software bill of materials.
+///
+/// Lists the providers and modules of a root module, or with -r of a repository as one document: versions, hashes, signers,
+/// and which module requires what. CycloneDX 1.6 unless --format spdx asks for SPDX 2.3. The same input gives the same
+/// bytes. Sends no request, except with --online, and with --deep for packages that no earlier run has read.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock sbom > bom.json\n  tflock sbom -r --deep --format spdx\n  tflock sbom --report cyclonedx=bom.cdx.json"
+)]
+pub(crate) struct SbomArgs {
+    /// List every root module below, as one document.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// Also list what is inside each provider program: its Go version and all Go modules.
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// Ask the registries for the signed checksums, which tell the platforms of hashes and the signers.
+    #[arg(long)]
+    pub(crate) online: bool,
+    /// With --deep: read the packages of this platform. Default: this machine's if the lock file covers it, else the first.
+    #[arg(long, value_name = "OS_ARCH", value_parser = platform, requires = "deep")]
+    pub(crate) platform: Option<Platform>,
+    /// Give the CycloneDX document a serial number, made from its content.
+    #[arg(long)]
+    pub(crate) serial: bool,
+    /// With --deep: download at most this many bytes, such as 500MiB. Default 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "2GiB")]
+    pub(crate) max_download: u64,
+    #[command(flatten)]
+    pub(crate) packages: Packages,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+/// A root module that could be read.
+struct Opened {
+    settings: RunSettings,
+    lock: LockFile,
+    tree: Option<Arc<Tree>>,
+}
+
+/// Makes the inventory of all root modules of a run.
+pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?;
+    let roots = targets.all_settings()?;
+    services.events_for(targets.dialect());
+    let cache = Arc::new(services.open_cache_of(&roots));
+    let (mut opened, mut failed) = (Vec::new(), targets.outcomes.clone());
+    for settings in &roots {
+        match open(settings) {
+            Ok(root) => opened.push(root),
+            Err(error) => failed.push(RootOutcome::failed(settings.path.clone(), error)),
+        }
+    }
+    let locked: Vec<Locked<'_>> = opened.iter().map(|root| (&root.settings, &root.lock)).collect();
+    let mut notes = Vec::new();
+    if args.online {
+        notes.extend(ask(&locked, services, &cache)?);
+    }
+    let mut programs = Programs::new();
+    if args.deep {
+        let wanted = Wanted { platform: args.platform.as_ref(), most: args.max_download };
+        let (read, more) = programs::read(&locked, wanted, services, &cache)?;
+        notes.extend(more);
+        programs = read;
+    }
+    let mut inventory = Inventory { serial: args.serial, ..Inventory::default() };
+    let start = services.scope.directories().into_iter().next().unwrap_or_default();
+    let start = worktree::absolute(&start);
+    inventory.name = start.file_name().map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned());
+    inventory.created = created(services, &start);
+    for root in &opened {
+        add(&mut inventory, root, &cache);
+    }
+    let unread: Vec<Error> = programs.values().filter_map(|program| program.as_ref().err().cloned()).collect();
+    for provider in inventory.providers.values_mut().filter(|_| args.deep) {
+        provider.program = programs.get(&(provider.address.clone(), provider.version.clone())).map(|read| match read {
+            Ok(record) => InventoryProgram {
+                platform: Some(record.platform.clone()),
+                info: record.info.clone().map_err(|unknown| unknown.to_string()),
+                is_reported: is_reported(record),
+            },
+            Err(error) => InventoryProgram { platform: None, info: Err(error.message.clone()), is_reported: false },
+        });
+    }
+    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    let mut outcome = Outcome::of_body("sbom", Body::Sbom(Arc::new(inventory)));
+    for root in &failed {
+        outcome.code = outcome.code.and(root.code());
+    }
+    outcome.notes = notes;
+    outcome.dialect = targets.dialect();
+    let failures = failed.into_iter().filter_map(|root| root.body.err()).chain(unread);
+    Ok(outcome.but(Error::all(failures)))
+}
+
+fn open(settings: &RunSettings) -> Result<Opened, Error> {
+    let mut module = RootModule::open(settings)?;
+    module.decoded()?;
+    // What is locked can be listed whether or not the configuration can be read.
+    let _ = module.read_configuration(Reading::LENIENT);
+    let lock = module.entries().cloned().ok_or_else(|| absent(settings.lock_file_shown(), &settings.root))?;
+    Ok(Opened { settings: settings.clone(), lock, tree: module.tree })
+}
+
+/// Asks for the documents of all releases, which the cache then knows.
+fn ask(locked: &[Locked<'_>], services: &Services<'_>, cache: &Arc<Cache>) -> Result<Vec<String>, Error> {
+    let sources = Sources::new(services, cache);
+    let asking =
+        locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
+    for group in sources.groups(asking.collect::<Vec<_>>()) {
+        let mut questions = Questions::new(Depth::DOCUMENTS, false);
+        for (root, lock) in group.members.iter().map(|at| locked[*at]) {
+            questions.add(root, lock, &[]);
+        }
+        if let Some(session) = group.opened? {
+            questions.ask(&session)?;
+        }
+    }
+    Ok(sources.notes())
+}
+
+/// `SOURCE_DATE_EPOCH`, else the date of HEAD, else the beginning of 1970.
+fn created(services: &Services<'_>, directory: &Path) -> String {
+    let stated = services.variables().get("SOURCE_DATE_EPOCH").and_then(|text| text.parse().ok());
+    let head = || Git::open(directory).ok()?.head_time().ok().flatten();
+    let seconds: u64 = stated.or_else(head).unwrap_or_default();
+    let day = Date::of(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.min(253_402_300_799)));
+    let time = seconds % 86400;
+    format!("{day}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
+}
+
+fn add(inventory: &mut Inventory, root: &Opened, cache: &Cache) {
+    let path = shown(&root.settings.path);
+    let root_part = format!("root:{path}");
+    inventory.needs.entry(root_part.clone()).or_default();
+    let mut calls: BTreeMap<&str, Part> = BTreeMap::from([("", root_part.clone())]);
+    if let Some(tree) = root.tree.as_deref() {
+        for (call, part, module) in modules(tree, &root.settings.path) {
+            calls.insert(call, part.clone());
+            inventory.modules.entry(part).or_insert(module);
+        }
+    }
+    for (call, part) in calls.iter().filter(|(call, _)| !call.is_empty()) {
+        let parent = call.rsplit_once('.').map_or("", |(parent, _)| parent);
+        let parent = calls.get(parent).unwrap_or(&root_part).clone();
+        inventory.needs.entry(parent).or_default().insert(part.clone());
+        inventory.needs.entry(part.clone()).or_default();
+    }
+    for (addr, entry) in root.lock.iter() {
+        let part = format!("provider:{addr}@{}", entry.version);
+        let requirement = root.tree.as_ref().and_then(|tree| tree.requirements.get(addr));
+        let askers: BTreeSet<Part> = requirement
+            .into_iter()
+            .flat_map(|requirement| &requirement.origins)
+            .filter_map(|origin| calls.get(origin.module.as_str()).cloned())
+            .collect();
+        // What nothing requires is locked all the same.
+        for asker in if askers.is_empty() { BTreeSet::from([root_part.clone()]) } else { askers } {
+            inventory.needs.entry(asker).or_default().insert(part.clone());
+        }
+        inventory.needs.entry(part.clone()).or_default();
+        let found = provider(root, addr, entry, cache);
+        let known = inventory.providers.entry(part).or_insert_with(|| found.clone());
+        known.hashes.extend(found.hashes);
+    }
+}
+
+fn provider(root: &Opened, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache) -> InventoryProvider {
+    let check =
+        Check { signature: root.settings.signature_for(addr), expiry: ExpiryRules::default(), now: root.settings.now };
+    let version: &Version = &entry.version;
+    let release = match cached::release(cache, addr, version, check) {
+        Lookup::Known(release) => Some(release),
+        _ => None,
+    };
+    let platforms = |hash: &PackageHash| {
+        let of_contents =
+            |release: &Arc<Release>| release.h1.get(hash).map(|it| it.platforms.keys().cloned().collect());
+        let of_contents: Option<BTreeSet<Platform>> = release.as_ref().and_then(of_contents);
+        let of_archive = release.iter().flat_map(|release| release.platforms_of(hash)).cloned();
+        of_contents.into_iter().flatten().chain(of_archive).collect()
+    };
+    let signer = release.as_ref().and_then(|release| match &release.signer {
+        Some(Signer::Key(fingerprint)) => Some(fingerprint.to_string()),
+        _ => None,
+    });
+    InventoryProvider {
+        address: addr.clone(),
+        version: version.clone(),
+        hashes: entry.hashes.iter().map(|hash| (hash.clone(), platforms(hash))).collect(),
+        signer,
+        program: None,
+    }
+}
+
+/// The modules of a tree, each with its call.
+fn modules<'t>(tree: &'t Tree, root: &Path) -> Vec<(&'t str, Part, InventoryModule)> {
+    let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
+    let remote = tree.remote_modules.iter().map(|call| {
+        let block = call.address.as_ref().and_then(|source| lock?.block(source, &call.key, call.constraints.as_ref()));
+        let block = block.filter(|(_, block)| block.calls.contains(&call.key));
+        let version = block.and_then(|(key, _)| key.version.as_ref()).or(call.version.as_ref());
+        let module = InventoryModule {
+            source: call.source.clone(),
+            version: version.map(crate::config::ModuleVersion::canonical),
+            commit: block.and_then(|(_, block)| block.content.commit.clone()),
+            hash: block.map(|(_, block)| block.content.hash.to_string()),
+            is_local: false,
+        };
+        let which = module.version.as_ref().or(module.commit.as_ref()).map(|it| format!("@{it}")).unwrap_or_default();
+        (call.key.as_str(), format!("module:{}{which}", module.source), module)
+    });
+    let local = tree.local_calls.iter().map(|call| {
+        let directory = match &call.of_package {
+            Some(package) => format!("{package}/{}", shown(&call.dir)),
+            None => shown(&crate::path::lexical(root, &call.dir)),
+        };
+        let module =
+            InventoryModule { source: directory.clone(), version: None, commit: None, hash: None, is_local: true };
+        (call.key.as_str(), format!("module:./{directory}"), module)
+    });
+    remote.chain(local).collect()
+}

@@ -1,0 +1,293 @@
+//! Inventories as CycloneDX 1.6 and SPDX 2.3.
+//!
+//! Source: <https://cyclonedx.org/docs/1.6/json/>, <https://spdx.github.io/spdx-spec/v2.3/>.
+
+use std::collections::BTreeMap;
+
+use packageurl::PackageUrl;
+use serde_json::{Map, Value, json};
+
+use crate::goinfo::{GoInfo, GoModule};
+use crate::hash::{PackageHash, Sha256Digest};
+use crate::outcome::{Body, Inventory, InventoryModule, InventoryProgram, InventoryProvider, Outcome};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The inventory of an outcome, if it has one.
+fn inventory(outcome: &Outcome) -> Option<&Inventory> {
+    outcome.roots.iter().find_map(|root| match &root.body {
+        Ok(Body::Sbom(inventory)) => Some(&**inventory),
+        _ => None,
+    })
+}
+
+pub(super) fn render_cyclonedx(outcome: &Outcome) -> String {
+    inventory(outcome).map(|inventory| super::json::harmless(&cyclonedx(inventory))).unwrap_or_default()
+}
+
+pub(super) fn render_spdx(outcome: &Outcome) -> String {
+    inventory(outcome).map(|inventory| super::json::harmless(&spdx(inventory))).unwrap_or_default()
+}
+
+fn property(name: &str, value: impl Into<String>) -> Value {
+    json!({ "name": format!("tflock:{name}"), "value": value.into() })
+}
+
+/// Puts members into an object that have a value.
+fn with(mut object: Value, members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Value {
+    for (name, value) in members {
+        if let Some(value) = value.filter(|value| value.as_array().is_none_or(|list| !list.is_empty())) {
+            object[name] = value;
+        }
+    }
+    object
+}
+
+pub(super) fn cyclonedx(inventory: &Inventory) -> Value {
+    let root = format!("inventory:{}", inventory.name);
+    let mut components: Vec<Value> = Vec::new();
+    let roots: Vec<&str> =
+        inventory.needs.keys().map(String::as_str).filter(|part| part.starts_with("root:")).collect();
+    components.extend(roots.iter().map(|part| {
+        let path = part.trim_start_matches("root:");
+        json!({ "type": "application", "bom-ref": part, "name": if path.is_empty() { "." } else { path } })
+    }));
+    components.extend(inventory.modules.iter().map(|(part, module)| module_component(part, module)));
+    components.extend(inventory.providers.iter().map(|(part, provider)| provider_component(part, provider)));
+    let depends = |part: &str, on: Vec<&str>| json!({ "ref": part, "dependsOn": on });
+    let mut dependencies = vec![depends(&root, roots)];
+    dependencies
+        .extend(inventory.needs.iter().map(|(part, on)| depends(part, on.iter().map(String::as_str).collect())));
+    let mut document = json!({
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "timestamp": inventory.created,
+            "tools": { "components": [{ "type": "application", "name": "tflock", "version": VERSION }] },
+            "component": { "type": "application", "bom-ref": root, "name": inventory.name },
+        },
+        "components": components,
+        "dependencies": dependencies,
+    });
+    if inventory.serial {
+        document["serialNumber"] = json!(serial(&document));
+    }
+    document
+}
+
+/// A UUID of the eighth version, made from the content.
+fn serial(document: &Value) -> String {
+    let digest = Sha256Digest::of(document.to_string().as_bytes()).to_hex();
+    let part = |from: usize, to: usize| &digest[from..to];
+    format!("urn:uuid:{}-{}-8{}-8{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
+}
+
+fn module_component(part: &str, module: &InventoryModule) -> Value {
+    let vcs = module.commit.as_ref().map(|commit| property("commit", commit.as_str()));
+    let hash = module.hash.as_ref().map(|hash| property("h1", hash.as_str()));
+    let local = module.is_local.then(|| property("local", "true"));
+    let properties: Vec<Value> = vcs.into_iter().chain(hash).chain(local).collect();
+    let component = json!({ "type": "library", "bom-ref": part, "name": module.source });
+    with(component, [("version", module.version.as_ref().map(|it| json!(it))), ("properties", Some(json!(properties)))])
+}
+
+fn provider_component(part: &str, provider: &InventoryProvider) -> Value {
+    let InventoryProvider { address, version, hashes, signer, program } = provider;
+    let mut properties = vec![property("registry", address.host().to_string())];
+    properties.extend(signer.as_ref().map(|signer| property("signer", signer.as_str())));
+    properties.extend(
+        hashes.keys().filter(|hash| hash.zh_digest().is_none()).map(|hash| property("h1", told(provider, hash))),
+    );
+    properties.extend(program.iter().flat_map(program_properties));
+    let archives: Vec<Value> = hashes.keys().filter_map(|hash| archive(provider, hash)).collect();
+    let inside: Vec<Value> = program.iter().filter_map(|it| it.info.as_ref().ok()).flat_map(go_components).collect();
+    let component = json!({
+        "type": "application",
+        "bom-ref": part,
+        "group": format!("{}/{}", address.host(), address.namespace()),
+        "name": address.type_name(),
+        "version": version.to_string(),
+    });
+    with(
+        component,
+        [
+            ("externalReferences", Some(json!(archives))),
+            ("properties", Some(json!(properties))),
+            ("components", Some(json!(inside))),
+        ],
+    )
+}
+
+/// A hash with the platforms that it is for.
+fn told(provider: &InventoryProvider, hash: &PackageHash) -> String {
+    format!("{hash} ({})", platforms(provider, hash))
+}
+
+fn platforms(provider: &InventoryProvider, hash: &PackageHash) -> String {
+    let known = provider.hashes.get(hash).into_iter().flatten();
+    let names: Vec<&str> = known.map(crate::platform::Platform::as_str).collect();
+    if names.is_empty() { "platform unknown".to_owned() } else { names.join(", ") }
+}
+
+fn page(provider: &InventoryProvider) -> String {
+    let address = &provider.address;
+    format!(
+        "https://{}/providers/{}/{}/{}",
+        address.host(),
+        address.namespace(),
+        address.type_name(),
+        provider.version.to_string().replace('+', "%2B")
+    )
+}
+
+fn archive(provider: &InventoryProvider, hash: &PackageHash) -> Option<Value> {
+    let digest = hash.zh_digest()?.to_hex();
+    Some(json!({
+        "type": "distribution",
+        "url": page(provider),
+        "comment": platforms(provider, hash),
+        "hashes": [{ "alg": "SHA-256", "content": digest }],
+    }))
+}
+
+fn program_properties(program: &InventoryProgram) -> Vec<Value> {
+    let mut properties: Vec<Value> =
+        program.platform.iter().map(|platform| property("platform", platform.as_str())).collect();
+    match &program.info {
+        Err(why) => properties.push(property("contents", format!("unknown: {why}"))),
+        Ok(info) => {
+            let evidence = if program.is_reported { "reported by an import" } else { "read from the program" };
+            properties.push(property("contents", evidence));
+            properties.push(property("go", info.go.as_str()));
+            properties
+                .extend(info.main().map(|main| property("main-module", format!("{} {}", main.path, main.version))));
+            for setting in ["vcs", "vcs.revision", "vcs.time", "vcs.modified"] {
+                properties.extend(info.setting(setting).map(|value| property(setting, value)));
+            }
+        }
+    }
+    properties
+}
+
+/// The standard library and the modules of a program.
+fn go_modules(info: &GoInfo) -> Vec<GoModule> {
+    let version = info.go.split_whitespace().next().unwrap_or_default();
+    let version = version.strip_prefix("go").unwrap_or(version).to_owned();
+    let stdlib = GoModule { path: "stdlib".to_owned(), version, sum: String::new(), replace: None };
+    [stdlib].into_iter().chain(info.dependencies()).collect()
+}
+
+fn purl(module: &GoModule) -> Option<String> {
+    let (namespace, name) =
+        module.path.rsplit_once('/').map_or((None, &*module.path), |(space, name)| (Some(space), name));
+    let mut url = PackageUrl::new("golang", name).ok()?;
+    if let Some(namespace) = namespace {
+        url.with_namespace(namespace).ok()?;
+    }
+    if !module.version.is_empty() {
+        url.with_version(module.version.as_str()).ok()?;
+    }
+    Some(url.to_string())
+}
+
+fn go_components(info: &GoInfo) -> Vec<Value> {
+    let component = |module: &GoModule| {
+        let built = module.built();
+        let sum = (!built.sum.is_empty()).then(|| property("sum", built.sum.as_str()));
+        let replaces =
+            module.replace.is_some().then(|| property("replaces", format!("{} {}", module.path, module.version)));
+        let properties: Vec<Value> = sum.into_iter().chain(replaces).collect();
+        // A local directory is no package.
+        let purl = if module.is_local() { None } else { purl(built) };
+        let component = json!({ "type": "library", "name": built.path });
+        with(
+            component,
+            [
+                ("version", (!built.version.is_empty()).then(|| json!(built.version))),
+                ("purl", purl.map(Value::from)),
+                ("properties", Some(json!(properties))),
+            ],
+        )
+    };
+    go_modules(info).iter().map(component).collect()
+}
+
+/// What is said of a package of SPDX that is not known.
+fn package(id: &str, name: &str, members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Value {
+    let package = json!({
+        "SPDXID": id,
+        "name": name,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": false,
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": "NOASSERTION",
+        "copyrightText": "NOASSERTION",
+    });
+    with(package, members)
+}
+
+fn spdx(inventory: &Inventory) -> Value {
+    let ids: BTreeMap<&str, String> =
+        inventory.needs.keys().enumerate().map(|(at, part)| (part.as_str(), format!("SPDXRef-{}", at + 1))).collect();
+    let relation = |one: &str, kind: &str, other: &str| json!({ "spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other });
+    let (mut packages, mut relations) = (Vec::new(), Vec::new());
+    for (part, id) in &ids {
+        let (mut inside, mut comment, mut name, mut version) = (Vec::new(), Vec::new(), (*part).to_owned(), None);
+        if let Some(path) = part.strip_prefix("root:") {
+            relations.push(relation("SPDXRef-DOCUMENT", "DESCRIBES", id));
+            name = if path.is_empty() { inventory.name.clone() } else { path.to_owned() };
+        } else if let Some(provider) = inventory.providers.get(*part) {
+            name = provider.address.to_string();
+            version = Some(provider.version.to_string());
+            comment.extend(provider.signer.iter().map(|signer| format!("signer: {signer}")));
+            comment.extend(provider.hashes.keys().map(|hash| told(provider, hash)));
+            let told = provider.program.iter().flat_map(program_properties);
+            let value = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
+            comment.extend(told.map(|it| format!("{}: {}", value(&it, "name"), value(&it, "value"))));
+            inside = provider.program.iter().filter_map(|it| it.info.as_ref().ok()).flat_map(go_modules).collect();
+        } else if let Some(module) = inventory.modules.get(*part) {
+            name.clone_from(&module.source);
+            version.clone_from(&module.version);
+            comment.extend(module.commit.iter().map(|commit| format!("commit: {commit}")));
+            comment.extend(module.hash.clone());
+        }
+        let comment = (!comment.is_empty()).then(|| json!(comment.join("\n")));
+        packages.push(package(id, &name, [("versionInfo", version.map(Value::from)), ("comment", comment)]));
+        for (at, module) in inside.iter().enumerate() {
+            let (built, inner) = (module.built(), format!("{id}-{}", at + 1));
+            let purl = if module.is_local() { None } else { purl(built) };
+            let reference = purl.map(|purl| {
+                json!([{ "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl }])
+            });
+            let sum = (!built.sum.is_empty()).then(|| json!(format!("sum: {}", built.sum)));
+            let version = (!built.version.is_empty()).then(|| json!(built.version));
+            packages.push(package(
+                &inner,
+                &built.path,
+                [("versionInfo", version), ("externalRefs", reference), ("comment", sum)],
+            ));
+            relations.push(relation(id, "CONTAINS", &inner));
+        }
+    }
+    for (part, on) in &inventory.needs {
+        relations.extend(
+            on.iter().filter_map(|on| Some(relation(&ids[part.as_str()], "DEPENDS_ON", ids.get(on.as_str())?))),
+        );
+    }
+    let content = Sha256Digest::of(json!([packages, relations]).to_string().as_bytes());
+    Value::Object(Map::from_iter([
+        ("spdxVersion".to_owned(), json!("SPDX-2.3")),
+        ("dataLicense".to_owned(), json!("CC0-1.0")),
+        ("SPDXID".to_owned(), json!("SPDXRef-DOCUMENT")),
+        ("name".to_owned(), json!(inventory.name)),
+        ("documentNamespace".to_owned(), json!(format!("https://spdx.org/spdxdocs/tflock-{}", content.to_hex()))),
+        (
+            "creationInfo".to_owned(),
+            json!({ "created": inventory.created, "creators": [format!("Tool: tflock-{VERSION}")] }),
+        ),
+        ("packages".to_owned(), json!(packages)),
+        ("relationships".to_owned(), json!(relations)),
+    ]))
+}
