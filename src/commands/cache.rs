@@ -8,12 +8,14 @@ use clap::Subcommand;
 use super::Services;
 use super::publish;
 use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
+use crate::disk::package_store::PackageStore;
 use crate::disk::{files, report_file};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::path::worktree;
+use crate::settings::Age;
 
 /// Show, clear or share the index of known hashes.
 ///
@@ -33,11 +35,15 @@ pub(crate) enum CacheCommand {
     Dir,
     /// Print the size of the index.
     Stats,
-    /// Remove old documents, release records and module packages.
+    /// Remove the package store and old documents, release records and module packages.
     ///
-    /// Removes documents, release records and module packages that were written more than 90 days ago. Keeps the known
-    /// hashes, which never become invalid.
+    /// Empties the package store; what is installed in root modules stays, except with `--link symlink`. Removes documents,
+    /// release records and module packages that were written more than 90 days ago. Keeps the known hashes, which never
+    /// become invalid.
     Prune {
+        /// Only what was not used for so long, packages of the store too: 30d, 12h, 2w.
+        #[arg(long, value_name = "AGE", conflicts_with_all = ["all", "imported"])]
+        older_than: Option<Age>,
         /// Remove everything, including the known hashes.
         #[arg(long)]
         all: bool,
@@ -89,15 +95,21 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
     let report = match &args.command {
         CacheCommand::Dir => CacheReport::Directory(place.to_owned()),
         CacheCommand::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
-        CacheCommand::Prune { all, imported } => {
-            let old = services.scope.environment.now.checked_sub(KEPT).map(Prune::OlderThan);
-            let Pruned { files, bytes } = match (*all, *imported, old) {
+        CacheCommand::Prune { older_than, all, imported } => {
+            let before = |age: Duration| services.scope.environment.now.checked_sub(age);
+            let age = older_than.map(|age| age.duration());
+            let mut pruned = match (*all, *imported, before(age.unwrap_or(KEPT))) {
                 (true, ..) => cache.prune(Prune::All)?,
                 (false, true, _) => cache.prune(Prune::Imported)?,
-                (false, false, Some(old)) => cache.prune(old)?,
+                (false, false, Some(old)) => cache.prune(Prune::OlderThan(old))?,
                 // A clock before 1970 makes nothing old.
                 (false, false, None) => Pruned::default(),
             };
+            if !imported {
+                let packages = PackageStore::in_cache(place).prune(age.and_then(before))?;
+                pruned = Pruned { files: pruned.files + packages.files, bytes: pruned.bytes + packages.bytes };
+            }
+            let Pruned { files, bytes } = pruned;
             CacheReport::Pruned { files, bytes }
         }
         CacheCommand::Export { file: Some(file), .. } => export(file.clone(), &cache)?,

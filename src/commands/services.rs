@@ -93,7 +93,7 @@ pub(super) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(P
     match options.package_place(is_ignored) {
         Ok(place) => Ok((PackageStore::in_cache(&place), None)),
         Err(problem) => {
-            let hint = "set TFLOCK_CACHE_DIR to a directory outside of the working tree, or to one that git ignores";
+            let hint = "set TFLOCK_CACHE_DIR to a directory of your own outside of the working tree, or to one in it that git ignores";
             Err(Error::new(ErrorKind::Disk, problem).hint(hint))
         }
     }

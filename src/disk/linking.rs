@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 use super::atomic::{StoreError, failed, renamed};
+use super::directory_lock::DirectoryLock;
 use crate::settings::LinkChoice;
 
 /// What our own directories begin with, which no tool takes for a package.
@@ -34,6 +35,16 @@ impl Linker {
 
     /// Puts a package in a place, whatever is there; its parent must exist. The caller has the lock on it.
     pub fn place(&self, from: &Path, place: &Path) -> Result<(), StoreError> {
+        let attempt = self.attempt(from, place);
+        if attempt.is_ok() || from.is_dir() {
+            return attempt;
+        }
+        // Another run is replacing it in the store.
+        let _lock = DirectoryLock::acquire_patiently(from.parent().unwrap_or(from))?;
+        self.attempt(from, place)
+    }
+
+    fn attempt(&self, from: &Path, place: &Path) -> Result<(), StoreError> {
         let parent = place.parent().unwrap_or(place);
         let staged = beside(parent)?;
         if self.choice == LinkChoice::Symlink {

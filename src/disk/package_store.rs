@@ -11,10 +11,12 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use tempfile::TempDir;
 
 use super::atomic::{StoreError, failed};
+use super::cache::Pruned;
 use super::directory_lock::DirectoryLock;
 use super::linking;
 use super::mirror::LocalPackage;
@@ -61,6 +63,40 @@ impl PackageStore {
     }
 }
 
+impl PackageStore {
+    /// All entries, whatever package they are of.
+    pub fn entries(&self) -> Vec<PathBuf> {
+        // HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/H1
+        let mut folders = vec![self.base.clone()];
+        for _ in 0..6 {
+            let inside = |folder: &PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+            let is_own = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(linking::OWN);
+            let entries = folders.iter().flat_map(inside).filter(|entry| !is_own(entry));
+            let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            folders = entries.map(|entry| entry.path()).collect();
+        }
+        folders
+    }
+
+    /// Removes the packages that were not used since a time, or all. A run that is about to link one downloads it again.
+    pub fn prune(&self, before: Option<SystemTime>) -> Result<Pruned, StoreError> {
+        let used = |entry: &Path| fs::metadata(entry).and_then(|found| found.modified()).ok();
+        let mut pruned = Pruned::default();
+        for entry in self.entries() {
+            if before.is_some_and(|before| used(&entry).is_none_or(|used| used >= before)) {
+                continue;
+            }
+            let shelf = entry.parent().unwrap_or(&entry);
+            let _lock = DirectoryLock::acquire_patiently(shelf)?;
+            linking::sweep(shelf);
+            pruned.files += 1;
+            pruned.bytes += linking::size_of(&entry);
+            linking::remove(&entry)?;
+        }
+        Ok(pruned)
+    }
+}
+
 /// A store for one run.
 pub fn temporary() -> Result<(PackageStore, TempDir), Error> {
     let directory = tempfile::tempdir().map_err(failed("create a directory in", &std::env::temp_dir()))?;
@@ -97,7 +133,12 @@ impl StoredPackage {
 
     /// True if the files are still those that the name says.
     pub fn is_intact(&self, known: &KnownFiles) -> bool {
-        package::hash_directory_once(&self.path, known).is_ok_and(|h1| h1 == self.h1)
+        let is_intact = package::hash_directory_once(&self.path, known).is_ok_and(|h1| h1 == self.h1);
+        if is_intact {
+            // What is used is not old. Only pruning needs to know.
+            let _ = File::open(&self.path).and_then(|directory| directory.set_modified(SystemTime::now()));
+        }
+        is_intact
     }
 }
 

@@ -4,18 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::wanted::{Root, Want};
 use crate::commands::Services;
 use crate::commands::services::package_store;
 use crate::commands::sources::Opened;
+use crate::commands::verify_online::Questions;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::package::KnownFiles;
 use crate::disk::package_store::{Shelf, StoredPackage, Unpacking};
 use crate::error::{Error, ErrorKind};
-use crate::hash::{PackageHash, PackageHashes};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
 use crate::query::engine::{UnpackOrder, Unpacked};
+use crate::query::question::Depth;
+use crate::query::run::Session;
+use crate::release::Release;
 
 /// What came of one package.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +31,8 @@ pub(super) struct Found {
     pub(super) downloaded: u64,
     /// The hashes of a package on offer that is not recorded.
     pub(super) unrecorded: Vec<PackageHash>,
+    /// What is known of its release, where that decides what is wrong.
+    pub(super) release: Option<Arc<Release>>,
     /// Why there is none.
     pub(super) refusal: Option<Refusal>,
 }
@@ -33,6 +41,13 @@ impl Found {
     /// The package that one of some recorded hashes is of.
     pub(super) fn of(&self, recorded: &PackageHashes) -> Option<&StoredPackage> {
         self.stored.iter().find(|stored| recorded.contains(&stored.h1))
+    }
+
+    /// True if the package on offer is one of the recorded release: its archive is recorded, or another package is.
+    pub(super) fn is_of_release(&self, recorded: &PackageHashes) -> bool {
+        let mut zh = self.unrecorded.iter().filter(|hash| hash.scheme() == HashScheme::Zh);
+        let shown = |release: &Arc<Release>| recorded.iter().any(|hash| release.owns(hash));
+        zh.any(|zh| recorded.contains(zh)) || self.release.as_ref().is_some_and(shown)
     }
 
     /// The same with what another source had.
@@ -167,6 +182,38 @@ impl<'a> Fetching<'a> {
         }
         Ok(intact)
     }
+}
+
+/// Looks up the releases of packages that are not recorded, where only `h1:` are: whether one of those belongs to a package for
+/// another platform tells an entry that does not cover this one from a release that was altered.
+pub(super) fn look_up_releases(
+    roots: &[&Root],
+    found: &mut BTreeMap<PackageKey, Found>,
+    session: &Session,
+) -> Result<(), Error> {
+    let mut questions = Questions::new(Depth { download: true, ..Depth::DOCUMENTS }, false);
+    for root in roots {
+        let is_open = |want: &&Want| {
+            let has_zh = want.recorded.of(HashScheme::Zh).next().is_some();
+            !has_zh && found.get(&want.key).is_some_and(|found| !found.unrecorded.is_empty())
+        };
+        let mut lock = LockFile::new();
+        for want in root.lacking().filter(is_open) {
+            if let Some(entry) = root.locked.get(&want.key.address) {
+                lock.insert(want.key.address.clone(), entry.clone());
+            }
+        }
+        questions.add(&root.settings, &lock, &[]);
+    }
+    if questions.queries.is_empty() {
+        return Ok(());
+    }
+    let known = session.ask(async |sources| sources.lookups(questions.queries).await)?;
+    for (key, found) in found {
+        let known = known.get(&(key.address.clone(), key.version.clone()));
+        found.release = known.and_then(|known| known.release()).cloned();
+    }
+    Ok(())
 }
 
 /// A package from a plugin cache or a filesystem mirror, if one has it with recorded content.

@@ -188,18 +188,21 @@ fn fetched(
     });
     let groups = sources.groups(asking.collect::<Vec<_>>());
     for group in groups {
-        let members = group.members.iter().filter_map(|at| roots[*at].as_ref().ok());
+        let members: Vec<&Root> = group.members.iter().filter_map(|at| roots[*at].as_ref().ok()).collect();
         let mut open: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
         let mut places: Vec<PathBuf> = Vec::new();
-        for root in members {
+        for root in &members {
             for want in root.lacking().filter(|want| is_open(&found, want)) {
                 open.entry(want.key.clone()).or_insert_with(|| wanted[&want.key].clone());
             }
             let more: Vec<_> = root.places.iter().filter(|place| !places.contains(place)).cloned().collect();
             places.extend(more);
         }
-        for (key, answer) in fetching.fetch(&open, &places, group.opened)? {
+        for (key, answer) in fetching.fetch(&open, &places, group.opened.clone())? {
             found.entry(key).or_default().join(answer);
+        }
+        if let Ok(Some(session)) = &group.opened {
+            fetch::look_up_releases(&members, &mut found, session)?;
         }
     }
     notes.extend(sources.notes());

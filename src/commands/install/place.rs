@@ -12,7 +12,6 @@ use crate::disk::mirror::FilesystemMirror;
 use crate::disk::package::KnownFiles;
 use crate::disk::package_store::StoredPackage;
 use crate::error::{Error, ErrorKind};
-use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::InstallState;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
@@ -83,10 +82,8 @@ impl Root {
             Some(Refusal::Finding(finding)) => self.findings.push(finding.clone()),
             Some(Refusal::Revoked(finding, _)) => self.findings.push((**finding).clone()),
             None => {
-                let is_zh = |hash: &&PackageHash| hash.scheme() == HashScheme::Zh;
-                let is_recorded = |hash: &PackageHash| want.recorded.contains(hash);
-                let covered = found.unrecorded.iter().filter(is_zh).any(is_recorded);
-                self.findings.push(if covered { uncovered(want) } else { refused(want, &found.unrecorded) });
+                let is_of_release = found.is_of_release(&want.recorded);
+                self.findings.push(if is_of_release { uncovered(want) } else { refused(want, &found.unrecorded) });
             }
         }
     }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{Cache, CacheError, MODULES, Origin, advisories, document, index, programs, release};
+use crate::disk::linking::size_of;
+use crate::disk::package_store::PackageStore;
 
 /// Where module packages are in their folder, and what is written last of each.
 const PACKAGES: &str = "packages";
@@ -17,6 +19,8 @@ pub struct Stats {
     pub documents: usize,
     pub releases: usize,
     pub modules: usize,
+    /// Packages of providers in the store.
+    pub packages: usize,
     /// The size of all files, in bytes.
     pub bytes: u64,
 }
@@ -51,7 +55,12 @@ impl Cache {
         stats.documents = files(&folder.join(document::FOLDER)).len();
         stats.releases = files(&folder.join(release::FOLDER)).len();
         stats.modules = inside(&modules.join(PACKAGES)).count();
-        stats.bytes = [&folder, &modules].into_iter().flat_map(|folder| files(folder)).map(|file| size(&file)).sum();
+        let store = self.dir().map(PackageStore::in_cache);
+        let packages = store.map(|store| store.entries()).unwrap_or_default();
+        stats.packages = packages.len();
+        let stored: u64 = packages.iter().map(|package| size_of(package)).sum();
+        stats.bytes = stored
+            + [&folder, &modules].into_iter().flat_map(|folder| files(folder)).map(|file| size(&file)).sum::<u64>();
         stats
     }
 

@@ -30,13 +30,14 @@ pub(super) fn cache(report: &CacheReport) -> String {
     match report {
         CacheReport::Directory(directory) => format!("{}\n", directory.display()),
         CacheReport::Stats { directory, stats } => format!(
-            "directory  {}\nhashes     {} computed here, {} imported\ndocuments  {}\nreleases   {}\nmodules    {}\nsize       {}\n",
+            "directory  {}\nhashes     {} computed here, {} imported\ndocuments  {}\nreleases   {}\nmodules    {}\npackages   {}\nsize       {}\n",
             directory.display(),
             stats.computed,
             stats.imported,
             stats.documents,
             stats.releases,
             stats.modules,
+            stats.packages,
             size(stats.bytes)
         ),
         CacheReport::Exported { text: Some(text), .. } => text.clone(),

@@ -29,6 +29,7 @@ pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
             "documents": stats.documents,
             "releases": stats.releases,
             "modules": stats.modules,
+            "packages": stats.packages,
             "bytes": stats.bytes,
         }),
         CacheReport::Exported { file, entries, text } => {

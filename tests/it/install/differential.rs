@@ -51,7 +51,9 @@ fn what_init_would_download_again_is_not_installed() {
     };
     let zh_only = Workspace::from("modules/one-root");
     zh_only.write(".terraform.lock.hcl", &lines(&foreign.lock_file(), |line| !line.contains("h1:")));
-    for workspace in [zh_only, foreign] {
+    let h1_only = Workspace::from("modules/one-root");
+    h1_only.write(".terraform.lock.hcl", &lines(&foreign.lock_file(), |line| !line.contains("zh:")));
+    for workspace in [zh_only, foreign, h1_only] {
         let run = workspace.tflock(&registry, ["install", "--platform=linux_amd64"]).ended_with(1);
         assert!(run.stderr.contains("platform-uncovered"), "{run}");
         assert!(

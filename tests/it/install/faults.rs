@@ -225,3 +225,83 @@ fn a_host_that_the_policy_forbids_is_not_asked() {
     assert!(run.stderr.contains("host-not-allowed"), "{run}");
     assert_eq!(registry.requests().len(), 0);
 }
+
+#[test]
+fn an_h1_that_belongs_to_no_package_of_the_release_is_refused() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    let h1 = format!("h1:{}=", "A".repeat(43));
+    let text = workspace.lock_file();
+    let kept = text
+        .lines()
+        .filter(|line| !line.contains("zh:"))
+        .map(|line| if line.contains("h1:") { format!("    \"{h1}\",") } else { line.to_owned() });
+    workspace.write(".terraform.lock.hcl", &(kept.collect::<Vec<_>>().join("\n") + "\n"));
+    let run = workspace.tflock(&registry, INSTALL).ended_with(3);
+    assert!(run.stderr.contains("wrong-checksum"), "{run}");
+    assert!(!place(&workspace, &registry, "").exists());
+}
+
+/// Runs that are killed at any moment leave nothing that a further run does not repair, and nothing half.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_killed_leaves_complete_packages_or_none() {
+    let registry = widget();
+    let workspace = several(&registry, &["a", "b", "c", "d"]);
+    let recorded = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
+    for delay in 0..12u64 {
+        let mut run = workspace.tflock_command(&registry, ["install", "-r", "--platform=linux_amd64"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(delay * 15));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        for root in ["a", "b", "c", "d"] {
+            let place = place(&workspace, &registry, root);
+            if place.exists() {
+                let hash = workspace.tflock(None, ["hash", place.to_str().unwrap()]).ended_with(0);
+                assert!(hash.stdout.starts_with(&recorded), "{hash}");
+            }
+        }
+        workspace.tflock(&registry, ["install", "-r", "--platform=linux_amd64"]).ended_with(0);
+        assert_eq!(leftovers(workspace.path("").parent().unwrap()), Vec::<PathBuf>::new());
+        for root in ["a", "b", "c", "d"] {
+            fs::remove_dir_all(workspace.path(root).join(".terraform")).unwrap();
+        }
+        if delay % 2 == 0 {
+            fs::remove_dir_all(cache(&workspace).join("packages")).unwrap();
+        }
+    }
+}
+
+/// Runs at the same time download each package once.
+#[test]
+fn runs_at_the_same_time_share_one_download() {
+    let registry = widget();
+    let workspace = several(&registry, &["a", "b", "c", "d", "e", "f"]);
+    let start =
+        |root: &str| workspace.tflock_command(&registry, ["-C", root, "install", "--platform=linux_amd64"]).spawn();
+    let running: Vec<_> = ["a", "b", "c", "d", "e", "f"].into_iter().map(|root| start(root).unwrap()).collect();
+    for run in running {
+        assert!(run.wait_with_output().unwrap().status.success());
+    }
+    assert_eq!(registry.downloads("acme/widget"), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing() {
+    // A file system of this size can be mounted by root alone.
+    let small = tempfile::tempdir().unwrap();
+    let mount = ["-t", "tmpfs", "-o", "size=4k,nr_inodes=9,mode=755", "tmpfs", small.path().to_str().unwrap()];
+    let mounted = std::process::Command::new("mount").args(mount).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        return;
+    }
+    let registry = widget();
+    let workspace = Workspace::from("modules/one-root").env("TFLOCK_CACHE_DIR", small.path().to_str().unwrap());
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let run = workspace.tflock(&registry, INSTALL);
+    let _ = std::process::Command::new("umount").arg(small.path()).output();
+    let run = run.ended_with(2);
+    assert!(run.stderr.contains("No space left"), "{run}");
+    assert!(!place(&workspace, &registry, "").exists());
+}

@@ -84,6 +84,22 @@ fn a_filesystem_mirror_is_a_source_whether_packed_or_not() {
 }
 
 #[test]
+fn the_cache_counts_and_prunes_the_store() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    workspace.tflock(&registry, INSTALL).ended_with(0);
+    let stats = workspace.tflock(None, ["cache", "stats"]).ended_with(0);
+    assert!(stats.stdout.contains("packages   1\n"), "{stats}");
+    let run = workspace.tflock(None, ["cache", "prune", "--older-than", "1d"]).ended_with(0);
+    assert!(program(&stored(&workspace, &registry)).is_file(), "{run}");
+    workspace.tflock(None, ["cache", "prune"]).ended_with(0);
+    let stats = workspace.tflock(None, ["cache", "stats", "--format=json"]).ended_with(0);
+    assert_eq!(stats.json()["cache"]["packages"], 0, "{stats}");
+    // What is installed stays.
+    workspace.tflock(None, [&INSTALL[..], &["--check"]].concat()).ended_with(0);
+}
+
+#[test]
 fn a_source_on_the_command_line() {
     let registry = widget();
     let workspace = locked(&registry);
