@@ -97,7 +97,7 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
         CacheCommand::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
         CacheCommand::Prune { older_than, all, imported } => {
             let before = |age: Duration| services.scope.environment.now.checked_sub(age);
-            let age = older_than.map(|age| age.duration());
+            let age = older_than.map(Age::duration);
             let mut pruned = match (*all, *imported, before(age.unwrap_or(KEPT))) {
                 (true, ..) => cache.prune(Prune::All)?,
                 (false, true, _) => cache.prune(Prune::Imported)?,

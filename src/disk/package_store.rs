@@ -86,9 +86,9 @@ impl PackageStore {
             if before.is_some_and(|before| used(&entry).is_none_or(|used| used >= before)) {
                 continue;
             }
-            let shelf = entry.parent().unwrap_or(&entry);
-            let _lock = DirectoryLock::acquire_patiently(shelf)?;
-            linking::sweep(shelf);
+            let around = entry.parent().unwrap_or(&entry);
+            let _lock = DirectoryLock::acquire_patiently(around)?;
+            linking::sweep(around);
             pruned.files += 1;
             pruned.bytes += linking::size_of(&entry);
             linking::remove(&entry)?;
