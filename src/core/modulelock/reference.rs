@@ -29,13 +29,16 @@ pub struct Target {
     pub commit: String,
     /// The full name of the branch or tag.
     pub name: Option<String>,
+    /// The other commit, of the default branch, that the tools check out before this one: git leaves files alone that both
+    /// have, as the attributes of that one made them.
+    pub first: Option<String>,
     pub ambiguity: Option<Ambiguity>,
 }
 
 impl Target {
     /// One commit, by its full name.
     pub fn exactly(commit: &str) -> Self {
-        Self { commit: commit.to_owned(), name: None, ambiguity: None }
+        Self { commit: commit.to_owned(), name: None, first: None, ambiguity: None }
     }
 
     /// True for a branch, which is meant to move.
@@ -98,7 +101,7 @@ impl Reference {
         let Some(name) = self.name.as_deref() else {
             let ambiguity = (self.shallow && !default.is_some_and(|name| name.starts_with("refs/heads/")))
                 .then(|| self.refused("with depth, the tools take a branch, and the repository has no default branch"));
-            let found = |commit| Target { commit, name: Some("HEAD".to_owned()), ambiguity };
+            let found = |commit| Target { commit, name: Some("HEAD".to_owned()), first: None, ambiguity };
             return commit("HEAD").map(found);
         };
         let branch = format!("refs/heads/{name}");
@@ -128,16 +131,17 @@ impl Reference {
             };
         // As `git checkout` does in a fresh clone: the default branch by its name, then a tag, then another branch.
         let is_branch = self.shallow || default == Some(branch.as_str());
-        let (place, commit) = other.filter(|(name, _)| is_branch && *name == branch).unwrap_or(first);
+        let (place, chosen) = other.filter(|(name, _)| is_branch && *name == branch).unwrap_or(first);
         let place = Some(place.clone()).filter(|place| !is_full_commit(place));
-        Some(Target { commit: commit.clone(), name: place, ambiguity })
+        let first = commit("HEAD").filter(|head| !self.shallow && head != chosen);
+        Some(Target { commit: chosen.clone(), name: place, first, ambiguity })
     }
 
     /// What git itself has to look up in a clone of all branches and tags: a short commit, or a name in another spelling.
     pub fn unlisted(&self) -> Option<Target> {
         let name = self.name.as_ref()?;
         let ambiguity = self.ambiguity().or_else(|| may_be_short(name).then(|| self.short(name)))?;
-        Some(Target { commit: name.clone(), name: None, ambiguity: Some(ambiguity) })
+        Some(Target { commit: name.clone(), name: None, first: None, ambiguity: Some(ambiguity) })
     }
 
     fn short(&self, name: &str) -> Ambiguity {

@@ -141,3 +141,39 @@ fn a_lock_of_what_a_checkout_changes_is_denied() {
     let run = world.0.tflock(None, ["verify", "--offline", "--format", "json"]).ended_with(3);
     assert_eq!(ambiguous(&run).len(), 1, "{run}");
 }
+
+/// The tools check out the default branch before a `ref` without `depth`, and git leaves files alone that both have.
+#[test]
+fn attributes_of_the_default_branch() {
+    for (attributes, is_denied) in
+        [("* ident\n", true), ("*.sh working-tree-encoding=ISO-8859-1\n", true), ("* text=auto\n", false)]
+    {
+        let world = World::new();
+        let net = world.repository("net");
+        let commit = net.with("keyword.sh", "# $Id$\n");
+        net.git(&["tag", "v1"]);
+        world.call("deep", "net", "?ref=v1&depth=1");
+        world.0.tflock(None, super::LOCK_MODULES).ended_with(0);
+        net.with(".gitattributes", attributes);
+        world.0.tflock(None, ["verify"]).ended_with(0);
+        world.installs_what_is_locked();
+        for query in ["?ref=v1".to_owned(), "?ref=refs/tags/v1".to_owned(), format!("?ref={commit}")] {
+            let world = World::new();
+            let net = world.repository("net");
+            net.with("keyword.sh", "# $Id$\n");
+            net.git(&["tag", "v1"]);
+            let query = query.replace(&commit, &net.git(&["rev-parse", "HEAD"]));
+            world.call("main", "net", &query);
+            world.0.tflock(None, super::LOCK_MODULES).ended_with(0);
+            net.with("more.tf", "# more\n");
+            world.0.tflock(None, ["verify"]).ended_with(0);
+            net.with(".gitattributes", attributes);
+            let run = world.0.tflock(None, ["verify"]).ended_with(if is_denied { 3 } else { 0 });
+            let says = "the tools check out the default branch first";
+            assert_eq!(run.stdout.contains("[module-ambiguous]") && run.stdout.contains(says), is_denied, "{run}");
+            if !is_denied {
+                world.installs_what_is_locked();
+            }
+        }
+    }
+}
