@@ -71,8 +71,21 @@ pub(super) fn locate(head: &[u8]) -> Result<Located, Unknown> {
     };
     let mut layout = located.map_err(damaged)?;
     layout.data.retain(|range| !range.is_empty());
-    layout.data.sort_by_key(|range| range.start);
+    layout.data = merged(std::mem::take(&mut layout.data));
     Ok(Located::Program(layout))
+}
+
+/// The same parts in order, those that overlap as one: each byte is looked at once.
+fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
 }
 
 fn first(offset: Option<u64>) -> Result<Located, Unknown> {
@@ -163,4 +176,14 @@ fn pe_header<H: ImageNtHeaders>(head: &[u8]) -> object::read::Result<Layout> {
     // As `go version`, in the first one only.
     layout.data.truncate(1);
     Ok(layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_overlap_are_one() {
+        assert_eq!(merged(vec![30..40, 0..10, 5..20, 20..25, 32..35]), [0..25, 30..40]);
+    }
 }
