@@ -46,10 +46,12 @@ pub enum Verdict {
     /// Belongs to an archive that stands in the signed checksums, or that is recorded by its other hash.
     SameSignedArchive,
     /// The origin registry reports it, and nothing else vouches for it.
+    #[serde(rename = "reported-by-origin-only")]
     ReportedByOrigin,
     /// Whoever could know it does not.
     Unattested,
     /// What is known of the release rules it out.
+    #[serde(rename = "contradicts-the-record")]
     Contradicts,
     /// Nothing is known of it here, and no server was asked.
     UnknownOffline,

@@ -20,7 +20,7 @@ impl CircuitBreaker {
     pub(super) fn check(&self, url: &Url) -> Result<(), Fault> {
         let silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match silent.get(url.authority()) {
-            Some(count) if *count >= MOST => Err(Fault::Down(*count)),
+            Some(count) if *count >= MOST => Err(Fault::Down),
             _ => Ok(()),
         }
     }
@@ -31,7 +31,7 @@ impl CircuitBreaker {
         match fault {
             Some(fault) if fault.is_silence() => *silent.entry(url.authority().to_owned()).or_default() += 1,
             // It was not asked.
-            Some(Fault::Down(_)) => {}
+            Some(Fault::Down) => {}
             _ => drop(silent.remove(url.authority())),
         }
     }
@@ -54,9 +54,9 @@ mod tests {
             assert_eq!(down.check(&url), Ok(()));
             down.ended(&url, Some(&silence));
         }
-        assert_eq!(down.check(&url), Err(Fault::Down(MOST)));
-        down.ended(&url, Some(&Fault::Down(MOST)));
-        assert_eq!(down.check(&url), Err(Fault::Down(MOST)));
+        assert_eq!(down.check(&url), Err(Fault::Down));
+        down.ended(&url, Some(&Fault::Down));
+        assert_eq!(down.check(&url), Err(Fault::Down));
         assert_eq!(down.check(&Url::parse("https://a.example:8443/x").unwrap()), Ok(()));
         down.ended(&url, None);
         assert_eq!(down.check(&url), Ok(()));

@@ -46,8 +46,9 @@ pub enum Fault {
     /// The body comes so slowly that it would never end.
     #[error("the answer came too slowly: {received} bytes in {} s", elapsed.as_secs())]
     TooSlow { received: u64, elapsed: Duration },
-    #[error("the host is unreachable ({0} requests failed): it is skipped for the rest of this run")]
-    Down(u32),
+    // Without a count: requests side by side may fail at different ones, and equal errors are printed once.
+    #[error("the host is unreachable: it is skipped for the rest of this run")]
+    Down,
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
     #[error("the answer is larger than {0} bytes")]
@@ -135,7 +136,7 @@ impl NetError {
 impl Fault {
     /// True if the same is to be said of all that is wanted of the host, or of the run.
     pub(crate) fn is_of_host(&self) -> bool {
-        matches!(self, Fault::Down(_) | Fault::Exhausted(_))
+        matches!(self, Fault::Down | Fault::Exhausted(_))
     }
 
     /// True if the host gave no answer at all.
@@ -230,7 +231,7 @@ impl From<NetError> for Error {
         };
         let shown = match &error.fault {
             // The same for all that is wanted of the host.
-            Fault::Down(_) => {
+            Fault::Down => {
                 let host = error.url.as_str().split('/').nth(2).unwrap_or(error.url.as_str());
                 Error::new(kind, format!("{host}: {}", error.fault))
             }
@@ -258,7 +259,7 @@ fn hint(fault: &Fault) -> Option<&'static str> {
         Fault::Certificate(_) => {
             Some("if a private authority signed it, SSL_CERT_FILE must name a file with its certificate in PEM")
         }
-        Fault::Stalled(_) | Fault::TooSlow { .. } | Fault::Down(_) => {
+        Fault::Stalled(_) | Fault::TooSlow { .. } | Fault::Down => {
             Some("check the network and proxies, then run the command again")
         }
         Fault::Timeout(_) => Some("set TF_REGISTRY_CLIENT_TIMEOUT to more seconds"),

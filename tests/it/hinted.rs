@@ -136,7 +136,6 @@ const HINTS: &[Hint] = &[
     Hint { command: "tflock list", raise: (&["show"], 2), ..TELLS },
     Hint { command: "tflock upgrade", raise: (&["update"], 2), ..TELLS },
     Hint { command: "tflock lock", raise: (&["update"], 2), ..TELLS },
-    Hint { command: "tflock lock", raise: (&["install"], 2), ..TELLS },
 ];
 
 /// The commands of `tflock` that a text names between backticks.
@@ -186,13 +185,14 @@ fn each_hinted_command_does_what_is_promised() {
 }
 
 /// Commands that are advised and not run above, with the tests that run them as advised.
-const ELSEWHERE: [(&str, &str); 12] = [
+const ELSEWHERE: [(&str, &str); 13] = [
     ("add", "add: what gits history recorded"),
     ("cache export", "cache: another machine downloads no package"),
     ("cache prune", "cache: a lie is found when the archive is looked at"),
     ("completions", "shells: each script is that of completions/"),
     ("diff", "diff: a name that is file and revision must be settled"),
     ("get", "modules::get"),
+    ("install", "install: what is altered is repaired"),
     ("git install", "merge: install and uninstall"),
     ("git uninstall", "merge: install and uninstall"),
     ("merge", "rotated: files and revisions are named in what is advised"),
