@@ -18,7 +18,7 @@ const ANNOTATED: [&str; 10] =
     ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "audit", "trust"];
 
 /// The commands whose results are a page to look at.
-const PAGES: [&str; 4] = ["list", "outdated", "verify", "diff"];
+const PAGES: [&str; 5] = ["list", "outdated", "verify", "diff", "audit"];
 
 /// Refuses forms of the result that a command does not have: in them it would seem that all is well.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {

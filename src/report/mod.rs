@@ -51,7 +51,7 @@ pub enum Format {
     Json,
     /// A comment on a pull request, or a step summary.
     Markdown,
-    /// One self-contained page to look at; for list, outdated, verify and diff.
+    /// One self-contained page to look at; for list, outdated, verify, diff and audit.
     Html,
     /// Annotations of GitHub Actions; this and the next two for commands that check or change lock files.
     Github,

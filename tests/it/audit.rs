@@ -51,6 +51,16 @@ fn found(run: &Run) -> BTreeSet<String> {
 }
 
 #[test]
+fn advisories_stand_on_the_page() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    let page = audit(&workspace, &registry, &["--offline", "--format", "html"]).ended_with(0).stdout;
+    let missing: Vec<String> = expected(2).into_iter().filter(|id| !page.contains(id.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?}: {page}");
+    assert!(page.contains("<article id=\"rule-provider-vulnerable\">"), "{page}");
+}
+
+#[test]
 fn what_a_provider_contains_is_looked_up() {
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);

@@ -189,7 +189,7 @@ fn commands_without_a_page_say_so() {
     let run = Workspace::with_files(&[]).tflock(None, ["fmt", "--format", "html"]).ended_with(2);
     assert!(
         run.stderr.contains("fmt has no result in the format html")
-            && run.stderr.contains("list, outdated, verify, diff"),
+            && run.stderr.contains("list, outdated, verify, diff, audit"),
         "{run}"
     );
 }
