@@ -59,6 +59,7 @@ pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredP
     let repository = access.open(&bare, address)?;
     let target = match &package.commit {
         Some(commit) => Target::exactly(commit),
+        None if package.extent == Extent::Whole => judged(access, address, &repository)?,
         None => repository.resolve(&Reference::of(&address.url))?,
     };
     if let Some(known) = store.package(&package.key(&target.commit)) {
@@ -84,10 +85,24 @@ pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredP
     Ok((store.keep(&package.key(&commit), staging, record)?, target.ambiguity))
 }
 
-/// The commit that the `ref` of an address means now, and whether that goes on.
+/// The commit that the `ref` of an address means now, whether that goes on, and why it could mean other files.
 pub(super) fn resolve(access: &GitAccess, address: &RemoteAddress) -> Result<Target, Error> {
     let staging = access.store.staging()?;
-    access.open(&staging.path().join("repository"), address)?.resolve(&Reference::of(&address.url))
+    judged(access, address, &access.open(&staging.path().join("repository"), address)?)
+}
+
+/// The tools check out the default branch before a `ref`, and git leaves files alone that both commits have: what that checkout
+/// changes is installed.
+fn judged(access: &GitAccess, address: &RemoteAddress, repository: &Repository) -> Result<Target, Error> {
+    let target = repository.resolve(&Reference::of(&address.url))?;
+    let (None, Some(first)) = (&target.ambiguity, &target.first) else { return Ok(target) };
+    let first = GitPackage { address: address.clone(), commit: Some(first.clone()), extent: Extent::Whole };
+    let ambiguity = fetch(access, &first)?.0.record.ambiguity.map(|it| Ambiguity {
+        reason: format!("the tools check out the default branch first, and {}", it.reason),
+        help: "Add `depth=1` to a `ref` that is a tag or branch, or keep a copy of the module in the repository."
+            .to_owned(),
+    });
+    Ok(Target { ambiguity, ..target })
 }
 
 /// What a repository has: what the `ref` of an address means now and, where that is a version, the newest tag of its kind.

@@ -9,7 +9,7 @@ use super::store::{PackageRecord, StoredPackage};
 use super::wanted::Wanted;
 use crate::config::{ModuleSource, ModuleVersion};
 use crate::error::{Error, ErrorKind};
-use crate::modulelock::{Ambiguity, Pin, Served};
+use crate::modulelock::{Pin, Served};
 
 impl Fetcher {
     /// What the source of a call serves now in the place of what is locked for it, each asked once a run.
@@ -48,9 +48,6 @@ impl Fetcher {
         if let Some(ambiguity) = resolved.ambiguity {
             return Ok(Served::Ambiguous(ambiguity));
         }
-        if let Some(ambiguity) = self.of_first_checkout(&address, resolved.first.as_deref(), wanted).await? {
-            return Ok(Served::Ambiguous(ambiguity));
-        }
         let goes_on = resolved.goes_on();
         let locked = pin.content.commit.as_deref();
         if locked == Some(&resolved.commit) {
@@ -70,23 +67,6 @@ impl Fetcher {
             }
         }
         Ok(Served::Other { commit: commit.clone(), hash, goes_on })
-    }
-
-    /// Whether the checkout of the default branch, which comes first, changes files that git leaves alone afterwards.
-    async fn of_first_checkout(
-        &self,
-        address: &RemoteAddress,
-        first: Option<&str>,
-        wanted: &Wanted,
-    ) -> Result<Option<Ambiguity>, Error> {
-        let Some(first) = first else { return Ok(None) };
-        let (package, _) = self.git(address, Some(first), wanted).await?;
-        let ambiguity = package.record.ambiguity.clone();
-        Ok(ambiguity.map(|it| Ambiguity {
-            reason: format!("the tools check out the default branch first, and {}", it.reason),
-            help: "Add `depth=1` to a `ref` that is a tag or branch, or keep a copy of the module in the repository."
-                .to_owned(),
-        }))
     }
 
     async fn archive_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {

@@ -174,6 +174,11 @@ fn attributes_of_the_default_branch() {
             if !is_denied {
                 world.installs_what_is_locked();
             }
+            // What `verify` denies is not locked in the first place.
+            std::fs::remove_file(world.0.path(".tflock.modules.hcl")).unwrap();
+            let again = super::LOCK_MODULES.iter().chain(&["--no-cache"]);
+            let run = world.0.tflock(None, again).ended_with(if is_denied { 3 } else { 0 });
+            assert_eq!((run.stdout + &run.stderr).contains(says), is_denied);
         }
     }
 }
