@@ -8,8 +8,10 @@ use std::path::{Component, Path, PathBuf};
 use crate::finding::shell_word;
 
 /// The commands that are about one root module, and take `-r`.
-const WITH_RECURSION: [&str; 12] =
-    ["install", "lock", "upgrade", "verify", "list", "why", "outdated", "diff", "fmt", "explain", "mirror", INIT];
+const WITH_RECURSION: [&str; 14] = [
+    "audit", "sbom", "install", "lock", "upgrade", "verify", "list", "why", "outdated", "diff", "fmt", "explain",
+    "mirror", INIT,
+];
 
 /// Those that are about one root module, and do not.
 const WITHOUT_RECURSION: [&str; 4] = ["add", "remove", "migrate", "get"];

@@ -115,7 +115,11 @@ fn word(level: Level) -> &'static str {
 /// The root modules of a finding or change: by name if they are few, otherwise counted, the names folded.
 fn roots(before: &str, paths: &[&Path], whose: RootSummary) -> Markup {
     let label = whose.label(paths);
-    let names = || paths.iter().take(MOST_NAMES).map(|path| name(path)).collect::<Vec<_>>().join(", ");
+    let names = || {
+        let more = paths.len().saturating_sub(MOST_NAMES);
+        let names = paths.iter().take(MOST_NAMES).map(|path| name(path)).collect::<Vec<_>>().join(", ");
+        if more > 0 { format!("{names} and {more} more") } else { names }
+    };
     html! { @if label == names() || paths.len() < 2 { (before) (label) } @else { details { summary { (before) (label) } (names()) } } }
 }
 

@@ -114,11 +114,10 @@ fn remark(root: &RootOutcome, style: Style) -> String {
         Ok(Body::Verified(verified)) => verified::reasons(verified, style),
         Ok(Body::Changes(_) | Body::Review(_)) => String::new(),
         Ok(Body::Install(report)) => {
-            let failed = report.failed.iter().map(|error| failure::human(error, style));
-            findings::findings(&root.findings, style) + &failed.collect::<String>()
+            findings::findings(&root.findings, style) + &failure::each_once(report.failed.iter(), style)
         }
         Ok(Body::Mirror(MirrorReport { failed, .. }) | Body::Audit(AuditReport { failed, .. })) => {
-            failed.iter().map(|error| failure::human(error, style)).collect()
+            failure::each_once(failed.iter(), style)
         }
         Ok(_) => findings::findings(&root.findings, style),
         Err(error) => findings::findings(&root.findings, style) + &failure::human(error, style),
