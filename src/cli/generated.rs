@@ -1,5 +1,7 @@
 //! Help, made from the command line's own description.
 
+use std::fmt::Write;
+
 use clap::Arg;
 use clap::builder::StyledStr;
 
@@ -23,8 +25,48 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
     }
     Ok(match length {
         Length::Long => found.render_long_help(),
+        Length::Short if names.is_empty() => overview(command).render_help(),
         Length::Short => found.render_help(),
     })
+}
+
+/// The commands in groups, as `tflock` alone prints them. With usage and footer they fit a terminal of 80 by 24.
+const GROUPS: [(&str, &[(&str, &str)]); 5] = [
+    (
+        "Everyday",
+        &[
+            ("lock", "Complete the lock file with the hashes of every platform"),
+            ("add, remove", "Change what the configuration requires, and lock it"),
+            ("upgrade, outdated", "Select the newest allowed versions, or show them"),
+            ("list, why", "Show what is locked, and who requires a provider"),
+            ("install", "Install the locked providers and modules"),
+        ],
+    ),
+    (
+        "Review and CI",
+        &[
+            ("verify", "Check the lock file: the gate for CI"),
+            ("diff, explain", "Explain a change, a rule, a hash or a provider"),
+            ("audit, sbom", "Check or list what is inside providers"),
+            ("merge, git, textconv", "Merge and compare lock files, also through Git"),
+        ],
+    ),
+    ("Trust", &[("trust", "Manage the remembered signers of providers")]),
+    ("Modules", &[("get", "Install the locked modules")]),
+    ("Maintenance", &[("fmt, hash, migrate, mirror, cache, completions, man, schema, version, help", "")]),
+];
+
+/// The program with its commands in groups, in place of its options.
+fn overview(all: clap::Command) -> clap::Command {
+    let header = *all.get_styles().get_header();
+    let mut template = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+    for (group, rows) in GROUPS {
+        let _ = writeln!(template, "{header}{group}:{header:#}");
+        for (names, about) in rows {
+            let _ = writeln!(template, "{}", format!("  {names:<20}  {about}").trim_end());
+        }
+    }
+    all.help_template(template + "\n`tflock help COMMAND` explains a command, `tflock --help` the options of all")
 }
 
 /// How much help is wanted.
@@ -55,6 +97,20 @@ fn without_globals(command: clap::Command) -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_overview_names_every_command_and_fits_a_small_terminal() {
+        let text = help(&[], Length::Short).unwrap().to_string();
+        assert!(text.lines().count() <= 23 && text.lines().all(|line| line.len() <= 80), "{text}");
+        let mut named: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, rows)| *rows).flat_map(|(names, _)| names.split(", ")).collect();
+        let all = command();
+        let visible = all.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut known: Vec<&str> = visible.map(clap::Command::get_name).collect();
+        named.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(named, known);
+    }
 
     #[test]
     fn help_of_a_command_below_another() {

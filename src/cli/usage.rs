@@ -79,13 +79,15 @@ pub(super) fn tell(
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
-    let rendered = refused.render();
+    let asked = &Asked::of(arguments);
+    let is_bare = refused.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    let help = is_bare.then(|| generated::help(&asked.names, Length::Short).ok()).flatten();
+    let rendered = help.unwrap_or_else(|| refused.render());
     let coloured = |terminal: bool| terminal && !environment.no_color();
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
     if refused.kind() == ClapKind::DisplayVersion {
         return result(streams, &text(streams.stdout_is_terminal));
     }
-    let asked = &Asked::of(arguments);
     // An address among the arguments may hold a secret.
     let shown = |terminal: bool| {
         let text = plainly(&redact::words(&text(terminal)));
@@ -94,13 +96,9 @@ pub(super) fn tell(
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
     };
     if refused.kind() == ClapKind::DisplayHelp {
-        let page = (!asked.names.is_empty()).then(|| generated::help(&asked.names, asked.length).ok()).flatten();
-        let told = match page {
-            Some(page) if coloured(streams.stdout_is_terminal) => page.ansi().to_string(),
-            Some(page) => page.to_string(),
-            None => text(streams.stdout_is_terminal),
-        };
-        return result(streams, &told);
+        let page = generated::help(&asked.names, asked.length).unwrap_or(rendered);
+        let is_coloured = coloured(streams.stdout_is_terminal);
+        return result(streams, &if is_coloured { page.ansi().to_string() } else { page.to_string() });
     }
     let hint = only_named(refused, asked);
     if let Some(error) = unknown_command(refused) {
@@ -128,15 +126,14 @@ fn plainly(text: &str) -> String {
 }
 
 /// What people type who know other tools, and what does it here.
-const ELSEWHERE: [(&str, &str); 9] = [
-    ("init", "tflock needs no init: `tflock lock` writes the lock file, `terraform init` installs"),
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("init", "tflock needs no init: `tflock lock` writes the lock file, `tflock install` installs what it records"),
     ("validate", "`tflock verify` checks the lock file, `tflock fmt --check` its form"),
     ("check", "`tflock verify` checks the lock file, `tflock lock --check` whether it is complete"),
-    ("status", "`tflock diff` tells what changed, `tflock lock --check` whether the lock file is complete"),
-    ("tree", "`tflock why` shows who asks for what"),
+    ("status", "`tflock diff` shows what changed, `tflock lock --check` checks whether the lock file is complete"),
+    ("tree", "`tflock why` shows who requires each provider"),
     ("show", "`tflock list` shows what is locked"),
     ("update", "`tflock upgrade` selects newer versions, `tflock lock` completes hashes"),
-    ("install", "`tflock lock` writes the lock file, `terraform init` installs"),
     ("uninstall", "`tflock remove` removes a provider, `tflock git uninstall` the merge driver"),
 ];
 

@@ -309,7 +309,7 @@ pub(super) fn watch(events: &Events, over: Shutdown) -> Watch {
             Doing::Again(error, delay) => {
                 // Our own delays are short and at random; one that a server asked for may be long.
                 let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };
-                Event::Note { text: format!("{error}; asking again{wait}") }
+                Event::Note { text: format!("{error}; trying again{wait}") }
             }
         });
     })

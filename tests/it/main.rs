@@ -47,6 +47,7 @@ mod outdated;
 mod pages;
 mod picture;
 mod policy;
+mod printed;
 mod publish;
 mod readme;
 mod recursive;

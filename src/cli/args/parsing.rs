@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::{Command, Global};
 use crate::commands::options::Within;
 
-/// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
+/// Completes, explains and checks dependency lock files of OpenTofu and Terraform.
 ///
 /// tflock manages .terraform.lock.hcl: it writes the same bytes as the tools, adds the hashes of every platform in one
 /// pass, and explains changes to the file. It needs neither tool installed, no backend credentials and no init. (This is

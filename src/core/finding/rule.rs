@@ -121,7 +121,7 @@ rules! {
     PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Set `platforms` in `.tflock.hcl`, and run `tflock lock`.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so each gets the newest that its constraints allow.", "Make their constraints agree; `tflock why ADDR` shows who asks for what.";
-    ExplicitHost, "explicit-host", Warn, Other, "The configuration names the registry of the other tool, so its provider stays there.", "Leave the host out of the source address, or run `tflock migrate` with --edit-config.";
+    ExplicitHost, "explicit-host", Warn, Other, "The configuration names the registry of the other tool, so its provider stays there.", "Leave the host out of the source address, or run `tflock migrate --to TOOL --edit-config`.";
     ModuleNotInstalled, "module-not-installed", Warn, Other, "A module is not installed, so its requirements are unknown.", "Install the modules (`init` or `get` of the tool), then run `tflock lock`.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
     UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that was not asked for.", "Set `platforms` in `.tflock.hcl`.";

@@ -55,6 +55,15 @@ impl Workspace {
         workspace
     }
 
+    /// The same files and cache in another place.
+    pub fn copied(&self) -> Self {
+        let other = Self::with_files(&[]);
+        for folder in ["work", "cache"] {
+            copy(&self.sandbox.path().join(folder), &other.sandbox.path().join(folder));
+        }
+        Self { environment: self.environment.clone(), cli_config: self.cli_config.clone(), ..other }
+    }
+
     /// Programs see this variable. `{{registry}}` may stand in name and value.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
