@@ -1,4 +1,4 @@
-//! What shells offer while somebody types: the scripts ask the program itself, which knows the providers and the root
+//! What shells offer while someone types: the scripts ask the program itself, which knows the providers and the root
 //! modules of the place.
 
 use std::ffi::{OsStr, OsString};
@@ -48,7 +48,7 @@ pub(super) fn answer(arguments: &[OsString], environment: &Environment, streams:
     let typed = Arc::new(Typed { words: words.to_vec(), environment: environment.clone() });
     let mut described = offering(command(), &typed);
     let mut text = Vec::new();
-    // Where nothing can be offered nothing is said: the line of somebody who types is no place for it.
+    // Where nothing can be offered nothing is said: the line of someone who types is no place for it.
     let _ = shell.write_complete(&mut described, words.to_vec(), Some(&environment.directory), &mut text);
     Some(result(streams, &String::from_utf8_lossy(&text)))
 }

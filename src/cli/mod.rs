@@ -116,7 +116,7 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
 
 fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style) -> ExitCode {
     let Err(error) = reports else { return ExitCode::Done };
-    // For people in whatever format: the result is whole without it.
+    // For users in whatever format: the result is whole without it.
     write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, style));
     ExitCode::of_error(&error)
 }
@@ -129,14 +129,14 @@ fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
         Err(problem) => {
             let error =
                 Error::new(crate::error::ErrorKind::Disk, format!("cannot write to standard output: {problem}"));
-            // For people in whatever format: standard output is what cannot be written.
+            // For users in whatever format: standard output is what cannot be written.
             write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, Style::default()));
             ExitCode::of_error(&error)
         }
     }
 }
 
-/// Writes beside the result. Where nothing listens, nothing is lost.
+/// Writes next to the result. Where nothing listens, nothing is lost.
 fn write(stream: &mut dyn Write, text: &str) {
     let _ = stream.write_all(redact::secrets(text).as_bytes()).and_then(|()| stream.flush());
 }

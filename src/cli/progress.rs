@@ -22,7 +22,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// Bars only where people watch them.
+    /// Bars only where users watch them.
     pub(super) fn choose(detail: Detail, stderr_is_terminal: bool, ci: bool) -> Self {
         match detail {
             Detail::Quiet => Mode::Silent,
@@ -260,7 +260,7 @@ impl Screen {
     }
 }
 
-/// What tells one bar from the others stands first: the platform, then the type of the provider and its version.
+/// What tells one bar from the others is first: the platform, then the type of the provider and its version.
 fn bar(package: &PackageKey, total: Option<u64>) -> ProgressBar {
     let PackageKey { address, version, platform } = package;
     let name = printable(&format!("{platform:<15} {} {version}", address.type_name())).into_owned();
@@ -271,7 +271,7 @@ fn bar(package: &PackageKey, total: Option<u64>) -> ProgressBar {
     bar.with_style(style(template, ["", ""])).with_prefix(name)
 }
 
-/// A style in which `left` stands for how long it will still take, between two texts; nothing as long as nothing has come.
+/// A style in which `left` means how long it will still take, between two texts; nothing as long as nothing has come.
 fn style(template: &str, [before, after]: [&'static str; 2]) -> ProgressStyle {
     let left = move |state: &ProgressState, text: &mut dyn fmt::Write| {
         if state.pos() > 0 {

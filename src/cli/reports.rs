@@ -1,4 +1,4 @@
-//! Where reports go beside standard output: files that were asked for, and the step summary of GitHub Actions.
+//! Where reports go next to standard output: files that were requested, and the step summary of GitHub Actions.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(super) fn write(
     Error::all(errors).map_or(Ok(()), Err)
 }
 
-/// The step summary, if annotations were asked for.
+/// The step summary, if annotations were requested.
 fn step_summary(global: &Global, environment: &Environment) -> Option<PathBuf> {
     let annotates =
         global.format == Format::Github || global.report.iter().any(|(format, _)| *format == Format::Github);

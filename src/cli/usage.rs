@@ -91,7 +91,7 @@ pub(super) fn tell(
     // An address among the arguments may hold a secret.
     let shown = |terminal: bool| {
         let text = plainly(&redact::words(&text(terminal)));
-        // Not so in the log of a job, where an argument may be somebody's name of a branch.
+        // Not so in the log of a job, where an argument may be someone's name of a branch.
         let line = |line: &str| [report::printable(line).into_owned(), "\n".to_owned()];
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
     };
@@ -125,7 +125,7 @@ fn plainly(text: &str) -> String {
     told.join("\n").trim_end().to_owned() + "\n"
 }
 
-/// What people type who know other tools, and what does it here.
+/// What users type who know other tools, and what does it here.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("init", "tflock needs no init: `tflock lock` writes the lock file, `tflock install` installs what it records"),
     ("validate", "`tflock verify` checks the lock file, `tflock fmt --check` its form"),

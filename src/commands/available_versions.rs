@@ -26,7 +26,7 @@ pub(super) struct Opened {
 pub(super) type Choices = BTreeMap<ProviderAddr, Answer>;
 
 /// Each root module as it was opened, with the versions that its sources have of the providers that it asks for, but those
-/// that its settings forbid to ask about; with `choose` also which of them are selected. Beside them what people should know.
+/// that its settings forbid to ask about; with `choose` also which of them are selected. Next to them what users should know.
 pub(super) fn of_roots(
     targets: &Targets<'_>,
     options: &LockOptions,

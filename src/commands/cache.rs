@@ -125,7 +125,7 @@ fn is_stream(file: &Path) -> bool {
 
 fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
     let text = exchange::encode(cache.entries());
-    // Beside the entries there are a first line and a last one.
+    // Next to the entries there are a first line and a last one.
     let entries = text.lines().count() - 2;
     if is_stream(&file) {
         return Ok(CacheReport::Exported { file, entries, text: Some(text) });

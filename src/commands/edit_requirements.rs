@@ -39,7 +39,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
         root = remember(root, settings, &addr);
         let required = root.requirements().get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.lock_only {
-            // What cannot be written at any version is told before anybody is asked.
+            // What cannot be written at any version is told before any request.
             let request = addition.request(&addr, addition.constraint.as_deref());
             match edit::add(&edited, settings.dialect, &request) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),

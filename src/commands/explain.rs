@@ -155,7 +155,7 @@ struct Other {
     spans: Spans,
 }
 
-/// The other lock files of the work trees of a run, as far as they can be read.
+/// The other lock files of the working trees of a run, as far as they can be read.
 fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>, Error> {
     let own: BTreeSet<PathBuf> = roots.iter().map(|(_, root)| worktree::absolute(&root.settings().root)).collect();
     let tops: BTreeSet<&PathBuf> = runs.iter().map(|run| &run.boundary).collect();
@@ -194,7 +194,7 @@ fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cac
 }
 
 impl Read {
-    /// Where a hash stands in the repository, and where it comes from as far as that is known here.
+    /// Where a hash is in the repository, and where it comes from as far as that is known here.
     fn hash(&self, hash: PackageHash) -> ExplainedHash {
         let of_roots = self
             .roots

@@ -24,7 +24,7 @@ pub(crate) struct HashArgs {
     pub(crate) within: Within,
 }
 
-/// Hashes packages; those that cannot be hashed are a failure beside the others.
+/// Hashes packages; those that cannot be hashed are a failure next to the others.
 pub fn hash(args: &HashArgs, services: &Services<'_>) -> Outcome {
     let directories = services.scope.directories();
     let opened = directories.iter().flat_map(|directory| args.paths.iter().map(|path| directory.join(path)));
@@ -34,7 +34,7 @@ pub fn hash(args: &HashArgs, services: &Services<'_>) -> Outcome {
 
 /// Hashes packages: `zh:` and `h1:` of an archive, `h1:` of a directory, in the order given.
 ///
-/// A package that cannot be hashed does not hide the others: their lines come beside the error.
+/// A package that cannot be hashed does not hide the others: their lines come next to the error.
 fn hashed(paths: &[PathBuf]) -> (Vec<HashLine>, Option<Error>) {
     let (mut lines, mut errors) = (Vec::new(), Vec::new());
     for path in paths {

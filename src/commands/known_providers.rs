@@ -1,4 +1,4 @@
-//! The providers that a work tree knows: what a misspelt name may have been meant to be, and what shells offer.
+//! The providers that a working tree knows: what a misspelt name may have been meant to be, and what shells offer.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Offered {
     pub addresses: BTreeSet<String>,
 }
 
-/// The providers that may be named in some directories; those of the whole work tree too, where that is wanted or the
+/// The providers that may be named in some directories; those of the whole working tree too, where that is wanted or the
 /// directories know none.
 pub fn offered(environment: Environment, named: Vec<PathBuf>, everywhere: bool) -> Offered {
     let scope = Scope::offline(environment, named);

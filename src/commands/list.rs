@@ -137,7 +137,7 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
     Ok(Body::Modules(all))
 }
 
-/// What is known of an entry beside the lock file.
+/// What is known of an entry next to the lock file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Attribution {
     platforms: Vec<Platform>,

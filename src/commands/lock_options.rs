@@ -9,7 +9,7 @@ use crate::platform::Platform;
 use crate::settings::H1Rule;
 use crate::version::Version;
 
-/// Everything that only `lock` can be told. What other commands can be told too stands in the settings of the run.
+/// Everything that only `lock` can be told. What other commands can be told too is in the settings of the run.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LockOptions {

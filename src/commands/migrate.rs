@@ -106,7 +106,7 @@ struct Way {
 }
 
 /// Has a root module that was read as one of the new tool's take over the entries of the other tool's registry. With
-/// `edit_config` also those that configuration in the work tree names with their host.
+/// `edit_config` also those that configuration in the working tree names with their host.
 fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
     let to = settings.dialect;
     let Some(bytes) = &root.bytes else {
@@ -126,7 +126,7 @@ fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result
     Ok(root.editing(edits).only(only).dropping(dropped))
 }
 
-/// What people should know beside the result: what will make tflock, or the tool, take the root module for the other
+/// What users should know next to the result: what will make tflock, or the tool, take the root module for the other
 /// tool's.
 fn remarks(settings: &RunSettings) -> Vec<String> {
     let to = settings.dialect;
@@ -170,7 +170,7 @@ fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, V
         if lock.get(&new).is_some() || stays && !is_required {
             continue;
         }
-        // What modules that are not there ask for stands in the entry only.
+        // What modules that are not there ask for is in the entry only.
         if !is_required || !root.missing_modules.is_empty() {
             root.requirements_mut().add_entry(&new, entry);
         }
@@ -213,7 +213,7 @@ fn missing_module(module: &str, settings: &RunSettings) -> Finding {
     Finding::new(Rule::ModuleNotInstalled, message).in_file(settings.lock_file_shown())
 }
 
-/// Writes the new host into the sources of all modules of the work tree that name the old one.
+/// Writes the new host into the sources of all modules of the working tree that name the old one.
 ///
 /// Whether a provider is locked does not count: what becomes of a file must not depend on who calls its module.
 fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<FileEdit>, Error> {
@@ -240,7 +240,7 @@ fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<File
     Ok(edits)
 }
 
-/// True for a module that people write: in the work tree, and not where the tool installs modules.
+/// True for a module that users write: in the working tree, and not where the tool installs modules.
 fn is_own(path: &Path, settings: &RunSettings) -> bool {
     let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
     let module = worktree::absolute(&settings.root.join(path));

@@ -67,7 +67,7 @@ enum H1Name {
 }
 
 impl LockFlags {
-    /// What was asked for.
+    /// What was requested.
     pub(crate) fn options(&self) -> LockOptions {
         let mut platforms: Vec<Platform> = Vec::new();
         for platform in &self.platforms {
@@ -151,7 +151,7 @@ enum Which {
 }
 
 impl Modules {
-    /// What was asked for.
+    /// What was requested.
     fn lookup(&self) -> ModuleLookup {
         match self.which {
             Which::Auto => ModuleLookup::Auto,

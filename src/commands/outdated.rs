@@ -59,7 +59,7 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
     let named = Named::new(&args.providers);
     roots.iter().flatten().for_each(|opened| named.see(opened.root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
-    // As all files in reports relative to the work tree, which outside of git is the root module.
+    // As all files in reports relative to the working tree, which outside of git is the root module.
     let places: Vec<PathBuf> =
         targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
     let roots = targets.paths.iter().zip(&places).zip(roots);
@@ -92,7 +92,7 @@ struct Chosen {
     passed_over: Vec<(Version, String)>,
 }
 
-/// The providers that are required, all or only some, with the versions on offer; those whose versions are unknown are
+/// The providers that are required, all or only some, with the offered versions; those whose versions are unknown are
 /// left out. In the order of the lock file.
 fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAddr, Known>) -> Vec<Outdated> {
     let mut known = known;
@@ -113,7 +113,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
         .collect()
 }
 
-/// The rows of one root module, and beside them the providers whose versions are unknown.
+/// The rows of one root module, and next to them the providers whose versions are unknown.
 fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<RootOutcome> {
     let Opened { root, offered, mut choices } = match opened {
         Ok(opened) => opened,

@@ -28,7 +28,7 @@ pub(super) struct Publishing {
 }
 
 impl Publishing {
-    /// The index that was named, else that of `TFLOCK_INDEX`. What a file of the work tree names is never written to, and
+    /// The index that was named, else that of `TFLOCK_INDEX`. What a file of the working tree names is never written to, and
     /// neither is a directory in it.
     pub(super) fn of(named: Option<&str>, services: &Services<'_>) -> Result<Self, Error> {
         let refused = |problem: String| Error::new(ErrorKind::Usage, problem);
@@ -76,7 +76,7 @@ impl Publishing {
         services: &Services<'_>,
     ) -> Result<IndexStores, Error> {
         if let IndexPlace::Directory(_) = self.place {
-            // No server is asked: what the tools are told of servers does not matter.
+            // No request is sent: what the tools are told of servers does not matter.
             let client = Client::new(ClientOptions::default());
             return Ok(IndexStores::new(&client, Arc::default(), client.options().timeout));
         }
@@ -102,7 +102,7 @@ impl Publishing {
         told.collect()
     }
 
-    /// Writes what was computed here of all that is locked in these directories, and tells it beside the result.
+    /// Writes what was computed here of all that is locked in these directories, and tells it next to the result.
     pub(super) fn publish_locked(&self, directories: &[PathBuf], services: &Services<'_>, outcome: Outcome) -> Outcome {
         let cache = Arc::new(services.open_cache(directories));
         let sources = Sources::new(services, &cache);

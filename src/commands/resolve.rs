@@ -18,7 +18,7 @@ use crate::workspace::root_settings;
 /// Merges the sides of a file with conflict markers; none if there are no markers.
 ///
 /// Where git has not merged the path, the texts are those of its index, which the driver would have got: between markers
-/// git may have merged a part of an entry by itself, so that a side mixes two versions. Conflicts that somebody decided
+/// git may have merged a part of an entry by itself, so that a side mixes two versions. Conflicts that someone decided
 /// by hand, by leaving one side without markers, stay decided. Where git knows nothing, the sides come from the markers.
 pub(super) fn resolve(
     file: &Path,

@@ -1,4 +1,4 @@
-//! What every command is handed beside its request: where to work, the cache, which sources to ask, where progress goes.
+//! What every command is handed next to its request: where to work, the cache, which sources to use, where progress goes.
 
 use std::fmt;
 use std::io::Read;
@@ -100,7 +100,7 @@ pub(super) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(P
 }
 
 fn cache_options(scope: &Scope, directories: &[PathBuf]) -> CacheOptions {
-    // Root modules of one work tree have one top, and finding it costs.
+    // Root modules of one working tree have one top, and finding it costs.
     let mut work_trees: Vec<PathBuf> = Vec::new();
     for directory in directories {
         let directory = worktree::absolute(directory);

@@ -33,7 +33,7 @@ pub(super) struct Sources<'a> {
     /// Of the whole run, whoever is asked.
     budget: Arc<DownloadBudget>,
     sessions: Mutex<BTreeMap<Asked, Opened>>,
-    /// What people should know, each line once.
+    /// What users should know, each line once.
     notes: Mutex<BTreeSet<String>>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Sources<'a> {
         std::mem::take(&mut *self.told()).into_iter().collect()
     }
 
-    /// Tells people at once what the run is about to do.
+    /// Tells users at once what the run is about to do.
     pub(super) fn tell(&self, text: String) {
         self.events.emit(Event::Note { text });
     }
@@ -100,7 +100,7 @@ impl<'a> Sources<'a> {
     }
 
     /// What `ask` gives for each root module, by number: it is called once for each group, and answers for the members in
-    /// their order. After an interruption no server is asked any more.
+    /// their order. After an interruption no request is sent any more.
     pub(super) fn ask<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
@@ -148,7 +148,7 @@ impl<'a> Sources<'a> {
         Ok(Asked { dialect, methods })
     }
 
-    /// Those of some providers that a root module asks a mirror about which is a directory in one of some work trees. What is
+    /// Those of some providers that a root module asks a mirror about which is a directory in one of some working trees. What is
     /// wrong with its sources is told when they are asked.
     pub(super) fn served_within<'p>(
         &self,

@@ -50,7 +50,7 @@ struct Meant<'a> {
     typed: &'a [&'a str],
     dialect: Dialect,
     roots: &'a [RunSettings],
-    /// The providers of the work tree, in short form, once somebody needs them.
+    /// The providers of the working tree, in short form, once someone needs them.
     known: Option<BTreeSet<String>>,
 }
 
@@ -71,7 +71,7 @@ impl Meant<'_> {
         let is_told = error.hints.iter().any(|hint| hint.starts_with("did you mean"));
         let mut known = self.known().clone();
         if error.kind == ErrorKind::UnknownProvider {
-            // The registry was asked, which has others than those of the work tree.
+            // The registry was asked, which has others than those of the working tree.
             known.extend(well_known().map(str::to_owned));
             error.hints.clear();
         } else if is_told {
@@ -85,7 +85,7 @@ impl Meant<'_> {
         }
     }
 
-    /// Names the providers of the work tree that have a type which was typed alone.
+    /// Names the providers of the working tree that have a type which was typed alone.
     fn tell_namesakes(&mut self, error: &mut Error) {
         let dialect = self.dialect;
         for text in self.typed.iter().filter(|text| !text.contains('/')) {

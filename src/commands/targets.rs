@@ -23,7 +23,7 @@ pub struct Targets<'a> {
     places: Vec<Place>,
     /// True if they were found, not named.
     pub found: bool,
-    /// Results that stand before anything is asked.
+    /// Results that stand before any request.
     pub outcomes: Vec<RootOutcome>,
     dialects: Mutex<Vec<Dialect>>,
 }
@@ -60,7 +60,7 @@ impl<'a> Targets<'a> {
         Self::within(scope, recursive, unlocked, None)
     }
 
-    /// The same, where other settings than those of the work tree may say which directories are left out of the search.
+    /// The same, where other settings than those of the working tree may say which directories are left out of the search.
     pub fn within(
         scope: &'a Scope,
         recursive: bool,
@@ -212,7 +212,7 @@ impl<'a> Targets<'a> {
         Outcome { many: self.many(), dialect: self.dialect(), ..Outcome::of_roots(command, roots) }
     }
 
-    /// True if results stand beside each other, even if there is only one.
+    /// True if results stand next to each other, even if there is only one.
     pub fn many(&self) -> bool {
         self.found || self.scope.many()
     }

@@ -1,4 +1,4 @@
-//! The trust file of one work tree during a run: read before anything is judged, written before any lock file.
+//! The trust file of one working tree during a run: read before anything is judged, written before any lock file.
 
 use std::path::Path;
 
@@ -105,7 +105,7 @@ impl TrustStore {
         self.change(&keys, |pins| updates.iter().try_for_each(|update| update.apply(pins).map(|_| ())))
     }
 
-    /// Changes what is remembered and writes it; true if the bytes of the file changed. What keys say of themselves stands
+    /// Changes what is remembered and writes it; true if the bytes of the file changed. What keys say of themselves is
     /// above the block that begins to accept them, for whoever reviews the change.
     pub fn change(
         &mut self,

@@ -121,7 +121,7 @@ impl Limit {
 }
 
 impl UpgradeArgs {
-    /// What was asked for.
+    /// What was requested.
     fn options(&self, now: SystemTime) -> LockOptions {
         let selection = plan::Upgrade {
             precise: self.precise.clone(),

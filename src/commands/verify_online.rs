@@ -62,7 +62,7 @@ impl Questions {
     }
 
     /// Adds the `h1:` that a change removed from entries of the same version: what no package has may be removed, and
-    /// without looking at the packages nobody knows which that is.
+    /// without looking at the packages no one knows which that is.
     fn add_gone(&mut self, root: &Root) {
         let Some((_, before)) = root.base() else { return };
         for (addr, entry) in root.lock().iter() {
@@ -74,7 +74,7 @@ impl Questions {
         }
     }
 
-    /// The answers; no server is asked if there is no question.
+    /// The answers; no request is sent if there is no question.
     pub fn ask(self, session: &Session) -> Result<Releases, Error> {
         if self.queries.is_empty() {
             return Ok(Releases::new());

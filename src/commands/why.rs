@@ -87,7 +87,7 @@ fn required(requirements: &Requirements, lock: Option<&LockFile>, only: &[Provid
         .collect()
 }
 
-/// What people should know of the configuration beside the answer.
+/// What users should know of the configuration next to the answer.
 fn remarks(root: &RootModule) -> Vec<String> {
     let warnings = root.tree.iter().flat_map(|tree| tree.warnings.iter().map(ToString::to_string));
     let none = root.tree.is_none().then(|| {
@@ -97,13 +97,13 @@ fn remarks(root: &RootModule) -> Vec<String> {
     warnings.chain(none).collect()
 }
 
-/// Who asks for which provider; none where there is no configuration.
+/// Who requires which provider; none where there is no configuration.
 fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> {
     let names = root.names();
     let only: Vec<ProviderAddr> = providers.iter().map(|text| names.resolve(text)).collect::<Result<_, _>>()?;
     let mut found =
         root.requirements().map(|requirements| required(requirements, root.entries(), &only)).unwrap_or_default();
-    // As all files in reports relative to the work tree, which outside of git is the root module.
+    // As all files in reports relative to the working tree, which outside of git is the root module.
     let path = worktree::place(&root.settings.root).unwrap_or_default();
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
         origin.file = file_from(&path, &origin.file);

@@ -45,7 +45,7 @@ impl Witnesses<'_> {
         found
     }
 
-    /// What a revision recorded, by the name for people and that for git.
+    /// What a revision recorded, by the name for users and that for git.
     pub(super) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
         let (place, revision) = named;
         let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
@@ -59,7 +59,7 @@ impl Witnesses<'_> {
         Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy: Some(remedy) })
     }
 
-    /// What commits recorded: what HEAD has of the provider, and what they had under the version of the entry; beside it,
+    /// What commits recorded: what HEAD has of the provider, and what they had under the version of the entry; next to it,
     /// whether git knows an entry of that version.
     fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<Witness>, bool)> {
         let git = Git::open(self.root).ok()?;

@@ -32,7 +32,7 @@ impl Dialect {
         }
     }
 
-    /// The name of the product, for people.
+    /// The name of the product, for users.
     pub fn product(self) -> &'static str {
         match self {
             Dialect::Terraform => "Terraform",

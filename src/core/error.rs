@@ -1,6 +1,6 @@
 //! Errors: we could not do our work.
 //!
-//! Every module has its own small enum. Beside it stands how it becomes an [`Error`]: its kind, which decides the exit
+//! Every module has its own small enum. Next to it is how it becomes an [`Error`]: its kind, which decides the exit
 //! code, and its hints.
 
 use std::fmt;
@@ -71,7 +71,7 @@ pub struct Error {
     /// The file it is about, as the user knows it.
     pub file: Option<PathBuf>,
     pub position: Option<Position>,
-    /// The line at that place, as it is written in the file; people find it faster so.
+    /// The line at that place, as it is written in the file; users find it faster so.
     pub line: Option<Box<str>>,
     pub address: Option<Box<ProviderAddr>>,
     /// The address that was asked, without secrets.
@@ -130,7 +130,7 @@ impl Error {
         self
     }
 
-    /// Puts its next steps, and those of the errors beside it, into other words, by the files that they are about.
+    /// Puts its next steps, and those of the errors next to it, into other words, by the files that they are about.
     pub fn advise(&mut self, words: &dyn Fn(&str, Option<&Path>) -> String) {
         let told: Vec<String> = self.hints.iter().map(|hint| words(hint, self.file.as_deref())).collect();
         if told != self.hints {
@@ -180,7 +180,7 @@ impl Error {
         }))
     }
 
-    /// A lock file that cannot be used for what stands in it: all its findings at level deny.
+    /// A lock file that cannot be used for what is in it: all its findings at level deny.
     pub fn of_lock_file(findings: Vec<Finding>, shown: &Path) -> Self {
         let findings: Vec<Finding> = findings.into_iter().map(|finding| finding.in_file(shown)).collect();
         let unknown = || Self::new(ErrorKind::LockFile, "the lock file is refused").in_file(shown);

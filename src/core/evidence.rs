@@ -43,7 +43,7 @@ pub enum Verdict {
     PlatformAdded,
     /// A platform of the recorded release is no longer covered.
     PlatformRemoved,
-    /// Belongs to an archive that stands in the signed checksums, or that is recorded by its other hash.
+    /// Belongs to an archive that is in the signed checksums, or that is recorded by its other hash.
     SameSignedArchive,
     /// The origin registry reports it, and nothing else vouches for it.
     #[serde(rename = "reported-by-origin-only")]
@@ -53,7 +53,7 @@ pub enum Verdict {
     /// What is known of the release rules it out.
     #[serde(rename = "contradicts-the-record")]
     Contradicts,
-    /// Nothing is known of it here, and no server was asked.
+    /// Nothing is known of it here, and no request was sent.
     UnknownOffline,
 }
 
@@ -80,7 +80,7 @@ impl Verdict {
         }
     }
 
-    /// True if a hash with this verdict should not be merged before somebody has an explanation.
+    /// True if a hash with this verdict should not be merged before someone has an explanation.
     pub fn is_alarming(self) -> bool {
         matches!(self, Verdict::Unattested | Verdict::Contradicts)
     }

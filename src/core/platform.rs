@@ -132,7 +132,7 @@ impl FromStr for Platform {
     fn from_str(text: &str) -> Result<Self, PlatformError> {
         let valid = |word: &str| !word.is_empty() && !word.contains('_') && !word.contains(char::is_whitespace);
         match text.split_once('_') {
-            // Separators never stand in the name of a platform; refusing them keeps it usable as a path.
+            // Separators never appear in the name of a platform; refusing them keeps it usable as a path.
             Some((os, arch)) if valid(os) && valid(arch) && !text.contains(['/', '\\']) => {
                 Ok(Self { text: text.to_owned(), underscore: os.len() })
             }

@@ -39,7 +39,7 @@ fn forms(secret: &str) -> [String; 3] {
     [secret.to_owned(), in_url, quoted.trim_matches('"').to_owned()]
 }
 
-/// Parameters whose values help people and hide nothing.
+/// Parameters whose values help users and hide nothing.
 const HARMLESS: [&str; 14] = [
     "archive",
     "at",
@@ -80,13 +80,13 @@ fn harmless(parameter: &str) -> String {
         return parameter.to_owned();
     }
     let shown = module_source(&plain);
-    // What hides nothing stays as it is written.
+    // What hides nothing stays unchanged written.
     format!("{name}={}", if *shown == *plain { value } else { &shown })
 }
 
 /// The source address of a module without user information, fragment and the values of its query.
 ///
-/// The user `git` without a password is no secret: it stands in every address of ssh.
+/// The user `git` without a password is no secret: it is in every address of ssh.
 pub fn module_source(text: &str) -> String {
     let plain = text.split('#').next().unwrap_or_default();
     let (address, parameters) = plain.split_once('?').map_or((plain, None), |(address, rest)| (address, Some(rest)));
@@ -108,7 +108,7 @@ pub fn package(text: &str) -> String {
 }
 
 /// The same as a key, which tells packages apart also by parameters that may hold a secret: they stand in it with a digest
-/// of their value, but for those of a name that says that they do hold one.
+/// of their value, except for those of a name that says that they do hold one.
 pub fn package_key(text: &str) -> String {
     package_with(text, |name, value| {
         let plain = name.to_ascii_lowercase();

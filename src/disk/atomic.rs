@@ -1,6 +1,6 @@
 //! Files that are replaced whole: either the old bytes are there or the new ones, whatever happens in between.
 //!
-//! A new file is written beside the old one, flushed and renamed over it. Equal bytes are not written again.
+//! A new file is written next to the old one, flushed and renamed over it. Equal bytes are not written again.
 //!
 //! Source: `internal/replacefile` in terraform, which neither flushes nor locks, and replaces symbolic links.
 
@@ -58,7 +58,7 @@ pub enum StoreError {
     },
 }
 
-/// A path as people write it: without `./` before it.
+/// A path as users write it: without `./` before it.
 pub(super) fn bare(path: &Path) -> &Path {
     path.strip_prefix(".").ok().filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
 }
@@ -70,7 +70,7 @@ pub(super) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error
 
 /// Replaces a file whole, or creates it. Its directory must exist.
 ///
-/// A symbolic link is followed and stays. Wherever the path leads must be inside `within`: the top of the work tree, or
+/// A symbolic link is followed and stays. Wherever the path leads must be inside `within`: the top of the working tree, or
 /// the root module where there is none.
 pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
     stage(path, bytes, mode, within)?.replace()
@@ -84,7 +84,7 @@ pub(super) struct Staged {
     beside: Option<tempfile::NamedTempFile>,
 }
 
-/// Writes a new file beside the old one, which is not touched yet.
+/// Writes a new file next to the old one, which is not touched yet.
 pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Staged, StoreError> {
     let target = resolve(path, within)?;
     let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else {
@@ -105,7 +105,7 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
     Ok(staged(Some(beside), &target))
 }
 
-/// A new file beside that of a name, which [`sweep`] knows. All may do with it what the umask lets them.
+/// A new file next to that of a name, which [`sweep`] knows. All may do with it what the umask lets them.
 pub(super) fn beside(directory: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
     let mut prefix = name.to_owned();
     prefix.push(BESIDE);
@@ -199,7 +199,7 @@ fn resolve(path: &Path, within: &Path) -> Result<PathBuf, StoreError> {
     let directory = directory_of(&place);
     let target = std::fs::canonicalize(directory).map_err(failed("write into", directory))?.join(name);
     let within = std::fs::canonicalize(within).map_err(failed("write into", within))?;
-    // What git keeps for itself is no part of the work tree.
+    // What git keeps for itself is no part of the working tree.
     match target.strip_prefix(&within) {
         Ok(way) if !way.iter().any(|part| part.eq_ignore_ascii_case(".git")) => Ok(target),
         Ok(_) => Err(StoreError::Repository { path: path.to_owned(), target }),
@@ -207,7 +207,7 @@ fn resolve(path: &Path, within: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// The directory that a path stands in; the current one for a bare name.
+/// The directory that a path is in; the current one for a bare name.
 fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

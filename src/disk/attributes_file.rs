@@ -1,4 +1,4 @@
-//! The attributes file at the top of a work tree.
+//! The attributes file at the top of a working tree.
 
 use std::io;
 use std::path::Path;

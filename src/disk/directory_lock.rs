@@ -10,11 +10,11 @@ use super::atomic::{StoreError, failed};
 /// A lock on a directory: while it lives, no other run holds one to write.
 ///
 /// Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary directory). It is held
-/// while files are read or written, never while a server is asked, and none waits for another while it holds one; except in
+/// while files are read or written, never during a request, and none waits for another while it holds one; except in
 /// the package store, where a run downloads what others wait for, and all take the locks in one order.
 #[derive(Debug)]
 pub struct DirectoryLock {
-    /// Closing it gives the lock back. Where the file system knows no locks it stands for none.
+    /// Closing it gives the lock back. Where the file system knows no locks it means none.
     _handle: File,
 }
 

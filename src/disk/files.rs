@@ -1,4 +1,4 @@
-//! The one reader of files that somebody else may have written: those of root modules, their settings and trust files.
+//! The one reader of files that someone else may have written: those of root modules, their settings and trust files.
 //!
 //! Only regular files of at most [`LIMIT`] bytes are read, and links that `path/links.rs` refuses are not followed.
 
@@ -55,7 +55,7 @@ pub fn read_named_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What stands in a regular file.
+/// What is in a regular file.
 fn contents(file: std::fs::File) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;
     check(&meta)?;

@@ -9,7 +9,7 @@ use crate::hash::Sha256Digest;
 use crate::path::worktree;
 use crate::settings::IndexPlace;
 
-/// True if an index is a directory in one of some work trees, by whatever spelling.
+/// True if an index is a directory in one of some working trees, by whatever spelling.
 pub fn is_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
     match place {
         IndexPlace::Directory(base) => worktree::is_within(base, trees),
@@ -17,7 +17,7 @@ pub fn is_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
     }
 }
 
-/// What stands in an entry of an index; none if there is no such entry.
+/// What is in an entry of an index; none if there is no such entry.
 pub fn read(base: &Path, entry: &Path) -> Result<Option<Vec<u8>>, String> {
     match files::read_named_to(entry, LONGEST_LINE) {
         Ok(text) => Ok(Some(text)),
@@ -26,7 +26,7 @@ pub fn read(base: &Path, entry: &Path) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// Writes an entry, whole or not at all. One that is there stays as it is; false then.
+/// Writes an entry, whole or not at all. One that is there stays unchanged; false then.
 pub fn write(entry: &Path, line: &str) -> io::Result<bool> {
     if entry.exists() {
         return Ok(false);

@@ -110,7 +110,7 @@ pub fn is_read_from_hidden(package: &Path, dir: &Path) -> bool {
     is_hidden(dir) || files.into_iter().any(|name| is_hidden(&dir.join(name)))
 }
 
-/// What stands in a regular file that is no larger than a package may be; nothing is opened that is none.
+/// What is in a regular file that is no larger than a package may be; nothing is opened that is none.
 pub fn read_regular(place: &Path) -> io::Result<Vec<u8>> {
     let meta = fs::symlink_metadata(place)?;
     if !meta.is_file() || meta.len() > MAX_BYTES {

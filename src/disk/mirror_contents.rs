@@ -33,7 +33,7 @@ pub struct ReleaseContents {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedArchive {
-    /// Where it is: the name of a file beside the document, or any other URL.
+    /// Where it is: the name of a file next to the document, or any other URL.
     pub url: String,
     pub hashes: Vec<PackageHash>,
 }

@@ -131,7 +131,7 @@ fn extended(path: &Path, member: &str, more: impl IntoIterator<Item = (String, V
     Ok(format!("{document:#}\n"))
 }
 
-/// An archive on its way into a directory: a file beside those that count, until it is put in its place.
+/// An archive on its way into a directory: a file next to those that count, until it is put in its place.
 #[derive(Debug)]
 pub struct ArchiveCopy {
     directory: PathBuf,

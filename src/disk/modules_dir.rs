@@ -24,7 +24,7 @@ pub struct ModulesDir {
 }
 
 impl ModulesDir {
-    /// Makes the directory, if it is not there: `data_dir` is `.terraform` of the root module, or what stands for it. What
+    /// Makes the directory, if it is not there: `data_dir` is `.terraform` of the root module, or what means it. What
     /// a run that was killed left there is removed; so the caller holds the lock on the root module.
     pub fn open(data_dir: &Path) -> Result<Self, Error> {
         refuse_links(data_dir, "modules")?;

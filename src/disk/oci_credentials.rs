@@ -109,7 +109,7 @@ impl OciCredentials {
             None if self.files_named => return Err(failed(&"it does not exist")),
             None => return Ok(None),
         };
-        // What is wrong with it may quote what stands there.
+        // What is wrong with it may quote what is there.
         serde_json::from_slice(&bytes).map(Some).map_err(|_| failed(&"it is not JSON of the form that Docker writes"))
     }
 }

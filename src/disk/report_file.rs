@@ -9,7 +9,7 @@ use crate::path::worktree;
 
 /// Writes a report whole, in the place of what stood there.
 ///
-/// A symbolic link in a git work tree is replaced and not written through, since whoever wrote the tree chose where it
+/// A symbolic link in a git working tree is replaced and not written through, since whoever wrote the tree chose where it
 /// leads. Elsewhere, as for `/dev/stdout`, it is the user's own.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     // A device of Windows, such as NUL, is one in every directory.

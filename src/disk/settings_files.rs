@@ -1,4 +1,4 @@
-//! The settings texts on the way from a root module to the top of its work tree.
+//! The settings texts on the way from a root module to the top of its working tree.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use crate::settings::FILE_NAME;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsText {
-    /// Where it stands, absolute.
+    /// Where it is, absolute.
     pub path: PathBuf,
     pub text: String,
 }
 
-/// The settings texts for a root module, the nearest first, up to the top of its work tree and never beyond.
+/// The settings texts for a root module, the nearest first, up to the top of its working tree and never beyond.
 pub fn settings_texts(root: &Place) -> Result<Vec<SettingsText>, Error> {
     let read = |directory: &Path| {
         let path = directory.join(FILE_NAME);
@@ -41,7 +41,7 @@ mod tests {
         for (place, text) in [("", "beyond"), ("tree", "top"), ("tree/a/b", "root")] {
             std::fs::write(base.join(place).join(FILE_NAME), text).unwrap();
         }
-        // Temporary directories are not in a work tree, or else this says nothing.
+        // Temporary directories are not in a working tree, or else this says nothing.
         if top(&base).is_none() {
             assert_eq!(texts(&root), ["root"]);
             assert_eq!(boundary(&root), root);

@@ -1,6 +1,6 @@
 //! Several files that are replaced together: configuration, lock file and trust file.
 //!
-//! All new files are written and flushed beside the old ones before the first one is renamed, so that whatever can fail
+//! All new files are written and flushed next to the old ones before the first one is renamed, so that whatever can fail
 //! usually fails while nothing has changed. Each rename is atomic: after a kill at any moment every file is the old one
 //! or the new one, and the new ones are the first of the list.
 //!

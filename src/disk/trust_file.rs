@@ -1,4 +1,4 @@
-//! The trust file of a work tree: one, at the top; outside of git, beside the root module.
+//! The trust file of a working tree: one, at the top; outside of git, next to the root module.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::trust::pins::FILE_NAME;
 /// As for a lock file.
 const MODE: Mode = Mode::Exactly(0o644);
 
-/// Where the trust file for a root module stands or would stand.
+/// Where the trust file for a root module is or would appear.
 pub fn locate(root: &Place) -> Result<PathBuf, Error> {
     let first = root.boundary().join(FILE_NAME);
     let below = root.within().filter(|place| *place != root.boundary());
@@ -23,7 +23,7 @@ pub fn locate(root: &Place) -> Result<PathBuf, Error> {
     }
 }
 
-/// Makes sure that trust files stand at the tops of work trees only; outside of git each root module has its own.
+/// Makes sure that trust files stand at the tops of working trees only; outside of git each root module has its own.
 pub fn only_at_tops(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Error> {
     for second in paths {
         let place = worktree::absolute(second.parent().unwrap_or(Path::new("")));
@@ -44,7 +44,7 @@ pub fn store(path: &Path, text: &str) -> Result<bool, Error> {
     Ok(atomic::store(path, text.as_bytes(), MODE, &worktree::boundary(within))? == Stored::Written)
 }
 
-/// Keeps other runs from writing the trust file, from reading it to writing it; what killed runs left beside it is swept
+/// Keeps other runs from writing the trust file, from reading it to writing it; what killed runs left next to it is swept
 /// away.
 ///
 /// Whoever holds it must not hold the lock on a root module, which may be the same directory.

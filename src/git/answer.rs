@@ -71,7 +71,7 @@ impl Answer {
         }
     }
 
-    /// What stands between zero bytes.
+    /// What is between zero bytes.
     pub fn records(&self) -> impl Iterator<Item = &[u8]> {
         self.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty())
     }

@@ -1,6 +1,6 @@
 //! The text of `.gitattributes`: our lines in it, every other byte as it was.
 
-/// The name of the file, at the top of the work tree.
+/// The name of the file, at the top of the working tree.
 pub const FILE_NAME: &str = ".gitattributes";
 
 /// The lines that we put there. Code hosts fold generated files away, which a lock file must not be.

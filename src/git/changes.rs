@@ -1,4 +1,4 @@
-//! What differs between a commit and the work tree.
+//! What differs between a commit and the working tree.
 //!
 //! Files are read and hashed here: git would run the filters that attributes and configuration of the repository name.
 
@@ -14,7 +14,7 @@ use crate::path::{RepoPath, lexical, links};
 /// Files larger than this count as changed; none that is read for a root module may be larger.
 const LIMIT: u64 = 16 << 20;
 
-/// The files that differ between a commit and the work tree, those included that are in one of them only.
+/// The files that differ between a commit and the working tree, those included that are in one of them only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     top: PathBuf,
@@ -31,14 +31,14 @@ pub struct Changes {
 
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse work tree.
+    /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse working tree.
     pub(super) tracked: BTreeMap<RepoPath, (Kind, String, bool)>,
     /// What is neither tracked nor ignored.
     others: Vec<RepoPath>,
 }
 
 impl Git {
-    /// The files that differ between a commit, whose files are given, and the work tree. Untracked files count unless
+    /// The files that differ between a commit, whose files are given, and the working tree. Untracked files count unless
     /// they are ignored.
     ///
     /// The bytes are compared of files that the tools, git or we may read for a root module; line ends that git turns
@@ -53,7 +53,7 @@ impl Git {
         for (path, entry) in &tree.entries {
             let now = listed.tracked.get(path);
             match (entry.kind, disk.kind(path)) {
-                // Outside of a sparse work tree is what git says.
+                // Outside of a sparse working tree is what git says.
                 (_, None) if now.is_some_and(|(.., skipped)| *skipped) => {}
                 (Kind::File, Some(Found::File)) if matters(path) || linked.contains(path) => {
                     read.push((path, &entry.id));
@@ -88,7 +88,7 @@ impl Git {
         Ok(Changes { top: self.top.clone(), paths, crossings, tracked, links, directories })
     }
 
-    /// What is in the work tree, tracked or not; what is ignored is not.
+    /// What is in the working tree, tracked or not; what is ignored is not.
     fn listed(&self) -> Result<Listed, GitError> {
         let args = ["ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--full-name"];
         Ok(Listed::of(&self.launcher.run(args)?.checked("ls-files")?))
@@ -113,7 +113,7 @@ impl Listed {
     }
 }
 
-/// What stands at a path of the work tree.
+/// What is at a path of the working tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     File,
@@ -122,7 +122,7 @@ enum Found {
     Other,
 }
 
-/// The work tree as it is on the disk, no link followed.
+/// The working tree as it is on the disk, no link followed.
 struct Disk {
     top: PathBuf,
     /// Directories by whether they are there, and neither they nor any above is a link.
@@ -197,7 +197,7 @@ fn changed<'a>(top: &Path, files: &[(&'a str, &str)]) -> Vec<&'a str> {
     })
 }
 
-/// True if a file holds what an object does, but for line ends.
+/// True if a file holds what an object does, except for line ends.
 fn is_same(path: &Path, id: &str) -> bool {
     let length = path.symlink_metadata().map_or(u64::MAX, |meta| meta.len());
     let Some(bytes) = (length <= LIMIT).then(|| std::fs::read(path).ok()).flatten() else { return false };
@@ -229,7 +229,7 @@ impl Changes {
         self.crossings.iter().map(|(path, kind)| (&**path, *kind))
     }
 
-    /// The first link or submodule that is new or changed and stands at a path or above it, or at or above a link that the
+    /// The first link or submodule that is new or changed and is at a path or above it, or at or above a link that the
     /// path leads over.
     pub fn crossing(&self, path: &str) -> Option<(&str, Kind)> {
         let beyond = || {
@@ -249,7 +249,7 @@ impl Changes {
         self.tracked.contains_key(path)
     }
 
-    /// True if something stands at a path of the work tree and no link leads there.
+    /// True if something is at a path of the working tree and no link leads there.
     pub fn stands(&self, path: &str) -> bool {
         Disk { top: self.top.clone(), real: BTreeMap::new() }.kind(path).is_some()
     }
@@ -264,7 +264,7 @@ impl Changes {
         self.names(file).iter().any(|name| self.holds(name))
     }
 
-    /// True if a file changed that stands in a directory and whose name passes.
+    /// True if a file changed that is in a directory and whose name passes.
     pub fn touch_within(&self, directory: &Path, passes: impl Fn(&str) -> bool) -> bool {
         self.names(directory).iter().any(|name| {
             let prefix = name.prefix();
@@ -292,7 +292,7 @@ impl Changes {
         self.paths.contains(name) || name.match_indices('/').any(|(at, _)| self.paths.contains(&name[..at]))
     }
 
-    /// True if it is known that no link stands at a path or above it.
+    /// True if it is known that no link is at a path or above it.
     fn is_plain(&self, way: &str) -> bool {
         let parent = way.rsplit_once('/').map_or("", |(parent, _)| parent);
         let is_real = |directory: &str| directory.is_empty() || self.directories.contains(directory);
@@ -323,7 +323,7 @@ fn first<'a>(crossings: &'a BTreeMap<RepoPath, Kind>, path: &str) -> Option<(&'a
 
 #[cfg(test)]
 impl Changes {
-    /// Changes of some files of a work tree, of which some are links or submodules now.
+    /// Changes of some files of a working tree, of which some are links or submodules now.
     pub fn of(top: &Path, paths: &[&str], crossings: &[(&str, Kind)]) -> Self {
         let path = |path: &str| RepoPath::from_git(path);
         Self {

@@ -36,7 +36,7 @@ pub enum GitError {
     Failed { task: &'static str, reason: String },
 }
 
-/// A directory as people name it.
+/// A directory as users name it.
 fn shown(directory: &Path) -> String {
     if directory.as_os_str().is_empty() { ".".to_owned() } else { crate::path::shown(directory) }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::GitError;
 use super::answer::{Answer, Running, read_aside};
 
-/// How long a question about a work tree may take, in a large one on a slow disk.
+/// How long a question about a working tree may take, in a large one on a slow disk.
 const INSPECTION: Duration = Duration::from_secs(120);
 
 /// The most bytes of an answer: all of it is in memory at once.
@@ -21,9 +21,9 @@ const MOST: u64 = 1 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Profile {
-    /// A work tree is looked at: git reads its own files, starts nothing and connects to no server.
+    /// A working tree is looked at: git reads its own files, starts nothing and connects to no server.
     Inspect,
-    /// A repository of the cache fetches: the user's own configuration counts, that of no work tree does.
+    /// A repository of the cache fetches: the user's own configuration counts, that of no working tree does.
     Fetch,
 }
 
@@ -48,7 +48,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// For the one question which repository a work tree has; later ones name it.
+    /// For the one question which repository a working tree has; later ones name it.
     pub(super) fn unnamed(top: &Path) -> Self {
         Self {
             directory: plain(top),
@@ -62,13 +62,13 @@ impl Launcher {
         }
     }
 
-    /// Looks at a work tree.
+    /// Looks at a working tree.
     pub(super) fn inspect(top: &Path, git_dir: &Path) -> Self {
         let named = [("--git-dir=", git_dir), ("--work-tree=", top)];
         Self { named: named.map(|(option, path)| option_with(option, path)).to_vec(), ..Self::unnamed(top) }
     }
 
-    /// Fetches into a bare repository outside of any work tree, such as one of the cache.
+    /// Fetches into a bare repository outside of any working tree, such as one of the cache.
     ///
     /// Credential helpers, `insteadOf` and keys are those of the user and the system. There is no prompt, no hook runs,
     /// and nothing is fetched but by the transports that are named. `limit` bounds each command.
@@ -163,7 +163,7 @@ impl Launcher {
 }
 
 impl Launcher {
-    /// What stands before the task and its arguments.
+    /// What is before the task and its arguments.
     fn arguments(&self) -> Vec<OsString> {
         let settings = self.profile.settings().iter().flat_map(|setting| ["-c", setting]);
         let options = ["--no-pager", "--no-optional-locks"].into_iter().chain(settings).map(OsString::from);

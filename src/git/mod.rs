@@ -40,7 +40,7 @@ use crate::path::{RepoPath, worktree};
 /// The most bytes of a `.git` file, which holds one path.
 const LIMIT: u64 = 64 << 10;
 
-/// The repositories of work trees that this process has asked git about, by the top: one question each.
+/// The repositories of working trees that this process has asked git about, by the top: one question each.
 static FOUND: Mutex<BTreeMap<PathBuf, Found>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub struct Git {
 }
 
 impl Git {
-    /// The work tree that a directory is in.
+    /// The working tree that a directory is in.
     pub fn open(directory: &Path) -> Result<Self, GitError> {
         let failed = |reason: &str| GitError::NoWorkTree { directory: directory.to_owned(), reason: reason.to_owned() };
         let place = worktree::absolute(directory);
@@ -77,13 +77,13 @@ impl Git {
         &self.directory
     }
 
-    /// The top of the work tree, absolute and without symbolic links.
+    /// The top of the working tree, absolute and without symbolic links.
     pub fn top(&self) -> &Path {
         &self.top
     }
 }
 
-/// Asks git for the repository of a work tree, whose owner it checks, and makes sure that it is that of its `.git`.
+/// Asks git for the repository of a working tree, whose owner it checks, and makes sure that it is that of its `.git`.
 fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
     let args = ["rev-parse", "--is-shallow-repository", "--show-toplevel", "--absolute-git-dir"];
     let answer = Launcher::unnamed(top).run(args)?;
@@ -120,7 +120,7 @@ pub(super) fn repository(top: &Path) -> Option<PathBuf> {
     top.join(named).canonicalize().ok()
 }
 
-/// Reads bytes as git's answers about objects, trees and the work tree, for the fuzzer.
+/// Reads bytes as git's answers about objects, trees and the working tree, for the fuzzer.
 #[doc(hidden)]
 pub fn read_answers(bytes: &[u8]) {
     let answer = Answer { code: Some(0), stdout: bytes.to_vec(), stderr: bytes.to_vec() };

@@ -7,7 +7,7 @@ pub struct Commit {
     /// As typed.
     pub name: String,
     pub id: String,
-    /// The full name of the branch or tag, if it was asked for by one and that was looked up.
+    /// The full name of the branch or tag, if it was requested by one and that was looked up.
     pub reference: Option<String>,
 }
 
@@ -16,7 +16,7 @@ impl Commit {
         Self { name: name.into(), id: id.into(), reference: None }
     }
 
-    /// The commit for people: its name, and the object name where that tells more.
+    /// The commit for users: its name, and the object name where that tells more.
     pub fn shown(&self) -> String {
         let short = self.id.get(..10).unwrap_or(&self.id);
         if self.id.starts_with(&self.name) || self.name == "HEAD" {
@@ -74,7 +74,7 @@ impl Git {
 
     /// The commit that a name must mean, and that pushing a branch or a tag cannot change.
     ///
-    /// Git itself takes the first of six places in which a name may stand, tags before branches, and mentions the others
+    /// Git itself takes the first of six places in which a name may appear, tags before branches, and mentions the others
     /// on standard error only.
     ///
     /// Source: `git help revisions`, `<refname>`.
@@ -83,7 +83,7 @@ impl Git {
         let Some(reference) = self.reference(name, stem)? else {
             return if stem.starts_with("refs/") { Err(self.unknown(name)?) } else { self.known_commit(name) };
         };
-        // What stands in braces behind `@` is about a branch by its short name.
+        // What is in braces behind `@` is about a branch by its short name.
         let full = if suffix.starts_with('@') { name.to_owned() } else { format!("{reference}{suffix}") };
         let commit = self.known_commit(&full)?;
         Ok(Commit { name: name.to_owned(), reference: Some(reference), ..commit })
@@ -121,7 +121,7 @@ impl Git {
         Ok(Some(only.clone()))
     }
 
-    /// Where a name stands among the places in which git looks, and branches of that name at remotes.
+    /// Where a name is among the places in which git looks, and branches of that name at remotes.
     fn places(&self, stem: &str) -> Result<(Vec<String>, Vec<String>), GitError> {
         let mut places: Vec<String> =
             ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"].map(|place| format!("{place}{stem}")).into();

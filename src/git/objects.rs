@@ -14,7 +14,7 @@ impl Git {
         self.names("ls-tree", args)
     }
 
-    /// The lock files of the work tree below the directory, relative to the top: tracked ones, and others that are not
+    /// The lock files of the working tree below the directory, relative to the top: tracked ones, and others that are not
     /// ignored.
     pub fn lock_files_now(&self) -> Result<Vec<String>, GitError> {
         let pattern = format!(":(top,glob){}**/{}", escaped(&self.directory.prefix()), lockfile::FILE_NAME);
@@ -25,7 +25,7 @@ impl Git {
         Ok(names)
     }
 
-    /// The lock files, trust files and module lock files of the whole work tree, relative to the top: tracked ones, and
+    /// The lock files, trust files and module lock files of the whole working tree, relative to the top: tracked ones, and
     /// others that are not ignored.
     pub fn own_files(&self) -> Result<Vec<String>, GitError> {
         let patterns = [lockfile::FILE_NAME, crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME]

@@ -16,7 +16,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Asks for lock files, trust files and configuration, if the directory is in a work tree.
+    /// Asks for lock files, trust files and configuration, if the directory is in a working tree.
     pub fn ask(start: &Path) -> Self {
         let Ok(git) = Git::open(start) else { return Self { running: None, prefix: String::new() } };
         let names = [lockfile::FILE_NAME, pins::FILE_NAME].map(str::to_owned).into_iter();
@@ -38,7 +38,7 @@ impl Question {
 }
 
 impl Git {
-    /// True if git tracks something at or below a directory of the work tree, or a submodule that it is in; or if that cannot
+    /// True if git tracks something at or below a directory of the working tree, or a submodule that it is in; or if that cannot
     /// be told.
     pub fn has_at(&self, place: &Path) -> bool {
         let Some(way) = RepoPath::below(&self.top, place) else { return false };

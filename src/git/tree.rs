@@ -8,7 +8,7 @@ use crate::path::RepoPath;
 /// How many symbolic links in a row are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// What stands at a path of a commit.
+/// What is at a path of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     File,
@@ -77,7 +77,7 @@ impl Tree {
         self.entries.get(path).map(|entry| entry.id.as_str())
     }
 
-    /// What stands at a path; none for directories and for what is not there.
+    /// What is at a path; none for directories and for what is not there.
     pub fn kind(&self, path: &str) -> Option<Kind> {
         self.entries.get(path).map(|entry| entry.kind)
     }

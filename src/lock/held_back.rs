@@ -19,7 +19,7 @@ pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl I
     })
 }
 
-/// Why the newest release was not selected although the newest was asked for; none if it was. The file is that of the
+/// Why the newest release was not selected although the newest was requested; none if it was. The file is that of the
 /// first constraint that does not allow it, as the requirement names it; of the others the message names the places.
 pub fn held_back(
     addr: &ProviderAddr,

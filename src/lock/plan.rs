@@ -1,6 +1,6 @@
 //! From what is asked, required and recorded to what has to be found out.
 //!
-//! Pure: no question is put to anybody here, and none of the answers is foreseen.
+//! Pure: no question is put to anyone here, and none of the answers is foreseen.
 
 use std::collections::{BTreeMap, BTreeSet};
 

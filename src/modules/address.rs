@@ -58,12 +58,12 @@ impl RemoteAddress {
         }
     }
 
-    /// The address of a call; what somebody else names is no file of this machine.
+    /// The address of a call; what someone else names is no file of this machine.
     pub fn of(module: &RemoteModule) -> Result<Self, AddressError> {
         Self::of_call(module, None)
     }
 
-    /// The address of a call, which may name a git repository inside of the work tree.
+    /// The address of a call, which may name a git repository inside of the working tree.
     pub fn of_call(module: &RemoteModule, work_tree: Option<&Path>) -> Result<Self, AddressError> {
         let (forced, place) = module.method();
         let url = Url::parse(place).map_err(|_| AddressError::Syntax(module.to_string()))?;
@@ -134,7 +134,7 @@ impl RemoteAddress {
         plain
     }
 
-    /// True for a directory of this machine that is inside of a work tree, links resolved. What is left of its parameters
+    /// True for a directory of this machine that is inside of a working tree, links resolved. What is left of its parameters
     /// would be part of the path for git.
     pub(super) fn is_within(&self, work_tree: Option<&Path>) -> bool {
         let real = |path: &Path| std::fs::canonicalize(path).ok();
@@ -149,7 +149,7 @@ impl RemoteAddress {
         host_of(&self.url)
     }
 
-    /// What stands for the package in records and messages: without directory, user and secret, its parameters sorted.
+    /// What means the package in records and messages: without directory, user and secret, its parameters sorted.
     pub fn package(&self) -> String {
         let mut url = self.url.clone();
         let mut pairs: Vec<(String, String)> = url.query_pairs().map(|(k, v)| (k.into(), v.into())).collect();

@@ -1,7 +1,7 @@
 //! Packages in git repositories, fetched by the git program.
 //!
 //! As little as is needed: the one commit, and of it only the configuration where the server can leave out the rest.
-//! Nothing is checked out: files are written from the blobs, so that no filter, hook or line ending of anybody changes
+//! Nothing is checked out: files are written from the blobs, so that no filter, hook or line ending of anyone changes
 //! them.
 //!
 //! Source: `github.com/hashicorp/go-getter` v1, `get_git.go`; git's own rules for what a name means.
@@ -44,7 +44,7 @@ pub(super) struct Repository {
     launcher: Launcher,
     /// As git is told.
     url: String,
-    /// As people are told.
+    /// As users are told.
     shown: String,
     /// The address, and what the run may still spend on its host.
     address: Url,

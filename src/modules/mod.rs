@@ -2,7 +2,7 @@
 //!
 //! What a registry, a git server or an archive says is held to what an honest one says: bounded in size and time, nothing
 //! outside of a folder of ours, no token to another host. A package is fetched once and kept in the user's cache; what may
-//! change (what a registry lists, where a branch stands) is asked again after ten minutes.
+//! change (what a registry lists, where a branch is) is asked again after ten minutes.
 //!
 //! Source: `internal/initwd/module_install.go`, `internal/getmodules`, `internal/registry` of both tools.
 

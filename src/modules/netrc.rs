@@ -18,7 +18,7 @@ pub struct Netrc(Vec<Machine>);
 
 #[derive(Clone, Default)]
 struct Machine {
-    /// None for the one that stands for all others.
+    /// None for the one that means all others.
     name: Option<String>,
     login: String,
     password: String,

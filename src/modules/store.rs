@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::modulelock::Ambiguity;
 
-/// How long an answer that may change is believed: what a registry lists, where a branch or tag stands.
+/// How long an answer that may change is believed: what a registry lists, where a branch or tag is.
 const FRESH: Duration = Duration::from_secs(600);
 
 /// Other runs that fetch the same package are waited for at most this long.
@@ -173,7 +173,7 @@ impl Store {
         fs::create_dir_all(path.parent()?).ok()?;
         let file = File::create(path).ok()?;
         if file.try_lock().is_ok() {
-            // What cannot be removed is not looked at by anybody.
+            // What cannot be removed is not looked at by anyone.
             let left = fs::read_dir(self.place.join("staging")).into_iter().flatten().flatten();
             left.for_each(|entry| drop(fs::remove_dir_all(entry.path())));
             file.unlock().ok()?;
@@ -183,7 +183,7 @@ impl Store {
 
     /// Puts a package where all runs find it, unless it is there already.
     pub fn keep(&self, key: &str, staging: tempfile::TempDir, record: PackageRecord) -> Result<StoredPackage, Error> {
-        // Of two that bring the same package one is first; what others may be reading stays as it is.
+        // Of two that bring the same package one is first; what others may be reading stays unchanged.
         let _one_by_one = self.turn(key);
         if let Some(known) = self.package(key) {
             return Ok(known);
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(store.package("k"), Some(one.clone()));
         assert_eq!(store.package_of(&one.id), Some(one.clone()));
         assert!(store.package_of("k").is_none() && store.package_of("../packages").is_none());
-        // Somebody may be reading it.
+        // Someone may be reading it.
         assert_eq!(kept(&store, "two"), one);
         assert_eq!(fs::read_to_string(one.tree.join("main.tf")).unwrap(), "one");
         assert_eq!(fs::read_dir(place.path().join(MODULES).join("staging")).unwrap().count(), 0);

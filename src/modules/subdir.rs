@@ -1,4 +1,4 @@
-//! The directory of a module within its package, where `*` stands for the one entry that fits.
+//! The directory of a module within its package, where `*` means the one entry that fits.
 //!
 //! Source: `github.com/hashicorp/go-getter` v1, `SubdirGlob`; Go's `path/filepath`, `Glob`.
 

@@ -28,7 +28,7 @@ pub struct Wanted {
     pub fresh: bool,
     pub dialect: Dialect,
     pub hosts: ModuleHosts,
-    /// The work tree of the root module, in which a git source may name a repository.
+    /// The working tree of the root module, in which a git source may name a repository.
     pub work_tree: Option<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ impl Wanted {
         format!("{whole}{}", locked.unwrap_or_default())
     }
 
-    /// Refuses an address at a host that policy does not name; a repository of the work tree has none.
+    /// Refuses an address at a host that policy does not name; a repository of the working tree has none.
     pub(super) fn allow_host(&self, address: &RemoteAddress) -> Result<(), Error> {
         address.host().map_or(Ok(()), |host| self.hosts.allow(&host))
     }
@@ -102,7 +102,7 @@ impl Wanted {
         hosts.iter().chain(&package.record.hosts).try_for_each(|host| self.hosts.allow(host))?;
         let dir = expand(&package.tree, subdir, &shown)?;
         let hash = package.record.hash.as_ref().and_then(|hash| hash.parse::<PackageHash>().ok());
-        // What is locked stays as it is recorded, wherever a registry places it now; unless nothing is recorded of that.
+        // What is locked stays unchanged recorded, wherever a registry places it now; unless nothing is recorded of that.
         let locked = self.pin.as_ref().map(|pin| pin.content.clone());
         let locked = locked.map(|content| ModuleContent {
             location: content.location.clone().or_else(|| location.clone()),

@@ -20,7 +20,7 @@ use super::retry::{Retry, retry_after};
 use super::tls::{self, Purpose};
 use super::watch::{Doing, Watch};
 
-/// The most redirects of one request, but for discovery.
+/// The most redirects of one request, except for discovery.
 const MAX_REDIRECTS: usize = 10;
 
 /// The longest `WWW-Authenticate` that is heeded, in bytes.

@@ -72,7 +72,7 @@ pub enum DiscoveryError {
         host: Hostname,
         service: Service,
         reason: String,
-        /// True if it stands in a `host` block of the CLI configuration.
+        /// True if it is in a `host` block of the CLI configuration.
         configured: bool,
     },
     #[error("{0} cannot be a host in a URL")]

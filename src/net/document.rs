@@ -135,7 +135,7 @@ impl Document {
         media_type(&self.headers)
     }
 
-    /// True if this is a page for people, as proxies and login forms give in place of a document.
+    /// True if this is a page for users, as proxies and login forms give in place of a document.
     pub fn is_page(&self) -> bool {
         is_page(self.media_type().as_deref(), &self.body)
     }

@@ -112,7 +112,7 @@ impl Body {
         self.received
     }
 
-    /// True if the answer, which begins with these bytes, is a page for people in place of an archive.
+    /// True if the answer, which begins with these bytes, is a page for users in place of an archive.
     pub fn is_page(&self, start: &[u8]) -> bool {
         is_page(self.media_type.as_deref(), start)
     }

@@ -1,7 +1,7 @@
 //! The network: documents and archives from servers that we do not trust.
 //!
 //! Everything that comes in is bounded in size and time; every URL that goes out into a message is shown without secrets;
-//! a token goes to the host that it is for and to no other. What the documents mean is not known here, but for the one
+//! a token goes to the host that it is for and to no other. What the documents mean is not known here, except for the one
 //! that says where the services of a host are.
 
 mod background;

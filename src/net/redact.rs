@@ -62,7 +62,7 @@ impl fmt::Display for ShownUrl {
     }
 }
 
-/// A text from outside as it may stand in a message: one line, control characters escaped, of bounded length.
+/// A text from outside as it may appear in a message: one line, control characters escaped, of bounded length.
 pub(super) fn bounded(text: &str, characters: usize) -> String {
     let mut shown: String = text.chars().take(characters).flat_map(escaped).collect();
     if text.chars().nth(characters).is_some() {

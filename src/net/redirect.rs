@@ -63,7 +63,7 @@ impl Trail {
         self.url().clone()
     }
 
-    /// User information would become an `Authorization` of its own beside the token.
+    /// User information would become an `Authorization` of its own next to the token.
     fn drop_user_info(&mut self) {
         if let (true, Some(url)) = (self.carries_token, self.visited.last_mut()) {
             let _ = url.set_username("");

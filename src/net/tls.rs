@@ -15,7 +15,7 @@ pub(super) enum Purpose {
 
 /// Builds a client; redirects are not followed by it.
 pub(super) fn build(options: &ClientOptions, purpose: Purpose) -> Result<reqwest::Client, reqwest::Error> {
-    // Fails if somebody else has installed a provider before, which serves as well.
+    // Fails if someone else has installed a provider before, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     if let Some(pem) = &options.roots_pem {
         return base(options, purpose).tls_certs_only(Certificate::from_pem_bundle(pem)?).build();

@@ -1,4 +1,4 @@
-//! Commands in next steps, as they work from where the user stands.
+//! Commands in next steps, as they work from where the user is.
 //!
 //! Whoever gives a next step writes it as if typed in the root module: `` run `tflock lock` ``. Only the run as a whole
 //! knows where it was typed.

@@ -12,7 +12,7 @@ use crate::version::Version;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Need {
-    /// Something stands in it, or would have to.
+    /// Something is in it, or would have to.
     #[default]
     Wanted,
     /// There is none, and no provider is required.
@@ -24,17 +24,17 @@ pub enum Need {
 pub struct Changes {
     pub changed: bool,
     pub written: bool,
-    /// True if the lock file itself stays as it is: what changes stands beside it.
+    /// True if the lock file itself stays unchanged: what changes is next to it.
     pub lock_stays: bool,
     /// Whether there has to be a file.
     pub need: Need,
     pub upgrading: bool,
-    /// The lock file, relative to the work tree.
+    /// The lock file, relative to the working tree.
     pub path: PathBuf,
     /// By provider, in the order of the file.
     pub changes: Vec<Change>,
     pub diff: Option<String>,
-    /// Configuration files that were written with it, or would be; relative to the work tree.
+    /// Configuration files that were written with it, or would be; relative to the working tree.
     pub edited: Vec<PathBuf>,
     pub modules: Vec<ModuleChange>,
     pub trust: Option<TrustChange>,
@@ -62,7 +62,7 @@ pub struct Review {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustChange {
-    /// The trust file, relative to the work tree.
+    /// The trust file, relative to the working tree.
     pub path: PathBuf,
     pub written: bool,
     pub pinned: Vec<(ProviderAddr, Signer)>,

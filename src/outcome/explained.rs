@@ -14,7 +14,7 @@ use crate::version::Version;
 pub enum Explained {
     Index,
     Topic(Topic),
-    /// A rule; all there is to say stands in its table.
+    /// A rule; all there is to say is in its table.
     Rule(Rule),
     /// A kind of change, as annotations call it.
     Item(ItemRule),

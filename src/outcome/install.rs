@@ -52,7 +52,7 @@ pub enum InstallState {
 }
 
 impl InstallState {
-    /// The word for machines and people.
+    /// The word for machines and users.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Installed => "installed",

@@ -49,17 +49,17 @@ pub struct Outcome {
     pub command: &'static str,
     /// One result for each root module. `many` says whether they stand under `roots` in JSON.
     pub roots: Vec<RootOutcome>,
-    /// True if more than one root module was asked for (`-C` repeated, `-r`), even if only one was found.
+    /// True if more than one root module was requested (`-C` repeated, `-r`), even if only one was found.
     pub many: bool,
-    /// What people should know beside the result; goes to standard error.
+    /// What users should know next to the result; goes to standard error.
     pub notes: Vec<String>,
     pub error: Option<Error>,
     pub code: ExitCode,
     /// The tool for whose default registry short addresses are shown; none if the root modules differ.
     pub dialect: Option<Dialect>,
-    /// How `list` of many root modules is told to people.
+    /// How `list` of many root modules is told to users.
     pub grouping: Grouping,
-    /// The form in which `why` draws a graph for people, if it is asked to.
+    /// The form in which `why` draws a graph for users, if it is asked to.
     pub graph: Option<GraphFormat>,
     /// True if root modules were searched for: commands in next steps for all of them take `-r`.
     pub recursive: bool,
@@ -85,7 +85,7 @@ impl Outcome {
         Self::of_roots(command, vec![RootOutcome { path: PathBuf::new(), body: Ok(body), findings: Vec::new() }])
     }
 
-    /// The same, the commands in its next steps such that they work from where the user stands.
+    /// The same, the commands in its next steps such that they work from where the user is.
     #[must_use]
     pub fn advised(mut self, stand: &Stand) -> Self {
         self.recursive = stand.recursive;
@@ -96,7 +96,7 @@ impl Outcome {
             }
             if let Ok(Body::Changes(changes)) = body {
                 for step in &mut changes.advice {
-                    // What all root modules can do is told once.
+                    // What all root modules can do is reported once.
                     *step = if stand.recursive { stand.for_all(step, None) } else { stand.for_root(step, path, None) };
                 }
             }
@@ -117,7 +117,7 @@ impl Outcome {
         self
     }
 
-    /// The same with a failure beside the result.
+    /// The same with a failure next to the result.
     #[must_use]
     pub fn but(mut self, error: Option<Error>) -> Self {
         if let Some(error) = error {
@@ -139,7 +139,7 @@ impl Outcome {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootOutcome {
-    /// The root module, relative to the work tree; empty for the one that the command was run in.
+    /// The root module, relative to the working tree; empty for the one that the command was run in.
     pub path: PathBuf,
     pub body: Result<Body, Error>,
     pub findings: Vec<Finding>,
@@ -166,11 +166,11 @@ impl RootOutcome {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// `why`: providers with who asks for them, and the locked version.
+    /// `why`: providers with who requires them, and the locked version.
     Requirements(Vec<Required>),
     /// `list`: the entries of the lock file.
     Entries(Arc<Vec<Listed>>),
-    /// `outdated`: the providers with the versions on offer.
+    /// `outdated`: the providers with the offered versions.
     Outdated(OutdatedReport),
     /// `outdated --modules`: the modules with what their sources offer.
     OutdatedModules(OutdatedModules),
@@ -178,7 +178,7 @@ pub enum Body {
     Changes(Changes),
     /// `diff`.
     Review(Review),
-    /// `verify`: how much is known; what is bad stands in the findings.
+    /// `verify`: how much is known; what is bad is in the findings.
     Verified(Verified),
     /// `trust`: remembered signers.
     Trust(TrustReport),
@@ -264,7 +264,7 @@ pub struct Listed {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustReport {
-    /// The trust file, relative to the work tree.
+    /// The trust file, relative to the working tree.
     pub path: PathBuf,
     /// Whether it was written; none if nothing was to be changed.
     pub changed: Option<bool>,

@@ -14,14 +14,14 @@ pub struct UsedModule {
     pub version: Option<String>,
     pub commit: Option<String>,
     pub locked: Option<bool>,
-    /// The file of the call, relative to the work tree.
+    /// The file of the call, relative to the working tree.
     pub file: PathBuf,
     pub position: Position,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstalledModules {
-    /// Where, relative to the work tree.
+    /// Where, relative to the working tree.
     pub path: PathBuf,
     pub modules: Vec<InstalledModule>,
 }
@@ -72,7 +72,7 @@ pub struct ModuleHolder {
     pub call: String,
     /// What it asks for: a constraint, or the `ref` of a git source.
     pub constraint: String,
-    /// The file of the call, relative to the work tree.
+    /// The file of the call, relative to the working tree.
     pub file: PathBuf,
     pub position: Position,
 }

@@ -37,7 +37,7 @@ pub struct InventoryProvider {
     pub program: Option<InventoryProgram>,
 }
 
-/// What is inside a provider, where that was asked for.
+/// What is inside a provider, where that was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InventoryProgram {
     /// The platform of the package that was read.

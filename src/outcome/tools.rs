@@ -21,7 +21,7 @@ pub struct FormattedFile {
     pub path: PathBuf,
     pub changed: bool,
     pub written: bool,
-    /// The canonical text of standard input, where that was asked for.
+    /// The canonical text of standard input, where that was requested.
     pub text: Option<String>,
 }
 

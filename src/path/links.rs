@@ -1,6 +1,6 @@
 //! Where paths lead over symbolic links, and which links are refused.
 //!
-//! A symbolic link that stands in a git work tree must not lead out of it or into `.git`, at any step: what it leads to
+//! A symbolic link that is in a git working tree must not lead out of it or into `.git`, at any step: what it leads to
 //! would differ from place to place, and from what was reviewed. `..` in a path that a caller names is no link. The tools
 //! make links of their own below `.terraform`, which lead anywhere; where git tracks them, that is told elsewhere.
 
@@ -90,7 +90,7 @@ fn relative(base: &Path, place: &Path) -> PathBuf {
 
 struct Step {
     part: OsString,
-    /// The work tree that must not be left, for the parts of links that stand in one.
+    /// The working tree that must not be left, for the parts of links that stand in one.
     within: Option<PathBuf>,
 }
 
@@ -181,7 +181,7 @@ impl Way {
     }
 }
 
-/// The work tree that a link must not lead out of: the one that it stands in, unless it is one of the tools.
+/// The working tree that a link must not lead out of: the one that it is in, unless it is one of the tools.
 fn confines(directory: &Path, name: &OsStr) -> Option<PathBuf> {
     let top = directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok())?;
     let way = directory.strip_prefix(top).ok()?;

@@ -26,7 +26,7 @@ pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
     joined
 }
 
-/// A path for people and reports: with slashes on every system, and without the prefix by which Windows allows long ones.
+/// A path for users and reports: with slashes on every system, and without the prefix by which Windows allows long ones.
 pub fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { with_slashes(&text) }

@@ -1,6 +1,6 @@
-//! Paths on which no symbolic link stands, asked of the system in one call.
+//! Paths on which no symbolic link is, asked of the system in one call.
 //!
-//! Linux can be told to follow no link at all, from version 5.6 on. Where it cannot, or where a link stands on the way, the
+//! Linux can be told to follow no link at all, from version 5.6 on. Where it cannot, or where a link is on the way, the
 //! callers go step by step: most paths have none, and for them that would be a call for each part.
 
 use std::collections::HashSet;
@@ -34,7 +34,7 @@ fn leads_to_remembered(path: &Path) -> bool {
         && (!has_parents || path.ancestors().all(|above| is_remembered(&lexical(Path::new(""), above))))
 }
 
-/// Opens what stands at a path for reading, without waiting for the other end of a pipe; none if a link is on the way, or
+/// Opens what is at a path for reading, without waiting for the other end of a pipe; none if a link is on the way, or
 /// if the system cannot tell.
 #[cfg(target_os = "linux")]
 pub fn open(path: &Path) -> io::Result<Option<File>> {

@@ -1,18 +1,18 @@
-//! The git work tree around a directory, found without git.
+//! The git working tree around a directory, found without git.
 //!
 //! Source: `git help repository-layout` and `git help gitrepository-layout`, as far as it goes by directory entries: the
-//! first directory upwards that holds `.git`, a directory or (in linked work trees and submodules) a file.
+//! first directory upwards that holds `.git`, a directory or (in linked working trees and submodules) a file.
 
 use std::path::{Path, PathBuf};
 
 use super::{lexical, no_follow};
 
-/// A directory, and the work tree around it.
+/// A directory, and the working tree around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// The directory, absolute and without symbolic links, as far as that can be known.
     pub directory: PathBuf,
-    /// The top of the work tree that it is in; none outside of git.
+    /// The top of the working tree that it is in; none outside of git.
     pub top: Option<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ impl Place {
         self.top.as_ref().unwrap_or(&self.directory)
     }
 
-    /// The way from the top of the work tree, empty at the top; none outside of git.
+    /// The way from the top of the working tree, empty at the top; none outside of git.
     pub fn way(&self) -> Option<&Path> {
         self.directory.strip_prefix(self.top.as_ref()?).ok()
     }
@@ -47,14 +47,14 @@ pub fn tops(directory: &Path) -> Vec<PathBuf> {
     std::iter::successors(top(directory), around).collect()
 }
 
-/// The directories whose files a pull request could write: the tops of all work trees that a directory is in, or outside of
+/// The directories whose files a pull request could write: the tops of all working trees that a directory is in, or outside of
 /// git the directory itself.
 pub fn trees(directory: &Path) -> Vec<PathBuf> {
     let tops = tops(directory);
     if tops.is_empty() { vec![absolute(directory)] } else { tops }
 }
 
-/// The top of the work tree that a directory is in, absolute and without symbolic links. None outside of git.
+/// The top of the working tree that a directory is in, absolute and without symbolic links. None outside of git.
 pub fn top(directory: &Path) -> Option<PathBuf> {
     above_or_at(&absolute(directory))
 }
@@ -64,14 +64,14 @@ pub fn boundary(root: &Path) -> PathBuf {
     Place::of(root).boundary().to_owned()
 }
 
-/// The top of the work tree around a directory and the way down from there; none at the top and outside of git.
+/// The top of the working tree around a directory and the way down from there; none at the top and outside of git.
 pub fn above(directory: &Path) -> Option<(PathBuf, PathBuf)> {
     let place = Place::of(directory);
     let prefix = place.way().filter(|prefix| !prefix.as_os_str().is_empty())?.to_owned();
     Some((place.top?, prefix))
 }
 
-/// The way from the top of the work tree down to a directory, empty at the top; none outside of git.
+/// The way from the top of the working tree down to a directory, empty at the top; none outside of git.
 pub fn place(directory: &Path) -> Option<PathBuf> {
     Place::of(directory).way().map(Path::to_owned)
 }
@@ -89,7 +89,7 @@ pub fn absolute(directory: &Path) -> PathBuf {
         .unwrap_or_else(|_| directory.to_owned())
 }
 
-/// True if a directory is in one of some work trees, by whatever spelling: then whoever changes these can fill it.
+/// True if a directory is in one of some working trees, by whatever spelling: then whoever changes these can fill it.
 pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
     let place = real_path(directory);
     trees.iter().any(|tree| place.starts_with(real_path(tree)))

@@ -1,4 +1,4 @@
-//! Which versions may be newly selected, beside what the constraints say.
+//! Which versions may be newly selected, next to what the constraints say.
 
 use std::fmt;
 use std::sync::Arc;

@@ -141,7 +141,7 @@ impl Query {
         }
     }
 
-    /// What a release must be beside its number, for this root module.
+    /// What a release must be next to its number, for this root module.
     pub fn release_criteria(&self, complete: bool) -> ReleaseCriteria {
         let platforms = self.platforms.iter().filter(|platform| complete && !self.rules.optional.contains(platform));
         ReleaseCriteria {

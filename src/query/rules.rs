@@ -14,7 +14,7 @@ pub struct Rules {
     pub signature: SignatureRule,
     /// True if the settings themselves say that releases must be signed, whoever serves them.
     pub signature_stated: bool,
-    /// What is made of the hashes that the origin reports beside the signed ones.
+    /// What is made of the hashes that the origin reports next to the signed ones.
     pub reported: ReportedRule,
     pub imported: bool,
     pub indexes: Vec<Index>,
@@ -31,7 +31,7 @@ pub struct Rules {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Exclusion {
-    /// Those that somebody asked to leave out: signed later. The protocol of registries knows no date of publication.
+    /// Those that someone asked to leave out: signed later. The protocol of registries knows no date of publication.
     pub not_after: Option<SystemTime>,
     /// Those that are too young for the policy: signed later.
     pub too_young_after: Option<SystemTime>,

@@ -1,7 +1,7 @@
 //! One version for many root modules.
 //!
 //! If a release suits all of them, each gets the newest such release; else each gets the newest that suits itself, as if
-//! the others were not there. There is nothing in between, so that people can tell beforehand what they get.
+//! the others were not there. There is nothing in between, so that users can tell beforehand what they get.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ impl SameVersion {
             && self.within.iter().all(|(within, from)| within.allows(from, version))
     }
 
-    /// What a release must be beside its number. A recorded one is excused only if all record it.
+    /// What a release must be next to its number. A recorded one is excused only if all record it.
     pub fn release_criteria(&self) -> ReleaseCriteria {
         let recorded = self.recorded.first().filter(|_| self.recorded.len() == 1).cloned().flatten();
         ReleaseCriteria {
@@ -120,7 +120,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// What is asked of the release beside its number.
+    /// What is asked of the release next to its number.
     fn release(recorded: Option<&str>, platforms: &[&str], exclusions: Exclusion) -> ReleaseCriteria {
         let platforms = platforms.iter().map(|platform| platform.parse().unwrap()).collect();
         ReleaseCriteria { recorded: recorded.map(version), platforms, exclusions: vec![exclusions] }

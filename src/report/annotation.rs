@@ -30,7 +30,7 @@ pub(super) struct Annotation {
 }
 
 impl Annotation {
-    /// The same for the same remark in every run, wherever in the file it stands.
+    /// The same for the same remark in every run, wherever in the file it is.
     pub(super) fn fingerprint(&self) -> String {
         let file = self.file.as_deref().unwrap_or_default();
         let address = self.address.as_deref().unwrap_or_default();

@@ -13,12 +13,12 @@ use crate::error::Error;
 use crate::finding::Position;
 use crate::redact;
 
-/// All errors of a run for people, each with its place and its next steps.
+/// All errors of a run for users, each with its place and its next steps.
 pub(super) fn human(error: &Error, style: Style) -> String {
     each_once(error.each(), style)
 }
 
-/// Errors for people. Those that differ only in their place are told once, with their count.
+/// Errors for users. Those that differ only in their place are told once, with their count.
 pub(super) fn each_once<'a>(errors: impl Iterator<Item = &'a Error>, style: Style) -> String {
     let (mut told, mut at): (Vec<(&Error, usize)>, HashMap<_, usize>) = Default::default();
     for error in errors {
@@ -38,7 +38,7 @@ pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
     // Writing to a string cannot fail, here and below.
     let message = flow("error: ".len(), &printable(&error.message), style);
     let _ = writeln!(text, "{} {message}", style.paint(Paint::Bad, "error:"));
-    // A path or an address that stands in the message already need not stand below it again.
+    // A path or an address that is in the message already need not stand below it again.
     let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
     let file = error.file.as_deref();
     let told = file.is_some_and(|file| words.any(|word| word == slashed(file)));

@@ -87,7 +87,7 @@ impl RootSummary {
         if self.verbose { names(paths) } else { self.label(paths) }
     }
 
-    /// A text whose first line ends with the root modules; with -v every name stands below.
+    /// A text whose first line ends with the root modules; with -v every name is below.
     pub(super) fn append_to(self, text: &str, paths: &[&Path]) -> String {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let names = self.names_below(paths).unwrap_or_default();
@@ -236,7 +236,7 @@ impl<'a> Changed<'a> {
         all
     }
 
-    /// How many providers changed, by risk, and how many new checksums no server was asked about.
+    /// How many providers changed, by risk, and how many new checksums no request was sent about.
     pub(super) fn total(&self) -> String {
         let files =
             if self.files.len() > 1 { format!("{} lock files changed; ", self.files.len()) } else { String::new() };

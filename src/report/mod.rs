@@ -1,8 +1,8 @@
 //! Reports: an [`Outcome`] as text, one format a file.
 //!
 //! A format is a pure function to a string; it knows neither where the text goes nor what the terminal can. What goes
-//! to standard output ([`render`], [`failure()`]) is kept apart from what is said beside it ([`remarks`]). Text from
-//! outside passes [`printable()`] before people see it.
+//! to standard output ([`render`], [`failure()`]) is kept apart from what is said next to it ([`remarks`]). Text from
+//! outside passes [`printable()`] before users see it.
 
 mod annotation;
 mod commit;
@@ -87,7 +87,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// How wide lines may be: never so narrow that nothing fits beside an indent.
+    /// How wide lines may be: never so narrow that nothing fits next to an indent.
     fn room(self) -> usize {
         self.width.map_or(usize::MAX, |width| width.max(LEAST_WIDTH))
     }
@@ -123,7 +123,7 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
     }
 }
 
-/// What is said beside the result, as it goes to standard error: notes, failures, and findings that are no part of the
+/// What is said next to the result, as it goes to standard error: notes, failures, and findings that are no part of the
 /// result. In formats that hold failures and findings themselves only notes are left.
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
@@ -134,7 +134,7 @@ pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     }
 }
 
-/// A run that failed before there was any outcome: the text for standard output, empty for people. The command is
+/// A run that failed before there was any outcome: the text for standard output, empty for users. The command is
 /// unknown if the arguments do not parse.
 pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
     match format {

@@ -97,7 +97,7 @@ fn pinned_to_another() -> Trust {
     Trust { old: Some(pins.clone()), new: Some(pins) }
 }
 
-/// A world in which the releases of the old side are signed, and those of the new side were asked for.
+/// A world in which the releases of the old side are signed, and those of the new side were requested.
 fn signed(changes: &[Change]) -> Packages {
     let mut known = Packages::default();
     for change in changes {

@@ -1,4 +1,4 @@
-//! Documents against a JSON Schema: as much of the standard as our schema uses, and stricter: whatever stands in a document
+//! Documents against a JSON Schema: as much of the standard as our schema uses, and stricter: whatever is in a document
 //! is named by the schema. The command tests read this file too.
 
 use std::collections::BTreeSet;

@@ -79,7 +79,7 @@ fn findings(root: &RootOutcome) -> Option<String> {
     (!told.is_empty()).then(|| format!("findings: {}", told.join(", ")))
 }
 
-/// The most sources without an answer that people are told of.
+/// The most sources without an answer that users are told of.
 const MOST_UNANSWERED: usize = 3;
 
 /// The first sources that gave no answer, each once, and how many others did not either.

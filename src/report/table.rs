@@ -10,7 +10,7 @@ pub(super) struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
-    /// For people: two spaces between columns, nothing at the ends of lines.
+    /// For users: two spaces between columns, nothing at the ends of lines.
     pub(super) fn text(&self, style: Style) -> String {
         let columns = Columns { widths: widths(self.headings, &self.rows), style };
         let mut text = style.paint(Paint::Strong, columns.line(&self.headings)).to_string();
@@ -100,7 +100,7 @@ impl<const N: usize> Columns<N> {
     }
 }
 
-/// How far what goes on below stands from the left, where there is no room in its column.
+/// How far what goes on below is from the left, where there is no room in its column.
 const BELOW: usize = 4;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Whole reports, for people and for programs.
+//! Whole reports, for users and for programs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

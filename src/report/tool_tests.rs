@@ -1,4 +1,4 @@
-//! The commands that are not about changes: for people their lines, for programs fields.
+//! The commands that are not about changes: for users their lines, for programs fields.
 
 use std::path::PathBuf;
 

@@ -11,7 +11,7 @@ pub(super) fn width(text: &str) -> usize {
 /// Words that belong to the one behind them.
 const BEFORE: [&str; 8] = ["~>", ">=", "<=", ">", "<", "=", "!=", "->"];
 
-/// The words of a text, each with the operators before it; what stands between backticks, to be pasted, is one word.
+/// The words of a text, each with the operators before it; what is between backticks, to be pasted, is one word.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut open, mut quoted) = (false, false);
@@ -44,7 +44,7 @@ pub(super) fn flow(before: usize, text: &str, style: Style) -> String {
     wrap(text, room.saturating_sub(before), room - INDENT.len()).join(&format!("\n{INDENT}"))
 }
 
-/// What stands before the lines of a sentence but the first.
+/// What is before the lines of a sentence but the first.
 const INDENT: &str = "    ";
 
 /// The lines of a text, none wider than asked unless one word is; the first may have less room.
@@ -55,7 +55,7 @@ pub(super) fn wrap(text: &str, first: usize, room: usize) -> Vec<String> {
         let count = lines.len();
         let Some(line) = lines.last_mut() else { continue };
         let needed = width(line) + usize::from(!line.is_empty()) + width(word);
-        // What does not fit beside a label may begin on the next line, even if that is the first word.
+        // What does not fit next to a label may begin on the next line, even if that is the first word.
         if needed > limit && (!line.is_empty() || (count == 1 && first < room)) {
             lines.push(word.clone());
         } else {

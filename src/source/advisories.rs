@@ -86,7 +86,7 @@ enum Documents {
 }
 
 impl Database {
-    /// Reads the index of a database. Without a client no server is asked.
+    /// Reads the index of a database. Without a client no request is sent.
     pub async fn open(
         place: &DatabasePlace,
         client: Option<Client>,

@@ -44,7 +44,7 @@ impl DirectoryMirror {
         Ok(packages.map(|(platform, package)| (platform, MirrorPackage::Local(package))).collect())
     }
 
-    /// The copies of what was signed that stand beside the packed packages.
+    /// The copies of what was signed that stand next to the packed packages.
     pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let folder = self.aside(move |mirror| {

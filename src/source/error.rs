@@ -1,4 +1,4 @@
-//! Why a source gave no usable answer, and what people are told of it.
+//! Why a source gave no usable answer, and what users are told of it.
 
 use url::Url;
 

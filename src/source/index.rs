@@ -34,7 +34,7 @@ pub struct SharedIndexes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexAnswer {
     pub entry: Option<IndexEntry>,
-    /// What people should know; said once of an index.
+    /// What users should know; said once of an index.
     pub note: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Where the publisher of a release tells about it. All of it is somebody's word: nothing is asked there, and people
+//! Where the publisher of a release tells about it. All of it is someone's word: nothing is asked there, and users
 //! are shown https only.
 
 use url::Url;
@@ -6,7 +6,7 @@ use url::Url;
 /// The longest URL that is worth showing, in bytes.
 const LONGEST: usize = 400;
 
-/// The page of a release, where its package lies beside it: `OWNER/REPOSITORY/releases/download/TAG/FILE`, as GitHub,
+/// The page of a release, where its package lies next to it: `OWNER/REPOSITORY/releases/download/TAG/FILE`, as GitHub,
 /// Gitea and Forgejo have it.
 pub(super) fn beside_download(package: &Url) -> Option<Url> {
     let segments: Vec<&str> = package.path_segments()?.collect();

@@ -64,7 +64,7 @@ impl Method {
         Place::Direct { download_retries: None }.into()
     }
 
-    /// The methods that a source of packages stands for, in the order in which they are asked. A relative path in the
+    /// The methods that a source of packages means, in the order in which they are asked. A relative path in the
     /// CLI configuration starts from `root`, the directory that the tools would run in.
     pub fn of(
         choice: &SourceChoice,

@@ -39,7 +39,7 @@ pub struct SignedCopies {
     pub keys: Vec<String>,
 }
 
-/// The names of the copies of what was signed, beside the packages: checksums, signature, keys.
+/// The names of the copies of what was signed, next to the packages: checksums, signature, keys.
 pub fn copy_names(addr: &ProviderAddr, version: &Version) -> [String; 3] {
     let sums = format!("terraform-provider-{}_{version}_SHA256SUMS", addr.type_name());
     [sums.clone(), format!("{sums}.sig"), format!("{sums}.asc")]
@@ -48,7 +48,7 @@ pub fn copy_names(addr: &ProviderAddr, version: &Version) -> [String; 3] {
 pub type MirrorPackages = BTreeMap<Platform, MirrorPackage>;
 
 impl Mirror {
-    /// The mirror, as people know it.
+    /// The mirror, as users know it.
     pub fn shown(&self) -> String {
         match self {
             Self::Directory(mirror) => format!("the filesystem mirror {}", mirror.base().display()),

@@ -44,7 +44,7 @@ pub struct MirrorArchive {
     pub hashes: Vec<PackageHash>,
 }
 
-/// As people know it.
+/// As users know it.
 const MIRROR: &str = "the network mirror";
 
 impl NetworkMirror {
@@ -123,7 +123,7 @@ impl NetworkMirror {
         Ok(read.collect())
     }
 
-    /// The mirror's copies of what was signed, beside the packages, if it has all of them. That a file is not served, for
+    /// The mirror's copies of what was signed, next to the packages, if it has all of them. That a file is not served, for
     /// whatever reason but that the server fails, says that there is no copy.
     pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         let [sums, signature, keys] = copy_names(addr, version);
@@ -157,7 +157,7 @@ impl NetworkMirror {
         })
     }
 
-    /// A file beside the packages of a provider.
+    /// A file next to the packages of a provider.
     async fn ask(
         &self,
         addr: &ProviderAddr,

@@ -18,7 +18,7 @@ use crate::release::offer::Offer;
 use crate::release::reported::ReportedPackages;
 use crate::version::Version;
 
-/// As people know it.
+/// As users know it.
 const REGISTRY: &str = "the registry";
 
 /// The origin registries: each address is asked for at its own host.

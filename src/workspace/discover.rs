@@ -26,7 +26,7 @@ pub struct Discovered {
 }
 
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that are called
-/// from nowhere in the work tree. Settings keep directories out of the search: those of the work tree if none are given.
+/// from nowhere in the working tree. Settings keep directories out of the search: those of the working tree if none are given.
 pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, Error> {
     let survey = below::survey(start)?;
     let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);

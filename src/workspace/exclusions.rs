@@ -11,7 +11,7 @@ use crate::settings::{self, Exclude, FILE_NAME, Settings};
 pub struct Exclusions(BTreeMap<PathBuf, Vec<Exclude>>);
 
 impl Exclusions {
-    /// Those of the settings files above some directories, relative to where a search began, up to the top of its work tree.
+    /// Those of the settings files above some directories, relative to where a search began, up to the top of its working tree.
     /// Settings that cannot be read are an error where they are used; they exclude nothing.
     pub fn of_work_tree<'a>(start: &Path, directories: impl IntoIterator<Item = &'a Path>) -> Self {
         let place = Place::of(start);

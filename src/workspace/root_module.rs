@@ -1,6 +1,6 @@
 //! One root module as it is read: its lock file, then its configuration.
 //!
-//! Reading is in steps, so that somebody can be asked between them; no step holds a lock.
+//! Reading is in steps, so that someone can be asked between them; no step holds a lock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Reading {
     pub missing: MissingModules,
     /// Whether a module counts as installed where the other tool installed it.
     pub of_either_tool: bool,
-    /// Whether there must be configuration where there is no lock file. Beside a lock file there need not be any, as
+    /// Whether there must be configuration where there is no lock file. Next to a lock file there need not be any, as
     /// Terragrunt leaves it.
     pub required: bool,
 }

@@ -30,15 +30,15 @@ pub struct RunSettings {
     pub root: PathBuf,
     /// The same, absolute and without symbolic links.
     pub place: PathBuf,
-    /// The same as reports name it: from the top of the work tree, empty at the top; outside of git as it was named, empty
+    /// The same as reports name it: from the top of the working tree, empty at the top; outside of git as it was named, empty
     /// for the directory of the process.
     pub path: PathBuf,
-    /// The directory that reading of settings and writing are confined to: the top of the work tree, or the root module.
+    /// The directory that reading of settings and writing are confined to: the top of the working tree, or the root module.
     pub boundary: PathBuf,
     pub dialect: Dialect,
     /// `.tflock.hcl`, all files of it together.
     pub settings: Settings,
-    /// The trust file of the work tree.
+    /// The trust file of the working tree.
     pub trust: TrustPlace,
     /// Where packages come from, if the command line names it.
     pub source: Option<SourceChoice>,
@@ -124,7 +124,7 @@ impl RunSettings {
         self.modules.clone().load_tree(&self.root, options, &self.module_terms(), &|_| {})
     }
 
-    /// The same root module, with the modules fetched that its tree lacks; then no server is asked any more. What is wrong
+    /// The same root module, with the modules fetched that its tree lacks; then no request is sent any more. What is wrong
     /// with the tree is told when it is read. What is known of it is shown each time before more is fetched.
     #[must_use]
     pub fn with_modules_fetched(mut self, show: &dyn Fn(&Self, &Arc<Tree>)) -> Self {
@@ -168,7 +168,7 @@ impl RunSettings {
         let forbidden =
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
         let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
-            // Without the name of the call: what cannot be fetched is told once, wherever it is called.
+            // Without the name of the call: what cannot be fetched is reported once, wherever it is called.
             let of_call = if module.request.is_some() { String::new() } else { format!("module {}: ", module.key) };
             let message = format!("{of_call}{}, so its requirements are unknown", reason.message);
             Error { message, ..reason.clone() }

@@ -16,7 +16,7 @@ pub struct Scope {
     pub named: Vec<PathBuf>,
     /// The tool that was named, which counts before any settings file.
     pub tool: Option<ToolChoice>,
-    /// The trust file that was named, in place of the one at the top of the work tree.
+    /// The trust file that was named, in place of the one at the top of the working tree.
     pub trust_file: Option<PathBuf>,
     /// Where packages come from, if that was named, which counts before any settings file.
     pub source: Option<SourceChoice>,

@@ -38,7 +38,7 @@ pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSett
     Ok(RunSettings { path: shown.to_owned(), ..settings })
 }
 
-/// The same root module under settings that do not stand in the work tree. Where they name no tool, it is that of the
+/// The same root module under settings that do not stand in the working tree. Where they name no tool, it is that of the
 /// lock file `before`, if there was one.
 pub fn with_base_settings(
     root: RunSettings,
@@ -51,7 +51,7 @@ pub fn with_base_settings(
     RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
 }
 
-/// The directory beside one that is not there which was probably meant.
+/// The directory next to one that is not there which was probably meant.
 fn near(directory: &Path) -> Option<String> {
     let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = directory.file_name()?.to_str()?;
@@ -111,7 +111,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     })
 }
 
-/// The trust file: the one that was named, else the one at the top of the work tree.
+/// The trust file: the one that was named, else the one at the top of the working tree.
 fn trust_place(root: &Place, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
     if let Some(named) = named {
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
@@ -120,7 +120,7 @@ fn trust_place(root: &Place, named: Option<&Path>, environment: &Environment) ->
     Ok(TrustPlace { shown: shown(root, &path, environment), path })
 }
 
-/// A file as reports name it: from the top of the work tree, outside of git from the directory of the process.
+/// A file as reports name it: from the top of the working tree, outside of git from the directory of the process.
 fn shown(root: &Place, path: &Path, environment: &Environment) -> PathBuf {
     let within = root.top.as_ref().and_then(|top| path.strip_prefix(top).ok().map(Path::to_owned));
     within.unwrap_or_else(|| shown_from(&environment.directory, path))
@@ -143,7 +143,7 @@ pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<D
     Ok(stated(&settings, scope).unwrap_or_else(clues))
 }
 
-/// The tool that somebody named: flag, else settings.
+/// The tool that someone named: flag, else settings.
 fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
     scope.tool.map_or_else(|| settings.dialect(), ToolChoice::dialect)
 }

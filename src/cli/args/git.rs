@@ -54,7 +54,7 @@ pub(in crate::cli) struct TextconvArgs {
 }
 
 impl MergeArgs {
-    /// What was asked for.
+    /// What was requested.
     pub(in crate::cli) fn request(&self) -> Request {
         match (&self.base, &self.ours, &self.theirs) {
             (Some(base), Some(ours), Some(theirs)) => Request::Drive(Driven {

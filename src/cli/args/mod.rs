@@ -125,7 +125,7 @@ pub(super) struct HelpArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock man lock > ~/.local/share/man/man1/tflock-lock.1")]
 pub(super) struct ManArgs {
-    /// The command; what stands below it is on the same page.
+    /// The command; what is below it is on the same page.
     #[arg(value_name = "COMMAND")]
     pub(super) command: Vec<String>,
 }
@@ -138,7 +138,7 @@ pub(super) struct ManArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock completions bash > ~/.local/share/bash-completion/completions/tflock")]
 pub(super) struct CompletionsArgs {
-    /// The shell; that of the variable SHELL unless told otherwise.
+    /// The shell; that of the variable SHELL by default.
     #[arg(value_name = "SHELL")]
     shell: Option<Shell>,
 }

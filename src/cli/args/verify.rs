@@ -70,7 +70,7 @@ enum Inconclusive {
 }
 
 impl VerifyArgs {
-    /// What was asked for.
+    /// What was requested.
     pub(in crate::cli) fn request(&self) -> Request {
         let trust_change_allowed = self.allow_trust_change;
         Request {

@@ -23,7 +23,7 @@ provider \"registry.opentofu.org/hashicorp/null\" {
 const LOOSE: &str =
     "provider \"registry.opentofu.org/hashicorp/null\" {\nconstraints=\"~> 3.2\"\n version=\"3.2.4\"\n}\n";
 
-/// A root module outside of any work tree.
+/// A root module outside of any working tree.
 struct Root(TempDir);
 
 impl Root {

@@ -38,7 +38,7 @@ pub(super) fn packages(changes: &[Change], asked: &Releases, cache: &Cache, now:
     known
 }
 
-/// The entries that registries would have to be asked about: releases with the hashes that came or went; under another
+/// The entries that registries would have to be asked about: releases with the hashes that were added or removed; under another
 /// version with those that were kept, too.
 pub(super) fn questions(changes: &[Change]) -> LockFile {
     let mut questions = LockFile::new();

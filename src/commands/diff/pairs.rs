@@ -24,7 +24,7 @@ pub(super) const NO_COMMIT: &str = "nothing";
 
 #[derive(Debug, Clone, Default)]
 pub struct Side {
-    /// What it is, for people: a file, a commit, the work tree.
+    /// What it is, for users: a file, a commit, the working tree.
     pub name: String,
     /// The text; none if there is no file.
     pub text: Option<Vec<u8>>,
@@ -40,7 +40,7 @@ pub struct Pair {
     pub new: Side,
     /// The tool whose rules hold, if it was said; else each text tells.
     pub dialect: Option<Dialect>,
-    /// The texts of the module lock file beside it, before and now.
+    /// The texts of the module lock file next to it, before and now.
     pub modules: [Option<Vec<u8>>; 2],
 }
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Knowledge<'_> {
 
 /// Explains what changed.
 ///
-/// A text that the tools refuse is compared as far as it can be read; what is wrong with it stands in the findings.
+/// A text that the tools refuse is compared as far as it can be read; what is wrong with it is in the findings.
 pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
     let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();
     let (body, findings) = match compare(pair, known) {
@@ -168,7 +168,7 @@ fn modules(pair: &Pair) -> Result<(Vec<ModuleChange>, Vec<Finding>), Error> {
     Ok((changes, findings))
 }
 
-/// The changes of two texts, before anybody judges them; nothing for texts that cannot be read.
+/// The changes of two texts, before anyone judges them; nothing for texts that cannot be read.
 pub fn changes(pair: &Pair) -> Vec<Change> {
     match [&pair.old, &pair.new].map(|side| read(pair, side)) {
         [Ok(old), Ok(new)] => diff::changes(&old.lock, &new.lock),
@@ -199,7 +199,7 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, trust: &Trust) -
     placed.map(|finding| Finding { position: change.position, ..finding }).collect()
 }
 
-/// The finding that an entry was changed, where the release on offer is the one that it recorded before, or has what it
+/// The finding that an entry was changed, where the offered release is the one that it recorded before, or has what it
 /// recorded before for another version.
 fn altered(change: &Change, knowledge: &release::Lookup, before: &str) -> Option<Finding> {
     let release = knowledge.release().filter(|release| release.current)?;

@@ -1,4 +1,4 @@
-//! The command: what is compared, which sources to ask, and how it ends.
+//! The command: what is compared, which sources to use, and how it ends.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -43,7 +43,7 @@ impl Found {
         self.stored.iter().find(|stored| recorded.contains(&stored.h1))
     }
 
-    /// True if the package on offer is one of the recorded release: its archive is recorded, or another package is.
+    /// True if the offered package is one of the recorded release: its archive is recorded, or another package is.
     pub(super) fn is_of_release(&self, recorded: &PackageHashes) -> bool {
         let mut zh = self.unrecorded.iter().filter(|hash| hash.scheme() == HashScheme::Zh);
         let shown = |release: &Arc<Release>| recorded.iter().any(|hash| release.owns(hash));
@@ -74,7 +74,7 @@ impl<'a> Fetching<'a> {
         Ok(Self { store, known, notes: Mutex::default(), _temporary: temporary })
     }
 
-    /// What people should know, a line each.
+    /// What users should know, a line each.
     pub(super) fn notes(&self) -> Vec<String> {
         let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
         notes.into_iter().collect()

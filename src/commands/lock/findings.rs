@@ -31,7 +31,7 @@ impl Root {
         findings.into_iter().map(place).collect()
     }
 
-    /// Who asks for a provider, in files as reports name them.
+    /// Who requires a provider, in files as reports name them.
     pub(super) fn shown(&self, requirement: &Requirement) -> Requirement {
         let folder = &self.settings.path;
         let mut shown = requirement.clone();
@@ -51,7 +51,7 @@ impl Root {
         }
     }
 
-    /// What the settings say of a provider before anybody is asked about it, at the place that requires it.
+    /// What the settings say of a provider before any request about it, at the place that requires it.
     pub(super) fn against(&self, addr: &ProviderAddr, step: &Query) -> Vec<Finding> {
         let version = match &step.selection {
             Selection::Keep(version) | Selection::Exactly(version) => Some(version),

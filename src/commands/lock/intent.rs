@@ -42,7 +42,7 @@ fn state_providers(path: &Path, settings: &RunSettings) -> Result<BTreeSet<Provi
     providers_in_state(&text, settings.dialect).map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))
 }
 
-/// The platforms that were asked for, else those of the settings; none if none were named.
+/// The platforms that were requested, else those of the settings; none if none were named.
 pub(super) fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
     let stated = || settings.settings.platforms.clone().unwrap_or_default();
     let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };

@@ -52,7 +52,7 @@ pub(super) struct Job {
     pub(super) path: PathBuf,
     pub(super) root: Root,
     pub(super) plan: Plan,
-    /// What the settings say of providers before anybody is asked about them.
+    /// What the settings say of providers before any request about them.
     against: BTreeMap<ProviderAddr, Vec<Finding>>,
     /// The steps of the plan that local facts do not answer and the settings do not forbid.
     pub(super) open: BTreeMap<ProviderAddr, Query>,

@@ -12,7 +12,7 @@ use crate::query::cached;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LockedFor {
     by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
-    /// Of all entries: somebody fetched a package for them.
+    /// Of all entries: someone fetched a package for them.
     fetched: BTreeSet<Platform>,
     /// Known by the report of a registry only, which `init` writes for all of its platforms, whoever uses them.
     reported: BTreeMap<Hostname, BTreeSet<Platform>>,

@@ -42,7 +42,7 @@ impl Addition {
     }
 
     pub(in crate::commands) fn request(&self, addr: &ProviderAddr, constraint: Option<&str>) -> AddRequest {
-        // A bare type is an address to the tools, but not one that people write.
+        // A bare type is an address to the tools, but not one that users write.
         let source = if self.source.contains('/') {
             self.source.clone()
         } else {

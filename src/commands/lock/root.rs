@@ -1,4 +1,4 @@
-//! One root module, with all that is read for it before anybody is asked.
+//! One root module, with all that is read for it before any request.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ pub struct Root {
     pub(in crate::commands) modules: LockedModules,
     /// Modules that are not installed, by their names, where that is accepted.
     pub(in crate::commands) missing_modules: Vec<String>,
-    /// True if the lock file stays as it is, whether or not it is canonical.
+    /// True if the lock file stays unchanged, whether or not it is canonical.
     pub(in crate::commands) untouched: bool,
     /// True if it was found, not named.
     pub(super) found: bool,

@@ -49,7 +49,7 @@ impl RuleBook {
         let opentofu = settings.dialect == Dialect::OpenTofu;
         let mut own = settings.settings.clone();
         if !settings.cache {
-            // Who asks for no index of known hashes means those of others, too.
+            // Who requires no index of known hashes means those of others, too.
             own.indexes.clear();
         }
         let enforced = |name: &str| opentofu && settings.variables.get(name) == Some("true");
@@ -97,7 +97,7 @@ impl RuleBook {
         leveled(finding, version, (&self.settings, self.now))
     }
 
-    /// What the settings say of a provider, and of the version that is kept or asked for, before anybody is asked.
+    /// What the settings say of a provider, and of the version that is kept or asked for, before any request.
     pub(in crate::commands) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
         let of_address = policy::of_address(addr, &self.settings);
         let of_release = version.map(|version| policy::of_release(addr, version, &self.settings)).unwrap_or_default();
@@ -165,14 +165,14 @@ impl RuleBook {
         }
     }
 
-    /// What others computed may be written unless somebody asks for what is computed here.
+    /// What others computed may be written unless someone asks for what is computed here.
     fn imported(&self, addr: &ProviderAddr) -> bool {
         let of_host = self.settings.hosts.get(addr.host()).and_then(|rules| rules.h1);
         let policy = [self.h1, self.settings.policy.h1, of_host];
         !self.enforce_signature && !policy.contains(&Some(H1Rule::Verified))
     }
 
-    /// The shared indexes that may be asked. One inside of the work tree could be forged by whoever changes that.
+    /// The shared indexes that may be asked. One inside of the working tree could be forged by whoever changes that.
     fn indexes(&self, addr: &ProviderAddr) -> Vec<Index> {
         let counts = |index: &&Index| index.trust == IndexTrust::Verified || self.imported(addr);
         let all = self.settings.indexes.values().filter(counts);

@@ -1,4 +1,4 @@
-//! One version of each provider for all root modules of a run, where that was asked for.
+//! One version of each provider for all root modules of a run, where that was requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -104,7 +104,7 @@ mod tests {
         assert!(error.hints[0].ends_with("add one with the source that is meant"), "{:?}", error.hints);
         let error = told(&[("acme/x", RequiredProviders, "x")], "acme/x");
         assert_eq!((error.hints, error.position.unwrap().line), (vec!["look".to_owned()], 1));
-        // What was typed stands in no file.
+        // What was typed is in no file.
         assert_eq!(told(&[], "acme/x").file, None);
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a mirror is whole, unchanged, and has what lock files ask for. No server is asked.
+//! Whether a mirror is whole, unchanged, and has what lock files require. No request is sent.
 //!
 //! The copies of signed documents that stand in the mirror take the place of a registry's answers, so that lock files
 //! are judged by them as `verify --offline` judges them by the cache.
@@ -42,7 +42,7 @@ pub(super) fn check(
         Checked { args, contents: &contents, root: &root, known: &known }.finish(outcome)
     });
     let mut checked: Vec<RootOutcome> = checked.collect();
-    // What is wrong with the mirror itself is told once.
+    // What is wrong with the mirror itself is reported once.
     if let Some(first) = checked.first_mut() {
         first.findings.extend(contents.findings(now));
     }
@@ -67,7 +67,7 @@ impl Checked<'_> {
             match self.contents.hashes.get(&key) {
                 Some(Ok(hashes)) => findings.extend(self.package(&key, hashes, &mut report)),
                 None if self.is_missed(&key, need) => findings.push(lacks(&key, "the mirror has no package of")),
-                // That it cannot be read is told once, for the whole mirror.
+                // That it cannot be read is reported once, for the whole mirror.
                 None | Some(Err(_)) => {}
             }
         }

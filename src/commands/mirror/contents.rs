@@ -1,4 +1,4 @@
-//! A mirror as it stands on disk: what is in it, and what is wrong with it whatever lock files say.
+//! A mirror as it is on disk: what is in it, and what is wrong with it, whatever lock files say.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -35,7 +35,7 @@ enum Begun {
     Unread(RootOutcome),
 }
 
-/// The packages that were asked for, by package.
+/// The packages that were requested, by package.
 type Answers = BTreeMap<PackageKey, CopyAnswer>;
 
 pub(super) fn copy(

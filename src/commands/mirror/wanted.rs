@@ -34,7 +34,7 @@ pub(super) fn queries<'a>(roots: impl Iterator<Item = &'a Root>, args: &MirrorAr
     questions.queries
 }
 
-/// The platforms that somebody named: by flag, else in the settings.
+/// The platforms that someone named: by flag, else in the settings.
 fn named<'a>(args: &'a MirrorArgs, root: &'a Root) -> Option<&'a [Platform]> {
     let flags = Some(&args.platforms[..]).filter(|platforms| !platforms.is_empty());
     flags.or(root.settings().settings.platforms.as_deref())
@@ -77,7 +77,7 @@ pub(super) fn wanted(
     root.lock().iter().filter(|(addr, _)| !refused(addr)).flat_map(of_entry).collect()
 }
 
-/// What of the judgment is about releases. What the configuration asks for is the business of `verify`, unless there is
+/// What of the judgment is about releases. What the configuration requires is the business of `verify`, unless there is
 /// no lock file that could be read.
 pub(super) fn of_releases(outcome: &mut RootOutcome, root: &Root) {
     if root.spans().is_some() {

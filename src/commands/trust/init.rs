@@ -35,7 +35,7 @@ type Asking = (usize, ReleaseKey);
 
 type Recorded<'a> = BTreeMap<Asking, Vec<Recording<'a>>>;
 
-/// What is recorded in one work tree, with what its settings forbid to ask about.
+/// What is recorded in one working tree, with what its settings forbid to ask about.
 #[derive(Default)]
 struct Tree<'a> {
     recorded: Recorded<'a>,
@@ -151,7 +151,7 @@ struct Asked<'a> {
     now: SystemTime,
 }
 
-/// The trust file of one work tree; a result, and beside it what could not be found out.
+/// The trust file of one working tree; a result, and next to it what could not be found out.
 fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
     for (asking, recordings) in recorded {
@@ -189,7 +189,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
         if !refused {
-            // Another source may tell of another signer; then the registries' word stands, which are asked first.
+            // Another source may tell of another signer; then the registries' word is, which are asked first.
             signers.entry(key.0.clone()).or_default().entry(key.1.clone()).or_insert(signer);
         }
     }

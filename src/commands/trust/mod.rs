@@ -1,4 +1,4 @@
-//! `trust`: what people tell about signers, and what they are shown.
+//! `trust`: what users tell about signers, and what they are shown.
 
 mod init;
 mod run;
@@ -143,7 +143,7 @@ impl TrustCommand {
     }
 }
 
-/// Does one action on the trust file of a root module's work tree. `cache` has the keys that registries listed.
+/// Does one action on the trust file of a root module's working tree. `cache` has the keys that registries listed.
 pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Result<Outcome, Error> {
     let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
@@ -210,7 +210,7 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
 }
 
 /// What a text names: a pattern or an address, the local name that the root module gives a provider, or a type that only
-/// one provider of the root module, of the trust file or of the lock files beside it has.
+/// one provider of the root module, of the trust file or of the lock files next to it has.
 fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern, Error> {
     if text.contains('/') || text.contains('*') {
         return pattern(text, settings.dialect);

@@ -36,7 +36,7 @@ pub struct Request {
     pub recursive: bool,
     pub options: VerifyOptions,
     pub depth: Depth,
-    /// By what a change is judged, if it is one; without it the work tree vouches for itself.
+    /// By what a change is judged, if it is one; without it the working tree vouches for itself.
     pub base: Option<AskedBase>,
 }
 
@@ -133,7 +133,7 @@ fn verified(base: &Base) -> Verified {
     Verified { base: Some(base.compared()), ..Verified::default() }
 }
 
-/// The findings about the work tree as a whole, at their levels; `trust` are those about its trust file.
+/// The findings about the working tree as a whole, at their levels; `trust` are those about its trust file.
 fn of_work_tree(
     base: &Base,
     trust: Vec<Finding>,
@@ -196,7 +196,7 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
     Ok((changed, unchanged))
 }
 
-/// Puts findings about the work tree where they are seen: with the one root module that was asked for, else with the top.
+/// Puts findings about the working tree where they are seen: with the one root module that was requested, else with the top.
 fn tell(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
     if findings.is_empty() {
         return;
@@ -238,7 +238,7 @@ fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a CLI configuration in the work tree that is judged: its changes would say who is asked, and with which token.
+/// Refuses a CLI configuration in the working tree that is judged: its changes would say who is asked, and with which token.
 fn outside(services: &Services<'_>) -> Result<(), Error> {
     let trees: Vec<PathBuf> = services.scope.directories().iter().flat_map(|start| worktree::trees(start)).collect();
     // What cannot be read is told by who needs it.

@@ -1,4 +1,4 @@
-//! What is installed beside a lock file, or would be from a directory: is it what the file records?
+//! What is installed next to a lock file, or would be from a directory: is it what the file records?
 
 use std::path::PathBuf;
 

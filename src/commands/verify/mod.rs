@@ -1,4 +1,4 @@
-//! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks no server and learns nothing.
+//! `verify`: the gate. What it needs to know from registries is handed in; by itself it sends no request and learns nothing.
 
 mod alike;
 mod ambiguous;
@@ -45,8 +45,8 @@ pub struct VerifyOptions {
 /// Root modules as reports name them, each with what was read for it or why that failed.
 pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
 
-/// Judges each root module by what is known; what is wrong with one does not stop the others. Beside the results what
-/// people should know.
+/// Judges each root module by what is known; what is wrong with one does not stop the others. Next to the results what
+/// users should know.
 ///
 /// `cache` has the keys that explain a change of signers.
 pub fn judged(
@@ -123,13 +123,13 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// The release that an entry locks, if the one on offer seems to be another one.
+    /// The release that an entry locks, if the offered one seems to be another one.
     fn doubtful(&self, addr: &ProviderAddr, entry: &LockEntry) -> Option<&Arc<Release>> {
         let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
         release.filter(|release| release.current && altered::is_doubtful(&entry.hashes, release))
     }
 
-    /// What else recorded a locked release, if the one on offer seems to be another one.
+    /// What else recorded a locked release, if the offered one seems to be another one.
     fn witnesses(&self, root: &Root, addr: &ProviderAddr) -> Vec<Witness> {
         let Some(entry) = root.lock().get(addr) else { return Vec::new() };
         let Some(release) = self.doubtful(addr, entry) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Root modules with all that is read for them before anybody is asked.
+//! Root modules with all that is read for them before any request.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ impl Opening {
     }
 }
 
-/// The settings of a root module, and what the files of the work tree say of its tool.
+/// The settings of a root module, and what the files of the working tree say of its tool.
 type Settled = (RunSettings, crate::dialect::Dialect);
 
 /// All that is read for each root module; each trust file is read once.

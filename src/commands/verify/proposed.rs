@@ -1,4 +1,4 @@
-//! What the change itself accepts: its trust file is not believed before somebody approves it, so that what to do about
+//! What the change itself accepts: its trust file is not believed before someone approves it, so that what to do about
 //! a refusal is no longer to write into it.
 
 use super::{Root, signer};
@@ -8,7 +8,7 @@ use crate::release::Releases;
 use crate::trust::judge::judge;
 use crate::trust::pins::Pins;
 
-/// Findings, with other words for what to do where the trust file of the work tree accepts what they refuse.
+/// Findings, with other words for what to do where the trust file of the working tree accepts what they refuse.
 pub(super) fn approvable(findings: Vec<Finding>, root: &Root, known: &Releases) -> Vec<Finding> {
     let is_open = |finding: &Finding| {
         let of_pins = [Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::HashReplaced, Rule::HashesDropped];

@@ -9,7 +9,7 @@ use crate::disk::cache::Cache;
 use crate::query::cached;
 use crate::release::{ReleaseKey, Releases};
 
-/// What earlier runs left about the locked releases; no server is asked.
+/// What earlier runs left about the locked releases; no request is sent.
 pub fn recalled(roots: &Roots, cache: &Cache) -> Releases {
     // What several root modules lock suffices for each of them.
     let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! One root module, with all that is read for it before anybody is asked.
+//! One root module, with all that is read for it before any request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -28,21 +28,21 @@ use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
 pub struct Root {
     /// Its lock file and its configuration. Of configuration that cannot be read, nothing but the module lock.
     module: RootModule,
-    /// What is wrong with the lock file as a text, and with what stands beside it.
+    /// What is wrong with the lock file as a text, and with what is next to it.
     text: Vec<Finding>,
     /// Why the configuration cannot be read.
     unread: Option<Error>,
     /// True if it could not be read at the base either, and nothing changed there.
     was_unreadable: bool,
-    /// True if the files of the work tree are for another tool than it is judged for.
+    /// True if the files of the working tree are for another tool than it is judged for.
     tool_changed: bool,
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Counted>>,
     /// What the change is judged by, and what the lock file said before it.
     change: Option<Change>,
-    /// What is known of locked modules beside the tree.
+    /// What is known of locked modules next to the tree.
     modules: ModuleFacts,
-    /// The providers that are asked of a mirror which is a directory of its work tree.
+    /// The providers that are asked of a mirror which is a directory of its working tree.
     served_within: BTreeSet<ProviderAddr>,
 }
 
@@ -153,14 +153,14 @@ impl Root {
         self
     }
 
-    /// The same root module, where the files of the work tree may be for another tool than it is judged for.
+    /// The same root module, where the files of the working tree may be for another tool than it is judged for.
     #[must_use]
     pub(super) fn of_tool(mut self, own: Dialect) -> Self {
         self.tool_changed = own != self.settings().dialect;
         self
     }
 
-    /// True if the files of the work tree are for another tool than it is judged for.
+    /// True if the files of the working tree are for another tool than it is judged for.
     pub(super) fn has_other_tool(&self) -> bool {
         self.tool_changed
     }
@@ -193,12 +193,12 @@ impl Root {
         self.modules.served = served;
     }
 
-    /// Keeps which providers are asked of a mirror that is a directory of its work tree.
+    /// Keeps which providers are asked of a mirror that is a directory of its working tree.
     pub(super) fn learn_served_within(&mut self, providers: BTreeSet<ProviderAddr>) {
         self.served_within = providers;
     }
 
-    /// The providers that are asked of a mirror which is a directory of its work tree.
+    /// The providers that are asked of a mirror which is a directory of its working tree.
     pub(super) fn served_within(&self) -> &BTreeSet<ProviderAddr> {
         &self.served_within
     }
@@ -226,7 +226,7 @@ impl Root {
     }
 
     /// The lock file and the configuration that decide what is said of it, equal for equal ones; none where something
-    /// else has a say: a change, modules that are locked or missing, what stands beside.
+    /// else has a say: a change, modules that are locked or missing, other files in the directory.
     pub(super) fn texts(&self) -> Option<[usize; 2]> {
         let decoded = self.module.lock.as_ref()?.as_ref().ok()?;
         if decoded.warnings.len() != self.text.len() {

@@ -21,7 +21,7 @@ pub struct Hostname {
 /// Why a text is not a service hostname.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HostnameError {
-    /// Nothing stands before the port.
+    /// Nothing is before the port.
     #[error("hostname is empty")]
     Empty,
     /// `https://…` in place of a host.

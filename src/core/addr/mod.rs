@@ -33,7 +33,7 @@ pub struct ProviderAddr {
     kind: String,
 }
 
-/// What a source string stands for.
+/// What a source string means.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ProviderSource {
     /// A provider of a registry.
@@ -106,7 +106,7 @@ pub enum AddrError {
 }
 
 impl ProviderSource {
-    /// Parses a source string as it stands in configuration; `dialect` gives the default host.
+    /// Parses a source string as it is in configuration; `dialect` gives the default host.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, AddrError> {
         let parts: Vec<&str> = text.split('/').collect();
         if parts.len() > 3 || parts.iter().any(|part| part.is_empty()) {
@@ -138,7 +138,7 @@ impl ProviderSource {
         Ok(Self::new(host, namespace, kind, dialect))
     }
 
-    /// The address that a local name stands for when nothing gives its source.
+    /// The address that a local name means when nothing gives its source.
     ///
     /// Source: `internal/addrs/provider.go`, `ImpliedProviderForUnqualifiedType`.
     pub fn implied(local_name: &str, dialect: Dialect) -> Result<Self, AddrError> {
@@ -197,7 +197,7 @@ impl ProviderAddr {
         &self.kind
     }
 
-    /// The address as people write it: without the host where that is the default one.
+    /// The address as users write it: without the host where that is the default one.
     pub fn short(&self, dialect: Dialect) -> String {
         if self.host.as_ascii() == dialect.default_registry_host() {
             format!("{}/{}", self.namespace, self.kind)

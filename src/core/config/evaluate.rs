@@ -1,6 +1,6 @@
 //! The little evaluation there is: strings made of variables' known values and local values.
 //!
-//! Only the sources of modules ask for it, and only where `modules.json` does not already hold the outcome.
+//! Only the sources of modules require it, and only where `modules.json` does not already hold the outcome.
 //!
 //! Source: opentofu `internal/configs/static_evaluator.go`.
 

@@ -46,7 +46,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredProvider {
     pub place: Place,
-    /// What the local name stands for, given or implied.
+    /// What the local name means, given or implied.
     pub source: ProviderSource,
     /// The source as written, if it is.
     pub source_text: Option<String>,

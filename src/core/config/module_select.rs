@@ -20,7 +20,7 @@ pub fn newest_version(listed: &[String]) -> Option<ModuleVersion> {
     select_version(listed, None)
 }
 
-/// What a `ref` or a tag says of its version: what stands before it, such as `net/` or `release-`, and the version. None for
+/// What a `ref` or a tag says of its version: what is before it, such as `net/` or `release-`, and the version. None for
 /// names that are no versions, such as those of branches and commits.
 pub fn version_of_tag(tag: &str) -> Option<(&str, ModuleVersion)> {
     let starts = tag.char_indices().map(|(at, _)| at);

@@ -133,7 +133,7 @@ impl ModuleConstraints {
         &self.text
     }
 
-    /// The terms one by one, each with its operator but for `=`, and one space between.
+    /// The terms one by one, each with its operator except for `=`, and one space between.
     pub fn terms(&self) -> impl Iterator<Item = String> {
         self.terms.iter().map(|(operator, version)| match operator {
             Operator::Equal => version.as_str().to_owned(),

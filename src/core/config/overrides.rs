@@ -26,7 +26,7 @@ struct Assembly<'e> {
     errors: &'e mut Vec<ConfigError>,
 }
 
-/// What stands where in the lists of a module.
+/// What is where in the lists of a module.
 #[derive(Default)]
 struct Seen {
     required: Option<Place>,

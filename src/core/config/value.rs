@@ -74,7 +74,7 @@ impl Node {
         Self { at, value }
     }
 
-    /// The value where only a reference can stand: the words for constants are names like any other there.
+    /// The value where only a reference can appear: the words for constants are names like any other there.
     pub(super) fn into_reference(self) -> Self {
         let word = match self.value {
             Value::Null => "null",

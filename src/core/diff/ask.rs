@@ -1,4 +1,4 @@
-//! Who asks for a provider otherwise than before.
+//! Who requires a provider otherwise than before.
 
 use crate::addr::ProviderAddr;
 use crate::diff::{Ask, Change};

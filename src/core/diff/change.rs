@@ -16,7 +16,7 @@ use crate::requirements::Origin;
 use crate::trust::openpgp::Identity;
 use crate::trust::pins::Signer;
 
-/// How two texts differ beside their entries.
+/// How two texts differ next to their entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TextChange {
     /// The tools whose headers the texts begin with, if they are not the same one.
@@ -57,15 +57,15 @@ pub struct Change {
     pub hashes_added: Vec<AddedHash>,
     /// Hashes that are gone.
     pub hashes_removed: Vec<PackageHash>,
-    /// What is known of the hashes that came or went, for those that were judged.
+    /// What is known of the hashes that were added or removed, for those that were judged.
     pub judged: BTreeMap<PackageHash, Judged>,
-    /// Who asks for the provider otherwise than before, where the configuration of both sides is known.
+    /// Who requires the provider otherwise than before, where the configuration of both sides is known.
     pub asks: Vec<Ask>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
     /// What the key of a signer that was not remembered says of itself.
     pub identity: Option<Box<Identity>>,
-    /// Where the entry stands in the new file.
+    /// Where the entry is in the new file.
     pub position: Option<Position>,
     /// What is remembered of that signer.
     pub standing: Standing,
@@ -94,7 +94,7 @@ pub enum Standing {
     Refused,
 }
 
-/// What is known of a hash that came or went.
+/// What is known of a hash that were added or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     /// The verdict.

@@ -31,7 +31,7 @@ impl Distance {
         }
     }
 
-    /// The word for machines and people.
+    /// The word for machines and users.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tag => "tag",

@@ -280,7 +280,7 @@ fn place(origin: &Origin) -> String {
     format!("{} ({}:{})", origin.asker(), origin.file.display(), origin.position.line)
 }
 
-/// What changed beside the entries, in words; nothing if nothing did.
+/// What changed next to the entries, in words; nothing if nothing did.
 pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
     if text.not_literal {
         let cause = "An expression, an escape or a template stands where the tools write one quoted string.";

@@ -1,4 +1,4 @@
-//! A verdict for each hash that came or went: what the judge of hashes says of it, told as a change.
+//! A verdict for each hash that were added or removed: what the judge of hashes says of it, told as a change.
 
 use std::collections::BTreeMap;
 

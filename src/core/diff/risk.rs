@@ -12,12 +12,12 @@ pub enum Risk {
     Routine,
     /// Worth a look.
     Notable,
-    /// Not to be merged before somebody has an explanation.
+    /// Not to be merged before someone has an explanation.
     Dangerous,
 }
 
 impl Risk {
-    /// The word for machines and people.
+    /// The word for machines and users.
     pub fn as_str(self) -> &'static str {
         match self {
             Risk::Routine => "routine",
@@ -58,7 +58,7 @@ pub fn risk(change: &Change) -> Risk {
     }
 }
 
-/// The risk of what changed beside the entries.
+/// The risk of what changed next to the entries.
 pub fn risk_of_text(text: TextChange) -> Option<Risk> {
     if text.not_literal {
         return Some(Risk::Dangerous);

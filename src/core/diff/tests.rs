@@ -104,7 +104,7 @@ fn distances() {
     assert_eq!(between("1.2.3+a", "1.2.3+b"), Some(Distance::Tag));
 }
 
-/// A hash of a package that a name stands for.
+/// A hash of a package that a name means.
 fn named(text: &str) -> PackageHash {
     let (scheme, name) = text.split_once(':').unwrap();
     let digest = Sha256Digest::of(name.as_bytes());

@@ -1,4 +1,4 @@
-//! How two texts differ beside their entries.
+//! How two texts differ next to their entries.
 
 use crate::dialect::Dialect;
 use crate::diff::TextChange;

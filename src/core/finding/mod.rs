@@ -51,13 +51,13 @@ pub struct Finding {
     pub version: Option<Box<Version>>,
     /// The advisory that it is about.
     pub advisory: Option<Box<AdvisoryIds>>,
-    /// The file, relative to the work tree; filled in by whoever knows it.
+    /// The file, relative to the working tree; filled in by whoever knows it.
     pub file: Option<PathBuf>,
     /// The place in the file.
     pub position: Option<Position>,
     /// What to do about it, where that is more than the rule can know.
     pub remedy: Option<Box<str>>,
-    /// What stands in the rule's help in the place of these words in capitals.
+    /// What is in the rule's help in the place of these words in capitals.
     pub fillings: Vec<(&'static str, Box<str>)>,
     /// What to do about it, where that is not what the rule says.
     pub advice: Option<Box<Advice>>,
@@ -115,7 +115,7 @@ impl Finding {
         self
     }
 
-    /// The same finding with what a word in capitals stands for in its rule's help, such as `FINGERPRINT`.
+    /// The same finding with what a word in capitals means in its rule's help, such as `FINGERPRINT`.
     #[must_use]
     pub fn filled(mut self, word: &'static str, value: &str) -> Self {
         self.fillings.push((word, shell_word(value).into()));

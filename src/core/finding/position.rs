@@ -1,4 +1,4 @@
-//! Lines and columns: where in a text a byte stands.
+//! Lines and columns: where in a text a byte is.
 
 use std::cell::Cell;
 
@@ -40,7 +40,7 @@ impl<'a> LineIndex<'a> {
 
     /// The position of a byte.
     ///
-    /// An offset inside a grapheme cluster has the column of the cluster; one beyond the end of the text stands for the
+    /// An offset inside a grapheme cluster has the column of the cluster; one beyond the end of the text means the
     /// end.
     pub fn position(&self, byte_offset: usize) -> Position {
         let line = self.starts.partition_point(|start| *start <= byte_offset).max(1);

@@ -222,7 +222,7 @@ proptest! {
     }
 }
 
-/// Real programs: a folder of them, and `go` beside it.
+/// Real programs: a folder of them, and `go` next to it.
 #[test]
 fn real_programs_say_what_go_reads_in_them() {
     let Some(folder) = std::env::var_os("TFLOCK_GO_PROGRAMS").map(PathBuf::from) else {

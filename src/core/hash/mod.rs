@@ -70,7 +70,7 @@ impl PackageHash {
         Sha256Digest::from_hex(hex).filter(|_| sha256::is_lower_hex(hex.as_bytes()))
     }
 
-    /// What stands before the first colon of a text, if that is a scheme.
+    /// What is before the first colon of a text, if that is a scheme.
     pub fn scheme_of(text: &str) -> Option<&str> {
         // Schemes are short: a plain walk finds their end sooner than a searcher is set up.
         let colon = text.bytes().position(|byte| byte == b':')?;

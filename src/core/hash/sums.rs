@@ -39,7 +39,7 @@ pub enum SumsError {
     BadDigest {
         /// The name of the file.
         name: String,
-        /// What stands in place of the digest.
+        /// What is in place of the digest.
         digest: String,
     },
 }
@@ -95,7 +95,7 @@ impl Sums {
 
 impl Line {
     fn decode(line: &[u8]) -> Option<Self> {
-        // A replacement character stands for what is not UTF-8; no name that can be asked for holds one.
+        // A replacement character means what is not UTF-8; no name that can be asked for holds one.
         let text = String::from_utf8_lossy(line);
         let mut fields = text.split_whitespace();
         let (digest, name) = (fields.next()?.to_owned(), fields.next()?.to_owned());

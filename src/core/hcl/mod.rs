@@ -1,7 +1,7 @@
 //! HCL, the language of the files that are read: what its texts mean, whatever they are about.
 //!
 //! Three readers, for three kinds of text. [`scan`] finds the blocks and arguments of configuration and lock files, and
-//! `hcl-edit` reads those of their values that matter; `document` reads whole files of literal values, which people write
+//! `hcl-edit` reads those of their values that matter; `document` reads whole files of literal values, which users write
 //! for `tflock`; [`hcl1`] is the older language of the CLI configuration.
 
 pub mod document;

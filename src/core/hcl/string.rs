@@ -17,7 +17,7 @@ pub fn normal(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
-/// The value of a quoted string that stands for itself: without escapes, interpolation or directive, and with nothing
+/// The value of a quoted string that is literal: without escapes, interpolation or directive, and with nothing
 /// that is written as an escape. None for any other expression.
 pub fn literal(written: &str) -> Option<Cow<'_, str>> {
     let text = written.strip_prefix('"')?.strip_suffix('"')?;
@@ -28,7 +28,7 @@ pub fn literal(written: &str) -> Option<Cow<'_, str>> {
     Some(normal(text)).filter(|text| !special && text.chars().all(is_print))
 }
 
-/// True for a text that stands for itself between quotes.
+/// True for a text that is literal between quotes.
 pub fn is_plain(text: &str) -> bool {
     #[expect(clippy::needless_bitwise_bool, reason = "without a way out of the loop many bytes are taken at once")]
     let plain = |plain: bool, byte: u8| {

@@ -127,7 +127,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A text that stands for itself between quotes.
+/// A text that is literal between quotes.
 fn plain(text: &str) -> Option<&str> {
     is_plain(text).then_some(text)
 }

@@ -1,9 +1,9 @@
 //! What the blocks and arguments of a lock file say, and the rules for it.
 //!
-//! A value is one quoted string that stands for itself, and the hashes are a list of such: no tool writes anything else,
+//! A value is one literal quoted string, and the hashes are a list of such: no tool writes anything else,
 //! and of an expression two readers might make two things. All that is wrong is told, whatever is wrong before it.
 //!
-//! Source: `internal/depsfile/locks_file.go`, `decodeLocksFromHCL` and below; which findings are told beside each other
+//! Source: `internal/depsfile/locks_file.go`, `decodeLocksFromHCL` and below; which findings are told next to each other
 //! is as there, except that one broken value is one finding.
 
 use std::borrow::Cow;
@@ -36,7 +36,7 @@ pub(super) struct Content<'s> {
     dialect: Dialect,
 }
 
-/// A body that was parsed, and where in the text it stands.
+/// A body that was parsed, and where in the text it is.
 struct Inner<'b> {
     body: &'b Body,
     /// Offset of the text that the spans of the body count from.
@@ -185,7 +185,7 @@ impl<'s> Content<'s> {
         version.map(|version| LockEntry { version, constraints, hashes })
     }
 
-    /// The text of a value that is one quoted string and stands for itself, in NFC. Anything else is told.
+    /// The text of a value that is one literal quoted string, in NFC. Anything else is reported.
     fn literal(&mut self, value: &Expression, from: usize, what: &str) -> Option<String> {
         let span = value.span().unwrap_or_default();
         let (at, end) = (from + span.start, from + span.end);

@@ -91,7 +91,7 @@ fn excess(decoded: &Decoded) -> Option<Finding> {
 
 /// Reads what can be read of any text, for reports about it; never for writing it back.
 ///
-/// Conflict markers are skipped, with what stood there before both sides. Of a provider with two entries the last counts. All that is wrong stands in the warnings, here also at level deny;
+/// Skips conflict markers and the common ancestor between them. Of two entries of a provider the last counts. The warnings say all that is wrong, here also at level deny;
 /// a refused text is never canonical.
 pub fn salvage(text: &[u8], dialect: Dialect) -> Decoded {
     let nothing = |warnings| Decoded {

@@ -1,8 +1,8 @@
 //! The dependency lock file: `.terraform.lock.hcl`.
 //!
-//! [`LockFile`] is what the file says, whatever its layout. [`decode()`] reads the text strictly and tells all that is
+//! [`LockFile`] is what the file says, whatever its layout. [`decode()`] reads the text strictly and reports all that is
 //! wrong with it; [`LockFile::encode`] writes the one canonical text, byte for byte as the tools do. Where something
-//! stands in the text is kept beside the model, in [`Spans`]. The folder reads no files and asks no server.
+//! is in the text is kept next to the model, in [`Spans`]. The folder reads no files and sends no request.
 //!
 //! Source: `internal/depsfile/locks.go` and `locks_file.go`.
 
@@ -49,7 +49,7 @@ pub struct LockFile {
 pub struct LockEntry {
     /// The version.
     pub version: Version,
-    /// The constraints at the time of writing: a hint for people, never used to select.
+    /// The constraints at the time of writing: a hint for users, never used to select.
     pub constraints: Constraints,
     /// The recorded hashes of its packages.
     pub hashes: PackageHashes,

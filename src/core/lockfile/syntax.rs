@@ -1,7 +1,7 @@
 //! The text of a lock file before it means anything: its outline, and the bodies of its blocks.
 //!
 //! The outline is found by the scanner that configuration is read with, which takes no text that the tools refuse; it
-//! knows comments, in which any bytes may stand. The body of each block is then parsed by `hcl-edit`, with blanks in the
+//! knows comments, in which any bytes may appear. The body of each block is then parsed by `hcl-edit`, with blanks in the
 //! place of comments. Nothing is evaluated.
 
 use std::borrow::Cow;
@@ -83,7 +83,7 @@ pub(super) fn parse<'s>(source: &'s Source<'_>) -> Result<Tree<'s>, Problem> {
 }
 
 impl Tree<'_> {
-    /// What stands between the braces of a block; spans count from the first byte of the range.
+    /// What is between the braces of a block; spans count from the first byte of the range.
     pub(super) fn body(&self, range: Range<usize>) -> Result<Body, Problem> {
         let text = &self.blanked[range.clone()];
         parse_body(text).map_err(|error| {

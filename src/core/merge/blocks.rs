@@ -1,7 +1,7 @@
 //! The trust file, merged block by block.
 //!
 //! A block is known by its type and labels, and taken whole with the comments above it: who is trusted is decided by
-//! people, never put together from two answers. So two sides that changed one block differently are a conflict, and so
+//! users, never put together from two answers. So two sides that changed one block differently are a conflict, and so
 //! is a block that one side removed and the other changed. What the blocks mean is not known here.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ struct Key {
     rank: usize,
     kind: String,
     labels: Vec<String>,
-    /// The version and the date of a release that was accepted as republished: one may be so beside another, and again.
+    /// The version and the date of a release that was accepted as republished: one may be so next to another, and again.
     republished: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl Pieces {
         Ok(pieces)
     }
 
-    /// Keeps what stands above a blank line before the first block; gives the rest.
+    /// Keeps what is above a blank line before the first block; gives the rest.
     fn take_header<'t>(&mut self, gap: &'t str) -> &'t str {
         match gap.rsplit_once("\n\n") {
             Some((header, comments)) => {

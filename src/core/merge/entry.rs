@@ -14,7 +14,7 @@ pub(super) enum Settled {
     Absent,
     /// This one.
     Entry(LockEntry),
-    /// Somebody has to decide between the two.
+    /// Someone has to decide between the two.
     Conflict,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn is_mixture(ours: &LockEntry, theirs: &LockEntry) -> bool {
 
 /// The constraints, merged term by term: what both have, and what one has added; what one has removed is gone.
 ///
-/// They record what the modules of the configuration ask for. Merged configuration asks for what either side added and
+/// They record what the modules of the configuration require. Merged configuration requires what either side added and
 /// no more for what either took away, so this is what the next `init` writes where the modules merge without conflict.
 /// Neither a conflict, which would stop a merge for a hint, nor the record of one side alone would be as near. A version
 /// that the constraints of both sides allow is allowed by these.

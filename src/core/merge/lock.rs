@@ -18,7 +18,7 @@ use crate::requirements::Requirements;
 pub struct LockMerge {
     /// The entries, and the conflicts where an entry would be.
     pub entries: BTreeMap<ProviderAddr, Merged>,
-    /// Decisions and conflicts that people should know of, in the order of the entries.
+    /// Decisions and conflicts that users should know of, in the order of the entries.
     pub remarks: Vec<Remark>,
 }
 
@@ -27,7 +27,7 @@ pub struct LockMerge {
 pub enum Merged {
     /// The entry.
     Entry(LockEntry),
-    /// Somebody has to decide.
+    /// Someone has to decide.
     Conflict {
         /// The entry of ours.
         ours: LockEntry,
@@ -71,7 +71,7 @@ impl LockMerge {
         Some(lock)
     }
 
-    /// How many entries somebody has to decide about.
+    /// How many entries someone has to decide about.
     pub fn conflicts(&self) -> usize {
         self.entries.values().filter(|merged| matches!(merged, Merged::Conflict { .. })).count()
     }
@@ -233,7 +233,7 @@ fn changed_by_both(locks: Three<&LockFile>) -> Vec<(&ProviderAddr, Three<Option<
     entries.filter(|(_, it)| it.ours != it.theirs && it.ours != it.base && it.theirs != it.base).collect()
 }
 
-/// Merges the texts of lock files. The result is canonical but for its conflicts.
+/// Merges the texts of lock files. The result is canonical except for its conflicts.
 pub(super) fn merge(texts: Three<&[u8]>, decisions: Decisions<'_>, options: MergeOptions) -> MergedText {
     let sides = decisions.sides;
     let Three { base, ours, theirs } = texts;

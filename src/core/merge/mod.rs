@@ -1,7 +1,7 @@
 //! Three-way merge of what git merges badly: the dependency lock file, the trust file and the module lock file.
 //!
 //! Lock files are merged on the model, entry by entry, and written in their canonical text; of the trust file each block
-//! is taken whole. Conflicts carry the markers that everybody knows, around as little as can be. No side's text is ever
+//! is taken whole. Conflicts carry the markers that everyone knows, around as little as can be. No side's text is ever
 //! lost: what cannot be read is not merged. Nothing here knows git, files or the network.
 
 mod base;
@@ -96,7 +96,7 @@ pub struct MergeOptions {
     pub marker_size: usize,
     /// The tool, where the texts name none.
     pub dialect: Dialect,
-    /// The sides were read between conflict markers: what git merged by itself stands in both of them, whosever it is.
+    /// The sides were read between conflict markers: what git merged by itself is in both of them, whosever it is.
     pub from_markers: bool,
 }
 
@@ -106,7 +106,7 @@ impl Default for MergeOptions {
     }
 }
 
-/// Merges texts; an empty base stands for files added on both sides.
+/// Merges texts; an empty base means files added on both sides.
 pub fn merge_texts(
     document: Document,
     texts: Three<&[u8]>,

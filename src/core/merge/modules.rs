@@ -56,7 +56,7 @@ fn merge_files(files: &Three<ModuleLockFile>, decided: Option<&[ModuleLockFile; 
     for key in keys {
         let sides = Three { base: base.lock.get(key), ours: ours.lock.get(key), theirs: theirs.lock.get(key) };
         let settled = settle(sides).or_else(|Conflict| {
-            // Both sides of the text have one of the two: somebody has decided.
+            // Both sides of the text have one of the two: someone has decided.
             let [one, other] = decided.ok_or(Conflict)?.each_ref().map(|file| file.lock.get(key));
             let is_decided = one == other && (one == sides.ours || one == sides.theirs);
             if is_decided { Ok(one.cloned()) } else { Err(Conflict) }
@@ -105,7 +105,7 @@ fn settle(block: Three<Option<&LockedModule>>) -> Result<Option<LockedModule>, C
     }
 }
 
-/// The same content with the calls of both sides, but for those that one of them took out.
+/// The same content with the calls of both sides, except for those that one of them took out.
 fn joined(base: Option<&LockedModule>, ours: &LockedModule, theirs: &LockedModule) -> LockedModule {
     let none = BTreeSet::new();
     let before = base.map_or(&none, |base| &base.calls);

@@ -36,7 +36,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// A decision or a conflict that people should know of.
+/// A decision or a conflict that users should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
     /// About the entry of a provider.
@@ -49,7 +49,7 @@ pub enum Remark {
     NoBase,
     /// The sides are of two tools, and it is not known which one moved to the other: that of ours is kept.
     ToolsDiffer(Dialect, Dialect),
-    /// What stands between the markers cannot be read: nothing of it counts as decided.
+    /// What is between the markers cannot be read: nothing of it counts as decided.
     NothingDecided,
 }
 
@@ -99,7 +99,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// True if somebody has to decide.
+    /// True if someone has to decide.
     pub fn is_conflict(&self) -> bool {
         match self {
             Reason::Taken(..)

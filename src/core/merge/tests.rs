@@ -176,7 +176,7 @@ fn the_header_is_that_of_the_side_that_moved() {
     assert_eq!(merged([terraform, terraform, tofu], None), (tofu, vec![]));
     assert_eq!(merged([terraform, tofu, terraform], None), (tofu, vec![]));
     assert_eq!(merged([tofu, terraform, tofu], None), (terraform, vec![]));
-    // Without an ancestor nobody knows which one moved, unless somebody has decided.
+    // Without an ancestor no one knows which one moved, unless someone has decided.
     let differ = Remark::ToolsDiffer(terraform, tofu);
     assert!(merged([terraform, terraform, tofu], Some([terraform, tofu])).1.contains(&differ));
     let (dialect, remarks) = merged([terraform, terraform, tofu], Some([tofu, tofu]));

@@ -42,7 +42,7 @@ use crate::finding::Position;
 use crate::hash::PackageHash;
 use crate::hcl::Comments;
 
-/// The name of the file, beside the dependency lock file.
+/// The name of the file, next to the dependency lock file.
 pub const FILE_NAME: &str = ".tflock.modules.hcl";
 
 /// The locked modules, by package and version.
@@ -220,7 +220,7 @@ impl ModuleLock {
 }
 
 impl ModuleKey {
-    /// The package without its `ref` and other parameters: what stays when somebody moves on to another tag.
+    /// The package without its `ref` and other parameters: what stays when someone moves on to another tag.
     pub fn repository(&self) -> &str {
         self.source.split_once('?').map_or(self.source.as_str(), |(repository, _)| repository)
     }

@@ -1,6 +1,6 @@
 //! Was the lock file changed, where a release seems to have been published again?
 //!
-//! Before a release is called republished, the file is suspected: where what is on offer is what the file's own history,
+//! Before a release is called republished, the file is suspected: where what is offered is what the file's own history,
 //! or the index, recorded for that version, the release is the old one and the entry is not. And where the entry has what
 //! they recorded for another version, only its version was changed.
 
@@ -17,7 +17,7 @@ pub struct Witness {
     pub version: Version,
     /// The hashes.
     pub recorded: PackageHashes,
-    /// Where, for people, such as `HEAD` or `the index`.
+    /// Where, for users, such as `HEAD` or `the index`.
     pub place: String,
     /// What to do to have the entry as it was there, where that is known.
     pub remedy: Option<String>,
@@ -28,7 +28,7 @@ pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
     matches!(continuity::judge(recorded, release), Verdict::Republished { .. } | Verdict::NotReproduced)
 }
 
-/// The finding that an entry was changed, by the first witness that recorded just what is on offer, or else by the first that
+/// The finding that an entry was changed, by the first witness that recorded just what is offered, or else by the first that
 /// recorded for another version what the entry has; none without one.
 ///
 /// Only to be asked about an entry whose release is doubtful.
@@ -79,13 +79,13 @@ fn moved(recorded: &PackageHashes, release: &Release, witness: &Witness) -> Stri
     )
 }
 
-/// Recorded hashes that the release on offer does not have.
+/// Recorded hashes that the offered release does not have.
 fn foreign<'a>(recorded: &'a PackageHashes, release: &'a Release) -> impl Iterator<Item = &'a PackageHash> {
     let can_match = |hash: &&PackageHash| hash.scheme() != HashScheme::Other && hash.is_well_formed();
     recorded.iter().filter(can_match).filter(|hash| !release.has(hash))
 }
 
-/// True if another version was recorded with all archives that the release on offer does not have; where no archive is
+/// True if another version was recorded with all archives that the offered release does not have; where no archive is
 /// recorded, with all contents.
 fn explains(other: &PackageHashes, recorded: &PackageHashes, release: &Release) -> bool {
     let of = |scheme| foreign(recorded, release).filter(move |hash| hash.scheme() == scheme);
@@ -93,7 +93,7 @@ fn explains(other: &PackageHashes, recorded: &PackageHashes, release: &Release) 
     of(scheme).next().is_some() && of(scheme).all(|hash| other.contains(hash))
 }
 
-/// True if all that was recorded is of the release on offer.
+/// True if all that was recorded is of the offered release.
 fn is_shown(recorded: &PackageHashes, release: &Release) -> bool {
     match continuity::judge(recorded, release) {
         Verdict::Shown { unexplained } => unexplained.is_empty(),

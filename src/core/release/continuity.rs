@@ -1,4 +1,4 @@
-//! Hash continuity: is the release on offer the one that was recorded?
+//! Hash continuity: is the offered release the one that was recorded?
 //!
 //! Before anything is added to a recorded address and version, the release must be shown to be the recorded one. The
 //! judgment is pure; what it is shown is a [`Release`].
@@ -20,7 +20,7 @@ pub enum Verdict {
         /// Recorded, but no line of the sums has it.
         unexplained: Vec<PackageHash>,
     },
-    /// All that was recorded stands, and there is more.
+    /// Everything that was recorded still belongs to the release, and there is more.
     Grew {
         /// How many archives are new.
         new: usize,
@@ -68,7 +68,7 @@ fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
     }
 }
 
-/// True if a signed release at another address has the archives of an entry: every recorded `zh:` stands in its sums.
+/// True if a signed release at another address has the archives of an entry: every recorded `zh:` is in its sums.
 ///
 /// What only `h1:` says is not enough: equal contents of one package tell nothing of the others.
 pub fn has_same_archives(recorded: &PackageHashes, release: &Release) -> bool {

@@ -265,7 +265,7 @@ mod tests {
         Judge::of(Some(release)).judge(hash).status
     }
 
-    /// The status beside archives that were hashed here and what was recorded.
+    /// The status next to archives that were hashed here and what was recorded.
     fn beside(release: &Release, archives: &[u8], recorded: &[PackageHash], hash: &PackageHash) -> Status {
         let mut known = Archives::new();
         for number in archives {

@@ -94,7 +94,7 @@ pub struct Release {
 pub enum Line {
     /// Names an archive, for these platforms: several where packages are the same, none where no name tells.
     Archive(BTreeSet<Platform>),
-    /// Names something else, such as a manifest, which may stand in many releases.
+    /// Names something else, such as a manifest, which may appear in many releases.
     Other,
 }
 
@@ -199,7 +199,7 @@ impl Release {
         self
     }
 
-    /// Takes in that an archive is for a platform, beside others that it may be for.
+    /// Takes in that an archive is for a platform, next to others that it may be for.
     fn name(&mut self, archive: Sha256Digest, platform: Platform) {
         match self.lines.entry(archive).or_insert(Line::Other) {
             Line::Archive(platforms) => drop(platforms.insert(platform)),
@@ -207,7 +207,7 @@ impl Release {
         }
     }
 
-    /// Takes in a reason to believe an `h1:`, beside others that there are.
+    /// Takes in a reason to believe an `h1:`, next to others that there are.
     pub fn attest(&mut self, h1: PackageHash, vouched: Attestation) {
         match self.h1.entry(h1) {
             Entry::Vacant(vacant) => drop(vacant.insert(vouched)),
@@ -250,7 +250,7 @@ impl Release {
         hash.zh_digest().is_some_and(|digest| self.lines.contains_key(&digest))
     }
 
-    /// True if the hash is that of one of its packages, or stands in its checksums for another file.
+    /// True if the hash is that of one of its packages, or is in its checksums for another file.
     pub fn has(&self, hash: &PackageHash) -> bool {
         self.owns(hash) || self.lists(hash)
     }

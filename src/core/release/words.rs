@@ -1,4 +1,4 @@
-//! Releases in words: what is said where the one on offer is not the recorded one.
+//! Releases in words: what is said where the offered one is not the recorded one.
 //!
 //! Every command that tells of it takes its words from here.
 

@@ -52,7 +52,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Who asks, for people: `the root module`, `module.NAME`, `tests`.
+    /// Who asks, for users: `the root module`, `module.NAME`, `tests`.
     pub fn asker(&self) -> String {
         match self.module.as_str() {
             _ if self.in_tests => "tests".to_owned(),

@@ -1,4 +1,4 @@
-//! Days, as people write them.
+//! Days, as users write them.
 
 use std::fmt;
 use std::str::FromStr;

@@ -69,7 +69,7 @@ impl Exclude {
     }
 }
 
-/// `**` stands for no name, too.
+/// `**` means no name, too.
 fn pass_any(pattern: &[&str], matched: &mut [bool]) {
     for (at, part) in pattern.iter().enumerate() {
         if *part == "**" && matched[at] {
@@ -78,7 +78,7 @@ fn pass_any(pattern: &[&str], matched: &mut [bool]) {
     }
 }
 
-/// True if a name has the form of a part, in which `*` stands for any text.
+/// True if a name has the form of a part, in which `*` means any text.
 fn has_form(part: &str, name: &str) -> bool {
     let mut pieces = part.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };

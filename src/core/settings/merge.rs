@@ -10,7 +10,7 @@ impl Settings {
     /// Lays these settings over those of a directory further out.
     ///
     /// The nearest `platforms`, `tool` and `source` win; optional platforms and bans add up. What the outer file says of
-    /// policy, nested ones can only tighten: the stricter value, host rule and level stands; a rule whose level the outer
+    /// policy, nested ones can only tighten: the stricter value, host rule and level is; a rule whose level the outer
     /// file gives, or that its policy and bans are enforced by, has no further exemptions and is not lowered. Of an index
     /// the outer file says where it is.
     #[must_use]

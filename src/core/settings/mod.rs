@@ -1,12 +1,12 @@
 //! What a project wants: `.tflock.hcl`.
 //!
-//! [`decode()`] reads one file and tells all that is wrong with it; [`Settings::over`] lays a nested file over the one
+//! [`decode()`] reads one file and reports all that is wrong with it; [`Settings::over`] lays a nested file over the one
 //! around it. Every value is optional here, so that a file can be silent; the accessors know the defaults. The folder
 //! reads no files and does not know where they are searched.
 //!
-//! One file serves both tools, so an address without host stands for the provider at either default registry.
+//! One file serves both tools, so an address without host means the provider at either default registry.
 //!
-//! Beside the file stand what else a run is given: the environment's [`Variables`] and the [`Secret`]s in them.
+//! Next to the file stand what else a run is given: the environment's [`Variables`] and the [`Secret`]s in them.
 
 mod date;
 pub mod decode;
@@ -184,7 +184,7 @@ fn is_opentofu_registry(host: &Hostname) -> bool {
 
 impl Ban {
     /// True if a release is banned. A ban leaves nothing out: unlike in constraints, ranges hold pre-releases too, and a
-    /// version stands for all builds of it.
+    /// version means all builds of it.
     pub fn covers(&self, addr: &ProviderAddr, version: &Version) -> bool {
         let holds = |version: &Version| self.versions.terms().iter().all(|term| term.contains(version));
         self.providers.covers(addr) && (holds(version) || holds(&version.without_build()))

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::addr::{AddrPattern, PatternError, ProviderAddr};
 use crate::dialect::Dialect;
 
-/// A source address or pattern as settings have it: without host it stands for both default registries.
+/// A source address or pattern as settings have it: without host it means both default registries.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProviderScope {
     text: String,

@@ -26,7 +26,7 @@ pub enum SourceChoice {
 pub struct SourceError(String);
 
 impl SourceChoice {
-    /// The same, with a directory that stands in a file of this folder.
+    /// The same, with a directory that is in a file of this folder.
     #[must_use]
     pub fn stated_in(self, folder: &Path) -> Self {
         match self {

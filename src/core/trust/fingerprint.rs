@@ -24,7 +24,7 @@ impl Fingerprint {
         &self.0
     }
 
-    /// The key id: 16 digits, for people only, since anybody can make a key with a wanted id.
+    /// The key id: 16 digits, for users only, since anyone can make a key with a wanted id.
     ///
     /// It is the end of a fingerprint of version 4 and the beginning of one of version 6.
     pub fn short(&self) -> &str {

@@ -39,7 +39,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// True if the release may be used without asking anybody.
+    /// True if the release may be used without asking anyone.
     pub fn accepts(&self) -> bool {
         matches!(self, Self::Known(_))
     }

@@ -31,7 +31,7 @@ pub enum TrustUpdate {
         /// Where and when that was seen.
         reason: String,
     },
-    /// A release that somebody accepted though it was not the recorded one.
+    /// A release that someone accepted though it was not the recorded one.
     Republished {
         republication: Republication,
         reason: String,

@@ -32,7 +32,7 @@ fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> 
     findings.collect()
 }
 
-/// Entries that are gone since the base; where none is left, the lock file counts as removed. People do remove providers
+/// Entries that are gone since the base; where none is left, the lock file counts as removed. Users do remove providers
 /// whose configuration is generated, so that one of several is told and not denied.
 fn gone(subject: &Subject<'_>) -> Vec<Finding> {
     let before = subject.before.into_iter().flat_map(LockFile::iter);

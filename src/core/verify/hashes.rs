@@ -67,11 +67,11 @@ impl Judged<'_> {
 
     fn malformed(&self, hash: &PackageHash) -> Finding {
         let finding = words::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
-        // It does no harm by itself; but where the release is known it stands in the place of a true one.
+        // It does no harm by itself; but where the release is known it is in the place of a true one.
         if matches!(self.knowledge, Lookup::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
 
-    /// The finding that the entry was changed, where the release on offer seems to be another one than it records.
+    /// The finding that the entry was changed, where the offered release seems to be another one than it records.
     pub(super) fn altered(&self) -> Option<Finding> {
         let (hashes, release) = (&self.entry.hashes, self.knowledge.release().filter(|release| release.current)?);
         let witnesses = self.facts.witnesses(self.addr);

@@ -1,4 +1,4 @@
-//! Addresses that people take for others: letters of other scripts in place of Latin ones.
+//! Addresses that users take for others: letters of other scripts in place of Latin ones.
 //!
 //! Source: Unicode TR 39, section 4: two texts are confusable if their skeletons are the same.
 

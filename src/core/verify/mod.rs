@@ -6,7 +6,7 @@
 //! what is known of each locked release ───────────┘
 //! ```
 //!
-//! Three-valued: a hash is *proven* if somebody vouches for it, *refuted* if all packages of its release are known and
+//! Three-valued: a hash is *proven* if someone vouches for it, *refuted* if all packages of its release are known and
 //! it is that of none, *unknown* otherwise. What a source could not or would not tell never refutes. The folder asks
 //! no server, reads no files and knows no time but the one handed in.
 
@@ -114,7 +114,7 @@ pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
     findings.into_iter().map(|finding| subject.leveled(finding, None)).collect()
 }
 
-/// Findings about a work tree as a whole, at the levels of its settings.
+/// Findings about a working tree as a whole, at the levels of its settings.
 pub fn of_tree(findings: Vec<Finding>, settings: &Settings, now: SystemTime) -> Vec<Finding> {
     findings.into_iter().map(|finding| leveled(finding, None, (settings, now))).collect()
 }
@@ -145,7 +145,7 @@ impl Judged<'_> {
         format!("{} {}", self.addr, self.entry.version)
     }
 
-    /// Where the version stands, or the entry.
+    /// Where the version is, or the entry.
     fn version_at(&self) -> Position {
         self.spans.version.unwrap_or(self.spans.block)
     }

@@ -1,4 +1,4 @@
-//! What the settings and plain sight say of a provider before anybody is asked about it.
+//! What the settings and plain sight say of a provider before any request about it.
 //!
 //! For every command that asks or selects, not for `verify` alone: the levels of the settings are still to be applied.
 

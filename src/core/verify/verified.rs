@@ -6,19 +6,19 @@ use crate::exit_code::ExitCode;
 /// What `verify` knows about the recorded hashes of one root module; none is counted twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Hashes that somebody vouches for.
+    /// Hashes that someone vouches for.
     pub proven: usize,
     /// Hashes that are neither proven nor refuted.
     pub unknown: usize,
-    /// Why some are unknown: sources that gave no answer. Empty if no server was asked.
+    /// Why some are unknown: sources that gave no answer. Empty if no request was sent.
     pub inconclusive: Vec<Unanswered>,
     /// True if nothing was looked at, since nothing changed since the base.
     pub unchanged: bool,
     /// Why the configuration was not checked, where it could not be read at the base either.
     pub not_checked: Option<Error>,
-    /// True if it is no root module but the work tree as a whole.
+    /// True if it is no root module but the working tree as a whole.
     pub of_work_tree: bool,
-    /// What the work tree was compared with; without it the work tree vouches for itself.
+    /// What the working tree was compared with; without it the working tree vouches for itself.
     pub base: Option<Compared>,
 }
 
@@ -38,12 +38,12 @@ pub struct Compared {
     pub commit: String,
     /// The object name of the commit that lock files are compared with.
     pub merge_base: String,
-    /// True if changes of settings and pins were approved: then those of the work tree are believed.
+    /// True if changes of settings and pins were approved: then those of the working tree are believed.
     pub trust_change_allowed: bool,
 }
 
 impl Compared {
-    /// The merge base, short enough for people.
+    /// The merge base, short enough for users.
     pub fn short(&self) -> &str {
         self.merge_base.get(..10).unwrap_or(&self.merge_base)
     }

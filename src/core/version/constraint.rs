@@ -47,7 +47,7 @@ pub enum Operator {
 }
 
 impl Constraints {
-    /// Reads a constraint as it stands in configuration, which both grammars must accept.
+    /// Reads a constraint as it is in configuration, which both grammars must accept.
     pub fn parse_config(text: &str) -> Result<Self, ConstraintError> {
         if !text.split(',').all(grammar::is_go_version_term) {
             return Err(ConstraintError::Syntax(text.to_owned()));
@@ -193,7 +193,7 @@ impl fmt::Display for Constraints {
 impl FromStr for Constraints {
     type Err = ConstraintError;
 
-    /// Reads a constraint as it stands in a lock file.
+    /// Reads a constraint as it is in a lock file.
     fn from_str(text: &str) -> Result<Self, ConstraintError> {
         let mut rest = text.trim();
         let mut terms = Vec::new();

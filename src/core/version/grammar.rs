@@ -21,7 +21,7 @@ pub enum ConstraintError {
     /// `v1.2.0`.
     #[error("a \"v\" prefix should not be used")]
     VPrefix,
-    /// Two terms without a comma; what stands before the gap.
+    /// Two terms without a comma; what is before the gap.
     #[error("missing comma after {0:?}")]
     MissingComma(String),
     /// One term is refused.

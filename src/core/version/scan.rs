@@ -40,7 +40,7 @@ impl<'a> Scan<'a> {
         scan
     }
 
-    /// True if an extra may follow: there are numbers, and no dot stands behind the last.
+    /// True if an extra may follow: there are numbers, and no dot is behind the last.
     fn read_numbers(&mut self) -> bool {
         loop {
             let (number, rest) = split_number(self.rest);

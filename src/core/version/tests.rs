@@ -184,7 +184,7 @@ fn strict() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The same texts, and the same order but for pre-releases of unequal numbers of identifiers.
+    /// The same texts, and the same order except for pre-releases of unequal numbers of identifiers.
     #[test]
     fn strict_versions_are_those_of_semver(a in strict(), b in strict()) {
         let (strict_a, strict_b) = (semver::Version::parse(&a).unwrap(), semver::Version::parse(&b).unwrap());

@@ -32,7 +32,7 @@ pub struct Place {
 #[derive(Debug, Default)]
 pub struct Survey {
     pub places: Vec<Place>,
-    /// The trust files, of which a work tree has one at most.
+    /// The trust files, of which a working tree has one at most.
     pub trust_files: Vec<PathBuf>,
     pub unreadable: Vec<Error>,
 }
@@ -100,7 +100,7 @@ fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
 
 fn place(path: PathBuf, names: Vec<String>) -> Option<Place> {
     let (locks, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == lockfile::FILE_NAME);
-    // OpenTofu reads all that Terraform reads, but for what its own files shadow.
+    // OpenTofu reads all that Terraform reads, except for what its own files shadow.
     let files = ConfigFiles::select(others, Dialect::OpenTofu);
     let configuration: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
     let has_lock = !locks.is_empty();

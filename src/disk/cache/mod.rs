@@ -47,7 +47,7 @@ pub const MODULES: &str = "v2/modules";
 pub struct CacheOptions {
     /// The value of `TFLOCK_CACHE_DIR`; none or empty for the default, `tflock` in the user's cache directory.
     pub directory: Option<PathBuf>,
-    /// The work trees of this run, where the cache must not be.
+    /// The working trees of this run, where the cache must not be.
     pub work_trees: Vec<PathBuf>,
     /// `--no-cache`: nothing is read from or written to disk.
     pub disabled: bool,
@@ -255,7 +255,7 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
     }
 }
 
-/// True for a folder that everybody may write to, or that is neither ours nor the administrator's. An administrator
+/// True for a folder that everyone may write to, or that is neither ours nor the administrator's. An administrator
 /// works in containers with folders that are given into them.
 #[cfg(unix)]
 fn belongs_to_others(folder: &Path) -> bool {

@@ -151,7 +151,7 @@ fn expand(text: &str, variables: &Variables) -> String {
             Some(split) => split,
             None => after.split_at(after.find(|c| !is_name(c)).unwrap_or(after.len())),
         };
-        // A lone dollar sign stands for itself.
+        // A lone dollar sign is literal.
         expanded.push_str(if name.is_empty() { "$" } else { variables.raw(name).unwrap_or_default() });
         rest = behind;
     }

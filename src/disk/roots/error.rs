@@ -104,7 +104,7 @@ impl From<TreeError> for Error {
                 .in_file(path)
                 .hint("install the modules again with `init`"),
             TreeError::Module { place, problem: ModuleProblem::NotFetched(reason), .. } => {
-                // Without the name of the call: what cannot be fetched is told once, wherever it is called.
+                // Without the name of the call: what cannot be fetched is reported once, wherever it is called.
                 reason.in_file(place.file.to_path_buf()).at(place.position)
             }
             TreeError::Module { place, dialect, problem, .. } => {

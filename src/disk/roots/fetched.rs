@@ -1,6 +1,6 @@
 //! Modules that were fetched for a tree, because they are neither local nor installed.
 //!
-//! Reading a tree and fetching take turns: what is read names what is missing, somebody fetches it, and the tree is read
+//! Reading a tree and fetching take turns: what is read names what is missing, someone fetches it, and the tree is read
 //! again. Nothing here knows where modules come from.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +74,7 @@ pub enum Reselected {
 /// Takes what came of a request, on any thread.
 pub type Handler = Box<dyn FnOnce(Result<FetchedModule, Error>) + Send>;
 
-/// Somebody who fetches modules, and tells what is served of them now and what else there is.
+/// Someone who fetches modules, and tells what is served of them now and what else there is.
 pub trait FetchModules: Send + Sync {
     /// Begins to fetch a module; what comes of it is handed over later.
     fn begin(&self, terms: &ModuleTerms, request: &ModuleRequest, handler: Handler);
@@ -221,12 +221,12 @@ impl FetchedModule {
     }
 }
 
-/// A file of a tree from another base: those of the work tree are below it, those of fetched packages are where they are.
+/// A file of a tree from another base: those of the working tree are below it, those of fetched packages are where they are.
 pub fn file_from(base: &Path, file: &Path) -> PathBuf {
     if file.to_string_lossy().contains("//") { file.to_owned() } else { read::join(base, &file.to_string_lossy()) }
 }
 
-/// An error about such files, and those beside it, from another base.
+/// An error about such files, and those next to it, from another base.
 pub fn placed(mut error: Error, base: &Path) -> Error {
     error.file = error.file.map(|file| file_from(base, &file));
     error.others = error.others.into_iter().map(|other| placed(other, base)).collect();

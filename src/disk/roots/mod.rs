@@ -155,7 +155,7 @@ impl MissingModule {
 pub enum TreeWarning {
     /// A version constraint on a provider that is part of the program, which `init` refuses.
     ConstrainedBuiltIn { place: Place, address: String },
-    /// More ways lead to the same modules than anybody wants to read about.
+    /// More ways lead to the same modules than anyone wants to read about.
     ManyPaths(u64),
     /// A local module without a single configuration file.
     EmptyModule { place: Place, key: String, submodule: Option<String> },

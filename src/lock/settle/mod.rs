@@ -254,7 +254,7 @@ fn continuity(
     (said.into_iter().chain(malformed).collect(), first_use)
 }
 
-/// Recorded hashes that no package can have, which are kept beside others, and whether there are no others: then nothing
+/// Recorded hashes that no package can have, which are kept next to others, and whether there are no others: then nothing
 /// shows which release was recorded.
 fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
     let known = || entry.hashes.iter().filter(|hash| hash.scheme() != HashScheme::Other);

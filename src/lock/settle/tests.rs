@@ -1,4 +1,4 @@
-//! Stories of releases that are settled, each a row: what is recorded, what is on offer, what is decided.
+//! Stories of releases that are settled, each a row: what is recorded, what is offered, what is decided.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ fn written(step: &Query, selected: &Selected) -> Vec<PackageHash> {
     decided(step, selected, &[]).unwrap().entry.hashes.iter().cloned().collect()
 }
 
-/// The rules of what is said beside a decision.
+/// The rules of what is said next to a decision.
 fn said(step: &Query, selected: &Selected) -> Vec<Rule> {
     decided(step, selected, &[]).unwrap().findings.iter().map(|finding| finding.rule).collect()
 }

@@ -64,7 +64,7 @@ fn what_says_the_name_of_an_entry_in_a_tar() {
         (vec![long(b"L", "b"), pax(&[("path", "a")]), file()], "b"),
         (vec![long(b"L", "a"), long(b"L", "b\0c"), file()], "b"),
         (vec![pax(&[("size", &EVIL.len().to_string())]), file()], "n"),
-        // The version of the form does not matter, nor does what only stands where a prefix would.
+        // The version of the form does not matter, nor does what only is where a prefix would.
         (vec![entry("n", EVIL, &[(263, b"99"), (345, b"a")])], "a/n"),
         (vec![entry("n", EVIL, &[(257, b"ustar  \0")])], "n"),
         (vec![entry("n", EVIL, &[(257, b"ustar  \0"), (345, b"00000000000\x0000000000000\x00")])], "n"),

@@ -96,7 +96,7 @@ fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Bu
     }
 }
 
-/// The kind as it stands there: for the crate two of them are one.
+/// The kind as it is there: for the crate two of them are one.
 fn kind_of<R: Read>(entry: &tar::Entry<'_, R>) -> u8 {
     entry.header().as_bytes()[156]
 }
@@ -206,7 +206,7 @@ fn up_to_zero(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// What stands in an entry that is about another one.
+/// What is in an entry that is about another one.
 fn content<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<Vec<u8>, UnpackError> {
     let size = entry.size();
     if size > MAX_SAID {

@@ -1,7 +1,7 @@
-//! What the hash of a package does not tell: a link stands in it as a file would that holds the text of its target.
+//! What the hash of a package does not tell: a link is in it as a file would that holds the text of its target.
 //!
 //! So of two packages that differ in nothing else at most one may be locked. A file that could be a link to something of
-//! its package is none that anybody writes, for files end in a line feed; nor is a link whose target reads like a file.
+//! its package is none that anyone writes, for files end in a line feed; nor is a link whose target reads like a file.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -17,7 +17,7 @@ use crate::net::ClientOptions;
 /// A request as it came.
 #[derive(Debug, Clone)]
 pub(in crate::net) struct Seen {
-    /// The head, in lower case but for the first line.
+    /// The head, in lower case except for the first line.
     lines: Vec<String>,
     /// How many requests for the same path came before.
     pub(in crate::net) earlier: usize,

@@ -216,7 +216,7 @@ fn unwritten(error: StoreError) -> Refusal {
     Refusal::Error(error.into())
 }
 
-/// The bytes must be the announced ones before anything that is wrong with them counts. A page for people in place of
+/// The bytes must be the announced ones before anything that is wrong with them counts. A page for users in place of
 /// them says nothing about the release.
 fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
     let Some((wanted, given)) = package.zh.filter(|(wanted, _)| *wanted != zh) else { return Ok(()) };

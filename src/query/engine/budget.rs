@@ -19,7 +19,7 @@ use crate::release::ReleaseKey;
 #[derive(Debug)]
 pub struct DownloadBudget {
     state: Mutex<State>,
-    /// Told whenever somebody's turn may have come.
+    /// Told whenever someone's turn may have come.
     changed: Notify,
 }
 

@@ -236,7 +236,7 @@ impl MirrorSource {
 }
 
 impl Downloads {
-    /// What stands where a package is to go, of which the digest may be known.
+    /// What is where a package is to go, of which the digest may be known.
     async fn there(&self, key: &PackageKey, path: &Path, wanted: Option<Sha256Digest>) -> There {
         if !path.exists() {
             return There::Nothing;

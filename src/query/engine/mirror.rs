@@ -77,7 +77,7 @@ impl MirrorSource {
         self.listed.answer(key.clone(), ask).await
     }
 
-    /// What the mirror has of a release, but for platforms that an earlier source has, and of its packages as much as the
+    /// What the mirror has of a release, except for platforms that an earlier source has, and of its packages as much as the
     /// query is about.
     pub(super) async fn release(
         self: &Arc<Self>,

@@ -56,7 +56,7 @@ pub struct Equipment {
     pub cache: Arc<Cache>,
     pub events: Events,
     pub budget: Arc<DownloadBudget>,
-    /// How many threads hash one archive; one unless somebody says so before the first.
+    /// How many threads hash one archive; one unless someone says so before the first.
     pub threads: Arc<OnceLock<Threads>>,
     pub now: SystemTime,
     /// The tool whose records are made.

@@ -65,7 +65,7 @@ pub(super) struct Line {
     pub(super) zh: Sha256Digest,
     /// What the registry says of this very package, where it was asked.
     pub(super) package: Option<Arc<Package>>,
-    /// The `h1:` that the registry reports of it, beside another package or with its own.
+    /// The `h1:` that the registry reports of it, next to another package or with its own.
     pub(super) reported: Option<PackageHash>,
 }
 
@@ -280,7 +280,7 @@ impl RegistrySource {
     }
 }
 
-/// The `h1:` that a registry reports of a package beside others that it was asked about.
+/// The `h1:` that a registry reports of a package next to others that it was asked about.
 pub(super) fn reported(packages: &Packages, platform: &Platform) -> Option<PackageHash> {
     let reports = packages.values().flatten().filter_map(|package| package.reported.get(platform));
     reports.flat_map(Reported::h1).next().cloned()

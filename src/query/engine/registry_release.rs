@@ -162,7 +162,7 @@ impl RegistrySource {
         Err(Finding::new(Rule::PackagesDiffer, message).about(&key.0).into())
     }
 
-    /// The line of a platform by its conventional name, if the index knows the archive or the registry reports it beside
+    /// The line of a platform by its conventional name, if the index knows the archive or the registry reports it next to
     /// another package.
     fn known_line(
         &self,

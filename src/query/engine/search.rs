@@ -324,7 +324,7 @@ mod tests {
             let (_, searched) = looked(&mut known, &query, &[("linux_amd64", failing.clone())]).await;
             assert_eq!(searched.refused(&known.release, &query).is_some(), is_refused, "{failing:?}");
         }
-        // A verification says what is wrong beside what it found out.
+        // A verification says what is wrong next to what it found out.
         let mut known = signed();
         let failing = [("linux_amd64", bad), ("windows_amd64", error(ErrorKind::Unavailable))];
         looked(&mut known, &verify(&[h1(2), h1(9)], DOWNLOAD), &failing).await;

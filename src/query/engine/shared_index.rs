@@ -43,7 +43,7 @@ impl RegistrySource {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks shared indexes about an archive that is not known here, unless somebody has said something of it already.
+    /// Asks shared indexes about an archive that is not known here, unless someone has said something of it already.
     pub(super) async fn ask_indexes(&self, zh: Sha256Digest, rules: &Rules) {
         if self.cache.h1_of(&zh).is_some() || self.report(&zh, rules).is_some_and(|report| report.verified) {
             return;

@@ -126,7 +126,7 @@ pub(super) struct Documents<'a> {
     pub(super) keys: &'a [String],
 }
 
-/// A registry that lists no key may sign nothing at all; then somebody has to say so.
+/// A registry that lists no key may sign nothing at all; then someone has to say so.
 fn no_signing_key(addr: &ProviderAddr, version: &Version) -> Finding {
     let host = addr.host();
     let message = format!("{host} lists no signing key for {addr} {version}, although a signature is required");

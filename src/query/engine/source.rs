@@ -75,7 +75,7 @@ impl SourceState {
         }
     }
 
-    /// What the source has of a release that was selected among those of all sources, but for what earlier ones have.
+    /// What the source has of a release that was selected among those of all sources, except for what earlier ones have.
     pub(super) async fn release(
         &self,
         key: &ReleaseKey,

@@ -70,7 +70,7 @@ impl Sources {
         answers.await.into_values().collect()
     }
 
-    /// Says on how many threads one archive is hashed, unless somebody said so before.
+    /// Says on how many threads one archive is hashed, unless someone said so before.
     pub(super) fn hash_on(&self, threads: Threads) {
         self.threads.get_or_init(|| threads);
     }

@@ -1,4 +1,4 @@
-//! What `audit` found, for people.
+//! What `audit` found, for users.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What `lock` and its like changed, for people.
+//! What `lock` and its like changed, for users.
 
 use std::fmt::Write;
 
@@ -93,7 +93,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// What the trust file holds from now on, but for signers that stand with their release already.
+/// What the trust file holds from now on, except for signers that stand with their release already.
 pub(super) fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> {
     let would = if trust.written { "" } else { "would be " };
     let told =

@@ -1,4 +1,4 @@
-//! `explain` for people.
+//! `explain` for users.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ fn places(recorded: &[&RecordedAt], style: Style) -> String {
     recorded.iter().map(place).collect::<Vec<_>>().join(", ")
 }
 
-/// Items that are equal but for their place stand together, in the order in which they came first.
+/// Items that are equal except for their place stand together, in the order in which they came first.
 fn together<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<&T>)> {
     let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
     for item in items {

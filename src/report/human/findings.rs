@@ -1,4 +1,4 @@
-//! Findings for people.
+//! Findings for users.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -74,7 +74,7 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
     (style.paint(paint, &label).to_string(), width(&label))
 }
 
-/// The most findings of one rule that people read; the rest is counted. JSON and SARIF list all.
+/// The most findings of one rule that users read; the rest is counted. JSON and SARIF list all.
 pub(in crate::report) const MOST_OF_RULE: usize = 50;
 
 fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String {

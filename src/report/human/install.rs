@@ -1,4 +1,4 @@
-//! What `install` did, for people: one line for all root modules, since they share each package.
+//! What `install` did, for users: one line for all root modules, since they share each package.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

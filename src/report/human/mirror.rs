@@ -1,4 +1,4 @@
-//! What `mirror` did, for people.
+//! What `mirror` did, for users.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Locked modules for people.
+//! Locked modules for users.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ pub(in crate::report) fn changes<'a>(
     })
 }
 
-/// One line for each call: who, what, and where the call stands.
+/// One line for each call: who, what, and where the call is.
 pub(super) fn list(used: &[UsedModule], style: Style) -> String {
     if used.is_empty() {
         return "no module from elsewhere is called\n".to_owned();

@@ -1,4 +1,4 @@
-//! What `diff` explains, for people: one line for each change, the dangerous ones with what must be known.
+//! What `diff` explains, for users: one line for each change, the dangerous ones with what must be known.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -130,7 +130,7 @@ fn line(group: &ChangeGroup<'_>, columns: [usize; 2], style: Style) -> String {
     let pad = |cell: &str, column: usize| " ".repeat(column.saturating_sub(width(cell)));
     let (addr, versions) = (style.addr(&change.address), versions(change));
     let head = format!("{addr}{}  {versions}{}", pad(&addr, columns[0]), pad(&versions, columns[1]));
-    // What does not fit beside the columns goes on below, under its beginning if there is enough room.
+    // What does not fit next to the columns goes on below, under its beginning if there is enough room.
     let room = style.room().saturating_sub(4 + width(&head));
     let widest = group.headline.split(' ').map(width).max().unwrap_or(0);
     let below = if room >= widest.max(24) { room } else { style.room() - 8 };
@@ -172,7 +172,7 @@ fn explanation(words: &Explanation, style: Style) -> String {
     text
 }
 
-/// A label, and beside it a text in lines.
+/// A label, and next to it a text in lines.
 fn labelled(label: &str, what: &str, style: Style) -> String {
     let indent = 4 + width(label) + 1;
     let room = style.room().min(if style.width.is_some() { PROSE } else { usize::MAX }) - indent;
@@ -196,7 +196,7 @@ fn release(text: &mut String, change: &Change, style: Style) {
     }
 }
 
-/// Each checksum that came or went, under what is known of it.
+/// Each checksum that were added or removed, under what is known of it.
 fn hashes(text: &mut String, change: &Change, style: Style) {
     let added: Vec<&PackageHash> = change.hashes_added.iter().map(|added| &added.hash).collect();
     let removed: Vec<&PackageHash> = change.hashes_removed.iter().collect();

@@ -1,4 +1,4 @@
-//! `list` and `why` for people.
+//! `list` and `why` for users.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::version::Version;
 /// How many places that only use a provider are listed for it.
 pub(super) const MOST_USES: usize = 8;
 
-/// One line for each entry. What may grow long stands last; constraints are told by `why`, here only on request.
+/// One line for each entry. What may grow long is last; constraints are told by `why`, here only on request.
 pub(in crate::report) fn list(entries: &[Listed], style: Style) -> Option<Table<7>> {
     let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS"];
     let rows: Vec<[String; 7]> = entries.iter().map(|listed| entry(listed, style)).collect();

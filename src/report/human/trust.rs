@@ -1,4 +1,4 @@
-//! The remembered signers for people.
+//! The remembered signers for users.
 
 use std::fmt::Write;
 

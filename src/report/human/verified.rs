@@ -1,4 +1,4 @@
-//! What `verify` found, for people.
+//! What `verify` found, for users.
 
 use super::findings::findings;
 use crate::exit_code::ExitCode;
@@ -26,7 +26,7 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
         return "unchanged since the base: nothing was asked".to_owned();
     }
     let mut told = Vec::new();
-    // Where there is nothing to prove, that is no news beside what was found or not answered.
+    // Where there is nothing to prove, that is no news next to what was found or not answered.
     let all_is_well = verified.inconclusive.is_empty() && denied + warned == 0;
     if verified.proven + verified.unknown > 0 || all_is_well {
         told.push(format!("{} proven", hashes(verified.proven)));

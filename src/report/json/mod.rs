@@ -45,7 +45,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
         });
         document.insert("roots".to_owned(), roots.collect());
     } else {
-        // A result and a failure beside it are one body.
+        // A result and a failure next to it are one body.
         outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     }
     if let Some(error) = &outcome.error {
@@ -69,7 +69,7 @@ fn text(document: Map<String, Value>) -> String {
 }
 
 /// The text of any document, in which nothing is obeyed: strings hold what they hold, but neither what a terminal would
-/// obey nor `##`, with which commands to CI systems begin, stands in them as it is.
+/// obey nor `##`, with which commands to CI systems begin, is in them as it is.
 pub(super) fn harmless(document: &Value) -> String {
     let text = format!("{document:#}\n");
     // Only strings have such characters.
@@ -117,7 +117,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Generated(generated)) => tools::generated(generated),
         Err(error) => one("error", errors::json(error)),
     };
-    // Part of the body of `lock` and its like; beside other bodies only if there is something to tell.
+    // Part of the body of `lock` and its like; next to other bodies only if there is something to tell.
     if matches!(root.body, Ok(Body::Changes(_) | Body::Review(_))) || !root.findings.is_empty() {
         object.insert("findings".to_owned(), root.findings.iter().map(finding).collect());
     }
@@ -145,7 +145,7 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
     object
 }
 
-/// Whose settings and trust file count: without a base those of the work tree, which vouches for itself.
+/// Whose settings and trust file count: without a base those of the working tree, which vouches for itself.
 fn believed(verified: &Verified) -> Value {
     let base = verified.base.as_ref();
     let itself = base.is_none_or(|base| base.trust_change_allowed);
@@ -260,7 +260,7 @@ fn review(review: &Review) -> Map<String, Value> {
     object
 }
 
-/// What is told of a move that was made beside its versions and hashes: from where, and who vouches for it now.
+/// What is told of a move that was made next to its versions and hashes: from where, and who vouches for it now.
 fn made(change: &Change) -> Value {
     let mut object = self::change(change);
     if let Some(from) = &change.moved_from {

@@ -36,7 +36,7 @@ fn is_www(before: &str) -> bool {
     before.as_bytes().last_chunk::<3>().is_some_and(|last| last.eq_ignore_ascii_case(b"www"))
 }
 
-/// Sentences in which what stands between backticks is code.
+/// Sentences in which what is between backticks is code.
 pub(super) fn sentences(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {

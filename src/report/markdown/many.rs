@@ -14,7 +14,7 @@ use crate::report::{Style, human};
 /// The most names in a list that is folded away.
 const MOST_NAMES: usize = 1000;
 
-/// What stands before the changes of each.
+/// What is before the changes of each.
 pub(super) fn before(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> String {
     let whose = RootSummary::of(outcome, style);
     let mut text = total(outcome, changed);

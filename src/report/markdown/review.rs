@@ -17,7 +17,7 @@ use crate::report::{Style, human, printable};
 /// What the words about something left out may need.
 const RESERVE: usize = 500;
 
-/// The most rows that are open to everybody; of more, those of routine changes are folded away.
+/// The most rows that are open to everyone; of more, those of routine changes are folded away.
 const MOST_OPEN: usize = 20;
 
 /// The most providers that an explanation names.
@@ -136,7 +136,7 @@ fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
     };
     let folds = |group: &&ChangeGroup<'_>| all > MOST_OPEN && group.risk == Risk::Routine;
     let (routine, open): (Vec<_>, Vec<_>) = changed.groups.iter().partition(folds);
-    // The rows may have most of the page: they are what everybody reads.
+    // The rows may have most of the page: they are what everyone reads.
     let mut missing = page.add_all(head, &open.iter().map(row).collect::<Vec<_>>(), "\n", 1);
     let before = format!("<details>\n<summary>{} routine changes</summary>\n\n{head}", routine.len());
     missing += page.add_all(&before, &routine.iter().map(row).collect::<Vec<_>>(), "\n</details>\n\n", 1);

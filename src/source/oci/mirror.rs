@@ -115,7 +115,7 @@ impl OciMirror {
         })
     }
 
-    /// The versions of a provider, ascending: tags in which `_` stands for `+`; others are passed over.
+    /// The versions of a provider, ascending: tags in which `_` means `+`; others are passed over.
     pub async fn versions(&self, repository: &Repository) -> Result<Vec<Version>, Miss> {
         let tags = self.client.tags(repository).await?;
         let mut versions: Vec<Version> = tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect();

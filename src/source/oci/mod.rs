@@ -153,7 +153,7 @@ pub(crate) fn unusable(repository: &Repository, what: &str, reason: &str) -> Err
     about(repository, ErrorKind::Unavailable, message)
 }
 
-/// Other bytes than those of the digest that was asked for.
+/// Other bytes than those of the digest that was requested.
 fn altered(repository: &Repository, wanted: &str, got: &Sha256Digest) -> Error {
     about(repository, ErrorKind::Trust, format!("{repository}@{wanted} has the checksum {}", written(got)))
 }

@@ -20,7 +20,7 @@ impl Repository {
                 "the repository name {name:?} has parts that are not lower-case letters and digits with single separators"
             ));
         }
-        // What everybody calls docker.io answers under another name.
+        // What everyone calls docker.io answers under another name.
         let host = if registry == "docker.io" { "registry-1.docker.io" } else { registry };
         let is_plain = !host.is_empty() && !host.contains(['@', '?', '#', '\\', '%']);
         let base = Url::parse(&format!("https://{host}/v2/{name}/")).ok().filter(|base| is_plain && base.has_host());

@@ -21,7 +21,7 @@ pub(super) enum Named {
 pub(super) enum Form {
     /// Two files.
     Files(PathBuf, PathBuf),
-    /// A revision with what stands at a path, or at the root module.
+    /// A revision with what is at a path, or at the root module.
     Revision { name: Option<String>, path: Option<PathBuf> },
 }
 
@@ -134,7 +134,7 @@ fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
     }
 }
 
-/// The revisions that a name holds: two around dots, where nothing stands for HEAD.
+/// The revisions that a name holds: two around dots, where nothing means HEAD.
 pub(super) fn ends(name: &str) -> Vec<&str> {
     match name.split_once("...").or_else(|| name.split_once("..")) {
         Some((old, new)) => [old, new].map(|end| if end.is_empty() { "HEAD" } else { end }).to_vec(),

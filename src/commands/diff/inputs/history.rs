@@ -22,7 +22,7 @@ pub(super) struct History {
     pub(super) git: Git,
     /// None where there is no commit yet.
     pub(super) old: Option<Commit>,
-    /// None for the work tree.
+    /// None for the working tree.
     pub(super) new: Option<Commit>,
     /// The configuration of the commits, written out when the first question comes; none where that is not to be had.
     written: OnceLock<Option<[Option<TempDir>; 2]>>,

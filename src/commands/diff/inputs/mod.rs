@@ -1,4 +1,4 @@
-//! Which texts are compared: files, commits, the work tree.
+//! Which texts are compared: files, commits, the working tree.
 
 mod form;
 mod history;
@@ -24,12 +24,12 @@ use history::{History, history};
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pub names: Vec<OsString>,
-    /// What stands after `--`, where that was typed: files and nothing else.
+    /// What is after `--`, where that was typed: files and nothing else.
     pub files: Option<Vec<OsString>>,
     /// Compare with the revision itself instead of the merge base.
     pub tip: bool,
     pub recursive: bool,
-    /// The trust file that counts on both sides, in place of the one of the work tree.
+    /// The trust file that counts on both sides, in place of the one of the working tree.
     pub trust_file: Option<PathBuf>,
 }
 
@@ -39,13 +39,13 @@ pub struct Comparison {
     /// The remembered signers of both sides.
     pub trust: Trust,
     pub notes: Vec<String>,
-    /// Where it was asked for.
+    /// Where it was requested.
     directory: PathBuf,
     /// Where the configuration of both sides is, if there is one.
     history: Option<History>,
 }
 
-/// Reads the two sides of what was asked for in a directory.
+/// Reads the two sides of what was requested in a directory.
 pub fn compare(asked: &Asked, directory: &Path, dialect: Option<Dialect>) -> Result<Comparison, Error> {
     match form(asked, directory)? {
         Form::Files(old, new) => {
@@ -120,8 +120,8 @@ impl Comparison {
         there.map_or_else(|| history.git.top().to_owned(), Path::to_owned)
     }
 
-    /// What the configuration of the root module of a lock file asks for, before and now, as far as it stands in the
-    /// work tree; none unless both sides can be read whole.
+    /// What the configuration of the root module of a lock file requires, before and now, as far as it is in the
+    /// working tree; none unless both sides can be read whole.
     pub fn requirements(&self, pair: &Pair) -> Option<[Requirements; 2]> {
         let history = self.history.as_ref()?;
         let root = pair.path.parent()?;
@@ -133,7 +133,7 @@ impl Comparison {
 }
 
 fn needs(root: &Path, dialect: Dialect) -> Option<Requirements> {
-    // Installed modules are known for the work tree only; without them both sides are read alike.
+    // Installed modules are known for the working tree only; without them both sides are read alike.
     let data_dir = Some(PathBuf::from(".terraform/none"));
     let options = TreeOptions { data_dir, missing: MissingModules::Skip, ..TreeOptions::new(dialect) };
     Some(Arc::unwrap_or_clone(load_tree(root, &options).ok()?).requirements)

@@ -1,4 +1,4 @@
-//! The trust files beside two texts of a lock file.
+//! The trust files next to two texts of a lock file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(super) type Text = Option<Vec<u8>>;
 /// The texts of both sides, or why they cannot be read.
 pub(super) type Texts = [Result<Text, Error>; 2];
 
-/// The trust file that somebody named, or the one that counts in a directory.
+/// The trust file that someone named, or the one that counts in a directory.
 pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error> {
     let path = match named {
         Some(named) => named.to_owned(),

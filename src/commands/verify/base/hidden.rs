@@ -23,7 +23,7 @@ const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 impl Base {
     /// The findings about what the change put out of sight, of the root modules that are judged and of those that stood
-    /// in the work tree before.
+    /// in the working tree before.
     pub fn hidden_paths(&self, judged: &[&Root], tool: Option<Dialect>) -> Vec<Finding> {
         let ways: BTreeMap<RepoPath, &Root> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
         let roots = Roots::of(self.before.tree());
@@ -38,7 +38,7 @@ impl Base {
         findings
     }
 
-    /// True if what is there is no part of this work tree, or not looked at.
+    /// True if what is there is no part of this working tree, or not looked at.
     fn is_out_of_sight(&self, at: &str) -> bool {
         let Ok(place) = links::resolve(&self.top.join(at)) else { return true };
         let Ok(way) = place.strip_prefix(&self.top) else { return true };

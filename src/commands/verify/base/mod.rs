@@ -1,4 +1,4 @@
-//! The gate of pull requests: what is believed, and what the change is, when the work tree must not vouch for itself.
+//! The gate of pull requests: what is believed, and what the change is, when the working tree must not vouch for itself.
 //!
 //! Two commits count. Settings and trust file are believed as the *revision* has them. What the change did is told from
 //! the *merge base* of the revision and HEAD, so that what others did to the revision meanwhile is not held against it.
@@ -46,16 +46,16 @@ pub struct AskedBase {
     pub trust_change_allowed: bool,
 }
 
-/// The two commits by which the change in one work tree is judged, and what it changed.
+/// The two commits by which the change in one working tree is judged, and what it changed.
 #[derive(Debug)]
 pub struct Base {
     asked: AskedBase,
     git: Git,
-    /// The top of the work tree, without symbolic links.
+    /// The top of the working tree, without symbolic links.
     top: PathBuf,
     /// Whose settings and trust file count.
     revision: Commit,
-    /// What the work tree is compared with.
+    /// What the working tree is compared with.
     compared_with: Commit,
     changes: Changes,
     trusted: Snapshot,
@@ -70,7 +70,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// Asks git about the work tree that a run is about: the commits, what differs, and the settings of both.
+    /// Asks git about the working tree that a run is about: the commits, what differs, and the settings of both.
     pub fn open(scope: &Scope, asked: &AskedBase) -> Result<Self, Error> {
         let mut places = Vec::new();
         for directory in scope.directories() {
@@ -104,7 +104,7 @@ impl Base {
         let before = if is_same { trusted.clone() } else { Snapshot::load(&git, &compared_with).map_err(failed)? };
         let changes = git.changes_since(before.tree()).map_err(failed)?;
         let top = git.top().to_owned();
-        // What did not change is read where it stands; what a link leads to may have changed.
+        // What did not change is read where it is; what a link leads to may have changed.
         let is_link = |path: &str| before.tree().kind(path) == Some(Kind::Link);
         let paths: Vec<&str> =
             before.paths(lockfile::FILE_NAME).filter(|path| changes.holds(path) || is_link(path)).collect();
@@ -169,7 +169,7 @@ impl Base {
         )
     }
 
-    /// The settings that are believed for a root module, by its place without symbolic links; none if those of the work tree are.
+    /// The settings that are believed for a root module, by its place without symbolic links; none if those of the working tree are.
     pub fn settings(&self, root: &Path) -> Result<Option<Settings>, Error> {
         let way = root.strip_prefix(&self.top).unwrap_or(root);
         if way.to_str().is_none() {
@@ -297,7 +297,7 @@ impl Base {
         self.way_of(root).join(lockfile::FILE_NAME)
     }
 
-    /// The findings about the work tree as a whole: its settings and its trust file.
+    /// The findings about the working tree as a whole: its settings and its trust file.
     pub fn policy(&self) -> Result<Vec<Finding>, Error> {
         Ok(self.lifted(policy::findings(self)?))
     }
@@ -314,7 +314,7 @@ impl Base {
         findings.into_iter().map(lift).collect()
     }
 
-    /// The settings by which findings about the work tree as a whole are judged.
+    /// The settings by which findings about the working tree as a whole are judged.
     pub fn top_settings(&self) -> Result<Settings, Error> {
         self.trusted.effective("")
     }
@@ -324,7 +324,7 @@ impl Base {
         RepoPath::below(&self.top, place).unwrap_or_default()
     }
 
-    /// The paths of files with a name that are in the work tree now, from the top.
+    /// The paths of files with a name that are in the working tree now, from the top.
     fn now(&self, name: &str) -> Vec<String> {
         let of_name = |path: &&str| name_of(path) == name;
         let mut paths: Vec<String> = self.before.paths(name).map(str::to_owned).collect();
@@ -335,7 +335,7 @@ impl Base {
         paths
     }
 
-    /// A second trust file is an error wherever it stands.
+    /// A second trust file is an error wherever it is.
     pub fn one_trust_file(&self) -> Result<(), Error> {
         let places = self.now(TRUST_FILE).into_iter().map(|path| self.top.join(path));
         crate::disk::trust_file::only_at_tops(places)
@@ -351,7 +351,7 @@ pub struct Before {
     pub modules: Option<Vec<u8>>,
 }
 
-/// The top of the work tree whose change a run in some directory is about. A repository that another one tracks is part of
+/// The top of the working tree whose change a run in some directory is about. A repository that another one tracks is part of
 /// that one, the outermost: what a change puts there would else be judged by a history of its own. A clone that merely lies
 /// in another one is judged by itself.
 fn top_of_change(place: &Path) -> PathBuf {

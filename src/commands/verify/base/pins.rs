@@ -11,7 +11,7 @@ use crate::trust::pins::{Pins, TrustFile};
 use crate::verify::{self, Counted};
 
 impl Base {
-    /// The pins that count for a change, and what it did to the trust file. One outside of the work tree is out of its
+    /// The pins that count for a change, and what it did to the trust file. One outside of the working tree is out of its
     /// reach, and counts as it is.
     pub fn pins(&self, place: &TrustPlace, named: bool) -> Result<(Option<Counted>, Vec<Finding>), Error> {
         let now = TrustStore::load(place)?;

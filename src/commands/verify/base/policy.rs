@@ -24,7 +24,7 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
         return Ok(Vec::new());
     }
     let files = base.before.paths(FILE_NAME).chain(base.changes.paths().filter(is_settings));
-    // The top of the work tree comes first, each directory before those in it.
+    // The top of the working tree comes first, each directory before those in it.
     let directories: BTreeSet<&Path> = files.filter_map(|path| Path::new(path).parent()).collect();
     let mut told: BTreeMap<&Path, Vec<Weakening>> = BTreeMap::new();
     let (mut findings, mut moved) = (Vec::new(), BTreeSet::new());
@@ -55,7 +55,7 @@ fn other_tool(directory: &Path, tools: [Option<Dialect>; 2]) -> Finding {
     Finding::new(Rule::DialectChanged, message).in_file(directory.join(FILE_NAME))
 }
 
-/// The text of a settings file of the work tree; what only a link above it leads to does not stand there.
+/// The text of a settings file of the working tree; what only a link above it leads to does not stand there.
 fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
     if !base.changes.stands(&RepoPath::of(path)) {
         return Ok(None);

@@ -182,7 +182,7 @@ impl Base {
     }
 
     /// The findings on directories with configuration that are new, require providers and have no lock file, unless a root
-    /// module that is judged calls them: then its lock file holds their providers. `judged` are all of the work tree.
+    /// module that is judged calls them: then its lock file holds their providers. `judged` are all of the working tree.
     pub fn unlocked(&self, judged: &[&Root]) -> Vec<Finding> {
         let new = self.new_directories();
         if new.is_empty() {

@@ -13,7 +13,7 @@ use crate::workspace::Exclusions;
 
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot {
-    /// As people call it.
+    /// As users call it.
     name: String,
     tree: Arc<Tree>,
     /// The texts of settings files by their paths; none for those that cannot be read.
@@ -69,7 +69,7 @@ impl Snapshot {
         Ok(strictest)
     }
 
-    /// What all settings files leave out of a search in the work tree with this top. What is wrong with them is an error
+    /// What all settings files leave out of a search in the working tree with this top. What is wrong with them is an error
     /// where they are used.
     pub(super) fn exclusions(&self, top: &Path) -> Exclusions {
         let stated = self.settings.iter().filter_map(|(path, text)| {

@@ -12,7 +12,7 @@ use crate::git::{Changes, Kind, Tree};
 use crate::lockfile::{self, LockFile};
 use crate::path::RepoPath;
 
-/// A work tree in which some files are there.
+/// A working tree in which some files are there.
 #[expect(clippy::disallowed_methods, reason = "a test makes files")]
 fn work_tree(files: &[&str]) -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();

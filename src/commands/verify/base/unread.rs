@@ -71,7 +71,7 @@ fn named_in(directory: &Path) -> Vec<Named> {
     found
 }
 
-/// What stands in quotes in a text and begins as a local path does.
+/// What is in quotes in a text and begins as a local path does.
 fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     let is_local = |piece: &&str| ["./", "../"].iter().any(|start| piece.starts_with(start)) || *piece == "..";
     text.lines().flat_map(|line| line.split('"')).filter(is_local)

@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `[NAME]`, `[NAME.ALIAS]`; what stands behind an alias is not looked at. In JSON, and only there, each is a string.
+/// `[NAME]`, `[NAME.ALIAS]`; what is behind an alias is not looked at. In JSON, and only there, each is a string.
 ///
 /// Source: `ParseProviderConfigCompact` reads two steps of the reference.
 fn are_aliases(name: &str, value: Value, syntax: Syntax) -> bool {

@@ -66,7 +66,7 @@ fn import_target(steps: &[Step]) -> Option<(bool, (String, String))> {
     }
 }
 
-/// The local name that a type implies: what stands before its first underscore, in normalised form.
+/// The local name that a type implies: what is before its first underscore, in normalised form.
 ///
 /// Source: `internal/addrs/resource.go`, `ImpliedProvider`.
 pub(in super::super) fn implied_local_name(kind: &str, at: usize) -> Result<String, Located> {

@@ -61,7 +61,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Ends the line before the line break at which the reader stands.
+    /// Ends the line before the line break at which the reader is.
     fn end_line(&mut self) {
         let line = std::mem::replace(&mut self.line, fresh(self.at + 1));
         let mut end = self.at;
@@ -170,7 +170,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Goes on to a byte. Lines that end before it have no parts, and neither has the one that it stands on then.
+    /// Goes on to a byte. Lines that end before it have no parts, and neither has the one that it is on then.
     fn skip_over(&mut self, end: usize) {
         let end = end.min(self.bytes.len());
         while let Some(length) = memchr::memchr(b'\n', &self.bytes[self.at..end]) {

@@ -51,7 +51,7 @@ pub enum EditError {
     Layout { file: std::path::PathBuf },
 }
 
-/// The text is told once, whether or not the reason has it.
+/// The text is reported once, whether or not the reason has it.
 fn refused(text: &str, reason: &ConstraintError) -> String {
     match reason {
         ConstraintError::Syntax(part) if part == text => format!("{text:?} is not a version constraint"),

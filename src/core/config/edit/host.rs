@@ -7,7 +7,7 @@ use crate::config::SourceFile;
 use crate::dialect::Dialect;
 
 /// Writes another host into every source address of a module that names a certain one. A source that names no host is
-/// left alone, whatever it stands for, and so is an entry that an override file replaces.
+/// left alone, whatever it means, and so is an entry that an override file replaces.
 pub fn change_host(
     files: &[SourceFile],
     dialect: Dialect,

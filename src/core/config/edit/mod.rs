@@ -3,7 +3,7 @@
 //! Texts are spliced by span: whatever is not part of the requirement keeps its bytes, comments, line breaks and layout
 //! included; a JSON file is not edited. The one exception is the white space that `terraform fmt` aligns, next to what was put in or taken out, and
 //! only where it was aligned before. Before an edit is handed out, the new texts are read again: they must mean what the
-//! old ones did, but for the one requirement. The folder knows neither disk nor versions that exist.
+//! old ones did, except for the one requirement. The folder knows neither disk nor versions that exist.
 
 mod align;
 mod cells;
@@ -35,7 +35,7 @@ use place::Files;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdit {
-    /// The path, as it was handed in; for a new file, beside the others.
+    /// The path, as it was handed in; for a new file, next to the others.
     pub path: PathBuf,
     /// The text before; none if the file is new. Where the file's bytes are not this text, because they are not UTF-8 or
     /// because they changed in the meantime, the edit must not be stored.
@@ -80,13 +80,13 @@ struct Change {
     constraint: Option<String>,
 }
 
-/// The meaning of all entries: what must stay as it is.
+/// The meaning of all entries: what must stays unchanged.
 type Meaning = BTreeMap<String, (ProviderSource, Option<Constraints>)>;
 
 /// Writes a requirement into the configuration of a root module.
 ///
 /// `files` are the module's files in any order; those that are no configuration of the tool, or that another file
-/// shadows, are left alone. The entry goes where `required_providers` stands, else into a `terraform` block (the first
+/// shadows, are left alone. The entry goes where `required_providers` is, else into a `terraform` block (the first
 /// with `required_version`, else the first), else into a new one at the end of `versions.tf` or its like, which is
 /// created if need be. No edits mean that nothing has to change.
 pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Result<Vec<FileEdit>, EditError> {

@@ -91,7 +91,7 @@ impl<'a> Files<'a> {
     fn target(&self) -> PathBuf {
         let all = self.all();
         let names: Vec<String> = all.iter().filter(|file| !is_json(file)).map(|file| name(file)).collect();
-        // A `versions.tf` beside `versions.tofu` would not be read.
+        // A `versions.tf` next to `versions.tofu` would not be read.
         let shadowed = names.iter().any(|name| name == "versions.tofu");
         let only_tofu = !names.is_empty() && names.iter().all(|name| name.rsplit('.').next() == Some("tofu"));
         let directory = all.first().and_then(|file| file.path.parent()).unwrap_or(Path::new(""));

@@ -90,7 +90,7 @@ fn metadata(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<S
     found
 }
 
-/// Calls of a provider's functions, wherever an expression may stand: found by their text, except in comments, of which
+/// Calls of a provider's functions, wherever an expression may appear: found by their text, except in comments, of which
 /// JSON has none.
 fn functions(file: &SourceFile, name: &str) -> Vec<Use> {
     let (text, lines) = (&file.text, LineIndex::new(&file.text));

@@ -1,6 +1,6 @@
 //! The JSON form of configuration: a reader that keeps places and duplicate keys, and the mapping of blocks.
 //!
-//! A general JSON library tells neither where a value stands nor that a key came twice, and both matter here.
+//! A general JSON library tells neither where a value is nor that a key came twice, and both matter here.
 //!
 //! Source: `github.com/hashicorp/hcl/v2/json`.
 

@@ -28,7 +28,7 @@ pub(super) fn legal_path(text: &str) -> Option<String> {
     Some(if text.bytes().all(is_legal) { text.to_owned() } else { path(&plain) })
 }
 
-/// The bytes that a text stands for; none if a `%` is not followed by two hexadecimal digits.
+/// The bytes that a text means; none if a `%` is not followed by two hexadecimal digits.
 pub(super) fn unescape(text: &str) -> Option<Vec<u8>> {
     let is_hex = |digits: &str| digits.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     text.split('%').skip(1).all(is_hex).then(|| percent_decode_str(text).collect())

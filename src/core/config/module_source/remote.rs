@@ -184,7 +184,7 @@ fn amazon(address: &str) -> Detected {
     Some(("s3", format!("https://{place}/{path}{query}")))
 }
 
-/// What stands before the query, and the query with its mark.
+/// What is before the query, and the query with its mark.
 fn at_query(text: &str) -> (&str, &str) {
     text.split_at(text.find('?').unwrap_or(text.len()))
 }

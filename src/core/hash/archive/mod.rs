@@ -36,7 +36,7 @@ const PIECE: usize = 64 << 10;
 pub enum Threads {
     /// The caller's own: the best use of all cores when at least as many archives are under way.
     One,
-    /// A second one for both digests, beside inflate: the shortest way to the last byte of a single archive.
+    /// A second one for both digests, next to inflate: the shortest way to the last byte of a single archive.
     Two,
 }
 

@@ -30,7 +30,7 @@ pub struct Unpacking<'a, R> {
 /// An entry, as the central directory describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Its name as it stands there.
+    /// Its name as it is there.
     pub name: Box<[u8]>,
     /// True for directories.
     pub directory: bool,

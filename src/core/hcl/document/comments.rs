@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a comment can stand at, where a block is known by a `K`; ordered in no meaningful way.
+/// What a comment can appear at, where a block is known by a `K`; ordered in no meaningful way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Anchor<K> {
     /// The top of the file, parted from the first block by an empty line.
@@ -64,7 +64,7 @@ impl<K: Ord + Clone> Comments<K> {
         let comments = scan(text);
         let is_beside = |at: usize| {
             let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-            // Only what stands on the line as a part of the document, not a comment before it.
+            // Only what is on the line as a part of the document, not a comment before it.
             let before = anchors.partition_point(|(offset, _)| *offset < at);
             anchors[..before].last().filter(|(offset, _)| *offset >= line)
         };

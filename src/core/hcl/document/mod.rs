@@ -1,4 +1,4 @@
-//! Documents in HCL that people write and `tflock` reads: blocks and literal values, read one by one; what is wrong is
+//! Documents in HCL that users write and `tflock` reads: blocks and literal values, read one by one; what is wrong is
 //! kept and the reading goes on.
 //!
 //! Knows nothing of what a document is about.
@@ -49,7 +49,7 @@ impl<D: Display> From<D> for Problem {
     }
 }
 
-/// What may stand in a body.
+/// What may appear in a body.
 pub struct Place {
     pub name: &'static str,
     pub attributes: &'static [&'static str],
@@ -105,7 +105,7 @@ impl Reader<'_> {
         value.map_err(|problem| self.report(literal.offset, problem)).ok()
     }
 
-    /// Reports all names that may not stand in a body.
+    /// Reports all names that may not appear in a body.
     pub fn check_names(&mut self, body: &Body, place: &Place) {
         for attribute in body.attributes() {
             let (name, offset) = (attribute.key.as_str(), start(&attribute.key));
@@ -139,7 +139,7 @@ impl Reader<'_> {
         self.report(start(value), format!("{name} must be {wanted}"));
     }
 
-    /// Reports the second of a block that can stand once.
+    /// Reports the second of a block that can appear once.
     pub fn report_twice(&mut self, block: &Block) {
         let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
         self.report(start(&block.ident), format!("{}{} stands twice", block.ident.as_str(), labels.concat()));
@@ -239,7 +239,7 @@ pub fn start(part: &impl Span) -> usize {
     part.span().map_or(0, |span| span.start)
 }
 
-/// Where the bracket or brace stands that closes a part.
+/// Where the bracket or brace is that closes a part.
 pub fn last_byte(part: &impl Span) -> usize {
     part.span().map_or(0, |span| span.end.saturating_sub(1))
 }

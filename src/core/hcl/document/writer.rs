@@ -84,7 +84,7 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
         }
     }
 
-    /// True for a list that takes several lines: a comment stands in it or it is long.
+    /// True for a list that takes several lines: a comment is in it or it is long.
     fn is_spread(&self, key: &K, name: &'static str, values: &[String]) -> bool {
         let item = |value: &String| Anchor::Item(key.clone(), name, value.clone());
         values.iter().any(|value| self.comments.at(&item(value)).is_some())

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::{Hcl1Error, Item, Object, Value};
 use crate::finding::Position;
 
-/// Reads the JSON form: one object. `null` stands for an absent item.
+/// Reads the JSON form: one object. `null` means an absent item.
 pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
     match serde_json::from_str(text) {
         Ok(Json::Object(map)) => Ok(object(map)),

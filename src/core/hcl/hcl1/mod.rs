@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use crate::finding::Position;
 
-/// A list of items: a whole document, or what stands between braces.
+/// A list of items: a whole document, or what is between braces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Object {
     /// In the order of the text; keys may repeat.
@@ -26,10 +26,10 @@ pub struct Object {
 pub struct Item {
     /// One key, or a block's type with its labels; never empty.
     pub keys: Vec<String>,
-    /// True if `=` stands before the value; never in JSON, which does not tell blocks from assignments.
+    /// True if `=` is before the value; never in JSON, which does not tell blocks from assignments.
     pub assigned: bool,
     pub value: Value,
-    /// Where the first key stands; in JSON the start of the document.
+    /// Where the first key is; in JSON the start of the document.
     pub position: Position,
 }
 

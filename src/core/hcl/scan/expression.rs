@@ -1,6 +1,6 @@
 //! Expressions: finding their end, nothing else.
 //!
-//! What is open (brackets, strings, heredocs, interpolations) stands on a stack of our own, so that no text can exhaust
+//! What is open (brackets, strings, heredocs, interpolations) is on a stack of our own, so that no text can exhaust
 //! the one of the thread.
 
 use std::ops::Range;
@@ -261,7 +261,7 @@ impl Scanner<'_> {
         self.at = self.at.max(end);
     }
 
-    /// Skips a backslash and what it stands before, unless that is a line break.
+    /// Skips a backslash and what it is before, unless that is a line break.
     pub(super) fn skip_escape(&mut self) {
         self.at += if matches!(self.bytes.get(self.at + 1), None | Some(b'\r' | b'\n')) { 1 } else { 2 };
     }

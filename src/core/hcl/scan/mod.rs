@@ -42,7 +42,7 @@ pub struct Block<'a> {
     pub at: usize,
     pub labels: Vec<Label<'a>>,
     pub body: Range<usize>,
-    /// The value of the argument `provider` that stands directly in the body, which is all that is asked of most blocks.
+    /// The value of the argument `provider` of the body itself: of most blocks nothing else matters.
     pub provider: Option<Range<usize>>,
 }
 
@@ -104,7 +104,7 @@ pub enum StructureError {
     SingleLineBlock,
 }
 
-/// Finds the arguments and blocks of a body: a whole file, or what stands between two braces.
+/// Finds the arguments and blocks of a body: a whole file, or what is between two braces.
 ///
 /// Offsets are those of the whole text. A byte order mark at its start is skipped.
 pub fn outline(text: &str, body: Range<usize>) -> Result<Outline<'_>, ScanError> {

@@ -83,7 +83,7 @@ fn characters_stand_where_they_do_for_terraform() {
         "a {\n}X\n",
         "a {\nX}\n",
     ];
-    // Of values and escapes the scanner knows no more than where they end, but for carriage returns.
+    // Of values and escapes the scanner knows no more than where they end, except for carriage returns.
     let values = [
         "a = \"b\\X\"\n",
         "a \"b\\X\" {\n}\n",

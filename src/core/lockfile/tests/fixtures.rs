@@ -1,4 +1,4 @@
-//! `testdata/lockfiles`: what is expected stands in the files.
+//! `testdata/lockfiles`: what is expected is in the files.
 //!
 //! Findings are announced on their own line by `expect: RULE-ID`, several by several; in `valid` there is nothing to
 //! announce and the text is the one that would be written.

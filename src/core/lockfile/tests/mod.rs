@@ -13,7 +13,7 @@ use super::*;
 use crate::dialect::Dialect;
 use crate::finding::Finding;
 
-/// A folder of the material beside the project; None, and a line on standard error, where that is not there.
+/// A folder of the material next to the project; None, and a line on standard error, where that is not there.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);

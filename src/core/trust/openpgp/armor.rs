@@ -43,7 +43,7 @@ fn kind(line: &str) -> Option<&str> {
     kind.get(..end)
 }
 
-/// Passes over the headers and the empty line behind them. False if something else stands there, such as data: then
+/// Passes over the headers and the empty line behind them. False if something else is there, such as data: then
 /// this is no block, and the search goes on behind that line.
 fn skip_headers<'a>(lines: &mut impl Iterator<Item = &'a str>) -> bool {
     for line in lines {

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-/// The same packets, those of signatures with canonical numbers. What cannot be read is left as it is.
+/// The same packets, those of signatures with canonical numbers. What cannot be read is left unchanged.
 pub(super) fn with_canonical_numbers(packets: &[u8]) -> Cow<'_, [u8]> {
     let mut written = Vec::new();
     let (mut rest, mut copied) = (packets, 0);

@@ -56,7 +56,7 @@ impl Signatures {
     }
 }
 
-/// Lets pass what may stand in a detached signature: signatures over documents that name their issuer.
+/// Lets pass what may appear in a detached signature: signatures over documents that name their issuer.
 fn accept(packet: Packet) -> Result<Option<Signature>, SignatureError> {
     let malformed = |text: &str| SignatureError::Malformed(text.to_owned());
     let signature = match packet {

@@ -1,5 +1,5 @@
 //! What keys say of themselves: a name, and from when to when they count. Nothing is decided by it, since whoever makes a
-//! key writes into it what they like; people compare it with what a publisher announces.
+//! key writes into it what they like; users compare it with what a publisher announces.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -54,7 +54,7 @@ pub(super) fn by_key(
 }
 
 /// Refuses a certificate that made the signature but whose algorithms are not known here: neither the signature nor
-/// what binds the key could be checked, and it would look like somebody else's.
+/// what binds the key could be checked, and it would look like someone else's.
 fn refuse_unsupported(cert: &Cert, signature: &Signature) -> Result<(), SignatureError> {
     let issuers = signature.get_issuers();
     let reason = cert.keys().key_handles(issuers.iter()).find_map(|key| unsupported(key.key()));

@@ -30,7 +30,7 @@
 //! unsigned releases.
 //!
 //! [`Pins`] is what the file says; [`TrustFile`] adds its comments and places, so that writing it again loses nothing.
-//! The folder reads no files, asks no server and knows no time.
+//! The folder reads no files, sends no request and knows no time.
 
 mod decode;
 mod encode;
@@ -50,7 +50,7 @@ use crate::hcl::Comments;
 use crate::settings::Date;
 use crate::version::Version;
 
-/// The name of the file, which stands once at the top of a work tree.
+/// The name of the file, which is once at the top of a working tree.
 pub const FILE_NAME: &str = ".tflock.trust.hcl";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct Pins {
     pub providers: BTreeMap<AddrPattern, Pin>,
     /// Keys that are refused whatever they sign, with the reason.
     pub denied: BTreeMap<Fingerprint, String>,
-    /// Republications that somebody accepted, with the reason.
+    /// Republications that someone accepted, with the reason.
     pub republished: BTreeMap<Republication, String>,
 }
 

@@ -9,7 +9,7 @@ fn shift(old: &[PackageHash], new: &[PackageHash], knowledge: Lookup, pins: &str
     findings.map(|finding| (finding.rule, finding.level, finding.position.unwrap().line)).collect()
 }
 
-/// All that is found about the change from some hashes to others; `within` says whether a mirror in the work tree was asked.
+/// All that is found about the change from some hashes to others; `within` says whether a mirror in the working tree was asked.
 fn changed([old, new]: [&[PackageHash]; 2], knowledge: Lookup, pins: Option<&str>, within: bool) -> Vec<Finding> {
     let lock = |hashes: &[PackageHash]| {
         let texts: Vec<String> = hashes.iter().map(|hash| format!("    \"{hash}\",\n")).collect();
@@ -65,13 +65,13 @@ fn the_word_of_a_mirror_about_what_came() {
         for pins in [None, Some(unsigned.as_str()), Some(&key)] {
             assert_eq!(at(old, mirrored(), pins, true), deny);
         }
-        // What is signed is as good as the key, wherever the copies lie; a key that nobody remembers is the mirror's word.
+        // What is signed is as good as the key, wherever the copies lie; a key that no one remembers is the mirror's word.
         let signer = || Some("0123456789ABCDEF0123456789ABCDEF01234567".parse().unwrap());
         let by_key = || known(Release { signer: signer(), ..release() });
         assert_eq!(at(old, by_key(), Some(&key), true), None);
         assert_eq!(at(old, by_key(), None, true), deny);
         assert_eq!(at(old, by_key(), None, false), None);
-        // A package that is a directory beside a signed list.
+        // A package that is a directory next to a signed list.
         let mut beside = Release { signer: signer(), complete: false, ..release() };
         beside.h1.get_mut(&h1(12)).unwrap().evidence = Evidence::ReportedByMirror;
         let of_one = deny.as_ref().map(|_| (Level::Deny, "1".to_owned()));

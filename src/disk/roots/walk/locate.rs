@@ -101,7 +101,7 @@ impl Walk<'_> {
         Some((call, names.as_path().to_owned()))
     }
 
-    /// A module whose source or version nobody but the tool can tell.
+    /// A module whose source or version no one but the tool can tell.
     fn undetermined(
         &mut self,
         call: &ModuleCall,

@@ -27,7 +27,7 @@ const LISTED: usize = 100_000;
 pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
     let first = Texts::of_root(root, options.dialect).map_err(|error| vec![*error])?;
     let tests = test_files(root, &first.files.tests, options.dialect);
-    // What test files need stands elsewhere.
+    // What test files need is elsewhere.
     let likeness = tests.is_empty().then(|| first.likeness());
     let alike = &options.alike[options.dialect as usize];
     if let Some(known) = likeness.as_ref().and_then(|likeness| alike.get(likeness)) {
@@ -94,7 +94,7 @@ impl Texts {
     }
 }
 
-/// The test files of a root module: beside its configuration, then those below.
+/// The test files of a root module: next to its configuration, then those below.
 fn test_files(root: &Path, beside: &[String], dialect: Dialect) -> Vec<PathBuf> {
     let below = read::list(&root.join(TEST_DIRECTORY), dialect).unwrap_or_default().tests;
     let beside = beside.iter().map(PathBuf::from);

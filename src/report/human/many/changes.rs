@@ -52,7 +52,7 @@ pub(super) fn items(changed: &[Written<'_>], whose: RootSummary, style: Style) -
     text
 }
 
-/// An item whose line says in which root modules it is; with -v every name stands below.
+/// An item whose line says in which root modules it is; with -v every name is below.
 fn behind(item: &of_one::Item, (whose, paths): (RootSummary, &[&Path]), style: Style) -> String {
     let told = whose.label(paths);
     let fits = style.width.is_none() || item.columns + "  ".len() + width(&told) <= style.room();

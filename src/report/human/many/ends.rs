@@ -77,7 +77,7 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
 fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
     let mut roots: BTreeMap<&Path, (End, &RootOutcome)> = BTreeMap::new();
     for root in &outcome.roots {
-        // A root module may have a result and a failure beside it.
+        // A root module may have a result and a failure next to it.
         let known = roots.entry(&root.path).or_insert((End::Told, root));
         if end(root) > known.0 {
             *known = (end(root), root);
@@ -90,7 +90,7 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
 /// came to an end.
 pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
     let mut roots = worst(outcome);
-    // The work tree as a whole is no root module.
+    // The working tree as a whole is no root module.
     roots.retain(|_, (_, root)| !matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree));
     if roots.values().all(|(end, _)| *end == End::Interrupted) {
         return None;

@@ -53,7 +53,7 @@ pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = 
     errors.into_iter().map(|error| (root.path.as_path(), error))
 }
 
-/// For people: each with whose it is, where its place does not say that.
+/// For users: each with whose it is, where its place does not say that.
 pub(in crate::report::human) fn failures(outcome: &Outcome, whose: RootSummary, style: Style) -> String {
     let told = together(outcome.roots.iter().flat_map(unanswered), whose.recursive).into_iter().map(
         |Failure { error, paths }| {

@@ -1,4 +1,4 @@
-//! Results of many root modules for people: equal ones are told once, with their count; names come with -v. What failed
+//! Results of many root modules for users: equal ones are told once, with their count; names come with -v. What failed
 //! is named in the last lines.
 
 mod changes;

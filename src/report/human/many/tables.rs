@@ -151,7 +151,7 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: RootSummary)
     (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
-/// Each provider with its locked versions and who asks for it.
+/// Each provider with its locked versions and who requires it.
 fn why(required: &[Item<'_, Required>], whose: RootSummary, style: Style) -> String {
     let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
     for item in required {

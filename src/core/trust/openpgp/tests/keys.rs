@@ -143,7 +143,7 @@ fn revoked_is_refused_for_any_reason_and_any_copy() {
         assert_eq!(verify(DOCUMENT, &signature, &[&armor(&[&author]), &revoked], day(2)), Err(refused.clone()));
         assert!(matches!(verify(b"other", &signature, &[&revoked], day(2)), Err(SignatureError::Bad(_))));
     }
-    // A revocation by somebody else is no revocation.
+    // A revocation by someone else is no revocation.
     let other = cert();
     let foreign = revoked(&other, ReasonForRevocation::KeyRetired);
     let revocation = foreign.primary_key().bundle().self_revocations().next().unwrap().clone();
