@@ -42,7 +42,12 @@ pub enum Shape {
     Go,
     /// The same as Go 1.17 wrote it, which cannot be read while it streams by.
     OldGo,
+    /// The program is the provider of `testdata/plugin`, which `terraform` can start.
+    Runs,
 }
+
+/// A provider that `terraform` can start, where there is Python.
+const PROVIDER: &[u8] = include_bytes!("../../../testdata/plugin/provider.py");
 
 /// An archive and its hashes.
 #[derive(Debug, Clone)]
@@ -109,16 +114,19 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
                 entries.push(entry("docs/index.md", format!("# {kind}\n")));
             }
             Shape::Escaping => entries.push(entry("../../escaped", "This must be nowhere.\n".to_owned())),
-            Shape::Deflated | Shape::NoProgram | Shape::Universal | Shape::Go | Shape::OldGo => {}
+            Shape::Deflated | Shape::NoProgram | Shape::Universal | Shape::Go | Shape::OldGo | Shape::Runs => {}
         }
     }
     if !shapes.contains(&Shape::NoProgram) {
         entries.push(Entry {
             name: format!("terraform-provider-{kind}_v{version}_x5{exe}"),
             contents: [
+                if shapes.contains(&Shape::Runs) { [PROVIDER, b"# "].concat() } else { Vec::new() },
                 if shapes.contains(&Shape::Go) { go_program(false) } else { Vec::new() },
                 if shapes.contains(&Shape::OldGo) { go_program(true) } else { Vec::new() },
-                format!("{kind} {version} for {target}, edition {edition}\n").repeat(8).into_bytes(),
+                format!("{kind} {version} for {target}, edition {edition}\n")
+                    .repeat(if shapes.contains(&Shape::Runs) { 1 } else { 8 })
+                    .into_bytes(),
             ]
             .concat(),
         });

@@ -24,6 +24,8 @@ pub struct Invocation<'a> {
     pub environment: Vec<(String, String)>,
     /// What it reads on standard input.
     pub input: String,
+    /// The user who runs it, if not the one who runs the tests.
+    pub user: Option<u32>,
 }
 
 /// What a process did.
@@ -48,7 +50,10 @@ enum Fate {
 impl Invocation<'_> {
     /// The process to be, with standard input, output and error piped, for who wants to steer it.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = match self.user {
+            Some(user) => self.as_user(user),
+            None => Command::new(&self.program),
+        };
         command.args(&self.args).current_dir(&self.directory).env_clear();
         command.envs(hermetic(self.sandbox));
         if let Some(registry) = self.registry {
@@ -56,6 +61,18 @@ impl Invocation<'_> {
         }
         command.envs(self.environment.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// The program, to be run by another user, to whom everything that it may read or write belongs from now on.
+    fn as_user(&self, user: u32) -> Command {
+        let owner = format!("{user}:{user}");
+        let ca = self.registry.map(|registry| registry.ca_file().with_file_name(""));
+        let changed = Command::new("chown").args(["-R", &owner]).arg(self.sandbox).args(ca).status();
+        assert!(changed.unwrap().success());
+        let mut command = Command::new("setpriv");
+        command.args([format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".to_owned()]);
+        command.arg(&self.program);
         command
     }
 

@@ -1,7 +1,8 @@
 //! A directory to work in, thrown away with the test, and programs run in it.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,6 +26,7 @@ pub struct Workspace {
     sandbox: TempDir,
     environment: Vec<(String, String)>,
     cli_config: String,
+    user: Option<u32>,
 }
 
 impl Workspace {
@@ -48,7 +50,7 @@ impl Workspace {
         for folder in ["work", "home", "cache", "tmp"] {
             std::fs::create_dir(sandbox.path().join(folder)).unwrap();
         }
-        let workspace = Self { sandbox, environment: Vec::new(), cli_config: String::new() };
+        let workspace = Self { sandbox, environment: Vec::new(), cli_config: String::new(), user: None };
         for (path, text) in files {
             workspace.write(path, text);
         }
@@ -76,6 +78,16 @@ impl Workspace {
     pub fn cli_config(mut self, text: &str) -> Self {
         self.cli_config.push_str(text);
         self
+    }
+
+    /// Programs run as a normal user, to whom everything here belongs. None, and a line on stderr, if tests do not run as root.
+    #[cfg(unix)]
+    pub fn by_normal_user(self) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            let _ = writeln!(std::io::stderr(), "skipped: only root can run programs as another user");
+            return None;
+        }
+        found("setpriv").map(|_| Self { user: Some(65534), ..self })
     }
 
     /// The absolute path of something below `work`; `""` is `work` itself.
@@ -217,6 +229,7 @@ impl Workspace {
             registry,
             environment,
             input: String::new(),
+            user: self.user,
         }
     }
 }
