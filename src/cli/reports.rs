@@ -8,7 +8,7 @@ use super::args::Global;
 use crate::disk::report_file;
 use crate::error::{Error, ErrorKind};
 use crate::redact;
-use crate::report::{Format, Style};
+use crate::report::{Format, Style, shown};
 
 /// Writes the reports of a run. `render` gives one form of its result, or of its failure.
 pub(super) fn write(
@@ -50,5 +50,5 @@ fn append(file: &Path, text: &str) -> std::io::Result<()> {
 }
 
 fn unwritable(file: &Path, reason: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Disk, format!("cannot write the report {}: {reason}", file.display())).in_file(file)
+    Error::new(ErrorKind::Disk, format!("cannot write the report {}: {reason}", shown(file))).in_file(file)
 }

@@ -13,6 +13,7 @@ use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
+use crate::path::shown;
 use crate::workspace::RunSettings;
 
 /// Require a provider and lock it.
@@ -99,7 +100,7 @@ fn others_without_entry(root: &Root, settings: &RunSettings) -> Option<String> {
         format!(
             "{} {they} required too and not in {}; `tflock lock` adds what is missing",
             names.join(", "),
-            file.display()
+            shown(&file)
         )
     })
 }

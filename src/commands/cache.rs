@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::settings::Age;
 
 /// Show, clear or share the index of known hashes.
@@ -131,7 +131,7 @@ fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
         return Ok(CacheReport::Exported { file, entries, text: Some(text) });
     }
     report_file::write(&file, &text).map_err(|problem| {
-        Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", file.display())).in_file(&file)
+        Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", shown(&file))).in_file(&file)
     })?;
     Ok(CacheReport::Exported { file, entries, text: None })
 }
@@ -141,11 +141,11 @@ fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outco
         services.read_stdin_to(exchange::LIMIT)?
     } else {
         files::read_named_to(&file, exchange::LIMIT).map_err(|problem| {
-            Error::new(ErrorKind::Disk, format!("cannot read {}: {problem}", file.display())).in_file(&file)
+            Error::new(ErrorKind::Disk, format!("cannot read {}: {problem}", shown(&file))).in_file(&file)
         })?
     };
     let entries = exchange::decode(&bytes).map_err(|problem| {
-        let message = format!("{} is not an exported index: {problem}", file.display());
+        let message = format!("{} is not an exported index: {problem}", shown(&file));
         let told = Error::new(ErrorKind::Disk, message).in_file(&file);
         told.hint("nothing was imported; `tflock cache export FILE` writes such a file")
     })?;

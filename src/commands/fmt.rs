@@ -18,6 +18,7 @@ use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
 use crate::modulelock;
 use crate::outcome::{Body, FormattedFile, Outcome};
+use crate::path::shown;
 use crate::path::worktree::{absolute, boundary, place};
 use crate::settings;
 use crate::trust::pins;
@@ -131,8 +132,8 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
         return Ok(FormattedFile { path: path.to_owned(), changed: formatted.changed, written: false, text });
     }
     if path.is_dir() && path.file_name().is_none_or(|name| name != FILE_NAME) {
-        let message = format!("{} is a directory, not a lock file", path.display());
-        let place = shell_word(&path.to_string_lossy());
+        let message = format!("{} is a directory, not a lock file", shown(path));
+        let place = shell_word(&shown(path));
         let hint = format!("`tflock -C {place} fmt` formats the lock file of the root module there");
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
@@ -142,36 +143,36 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
     // What another run wrote before the lock was had counts.
     let text = if check { text } else { read()? };
     // As all files in reports; outside of git as it was named.
-    let shown = place(directory).zip(path.file_name()).map_or(path.to_owned(), |(within, name)| within.join(name));
-    let formatted = canonical(directory, &text, &shown, &services.scope)?;
+    let named = place(directory).zip(path.file_name()).map_or(path.to_owned(), |(within, name)| within.join(name));
+    let formatted = canonical(directory, &text, &named, &services.scope)?;
     let written = formatted.changed && !check;
     if written {
         store(path, formatted.text.as_bytes(), Mode::KeepOr(0o644), &boundary(directory))?;
     }
     drop(lock);
-    Ok(FormattedFile { path: shown, changed: formatted.changed, written, text: None })
+    Ok(FormattedFile { path: named, changed: formatted.changed, written, text: None })
 }
 
-fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Result<Formatted, Error> {
-    if shown.file_name().is_some_and(|name| Document::by_name(&name.to_string_lossy()) == Document::ModuleLock) {
-        let read = ReadModuleLock::decode(text.to_owned(), shown)?;
+fn canonical(directory: &Path, text: &[u8], named: &Path, scope: &Scope) -> Result<Formatted, Error> {
+    if named.file_name().is_some_and(|name| Document::by_name(&name.to_string_lossy()) == Document::ModuleLock) {
+        let read = ReadModuleLock::decode(text.to_owned(), named)?;
         let formatted = read.file.encode();
         return Ok(Formatted { changed: formatted != read.text, text: formatted, dialect: Dialect::Terraform });
     }
     let dialect = dialect_of_text(directory, text, scope)?;
-    let name = shown.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let name = named.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let is_configuration = config::is_configuration(&name);
     if is_configuration || [settings::FILE_NAME, pins::FILE_NAME].contains(&&*name) {
-        let message = format!("{} is not a lock file, and `tflock fmt` formats nothing else", shown.display());
+        let message = format!("{} is not a lock file, and `tflock fmt` formats nothing else", shown(named));
         let hint = if is_configuration {
             format!("`{} fmt` formats configuration", dialect.program())
         } else {
             "lock files are called .terraform.lock.hcl; without a name that of the root module is meant".to_owned()
         };
-        return Err(Error::new(ErrorKind::Usage, message).in_file(shown).hint(hint));
+        return Err(Error::new(ErrorKind::Usage, message).in_file(named).hint(hint));
     }
     format(text, Some(dialect))
-        .map_err(|findings| refused(findings, &directory.join(shown.file_name().unwrap_or_default()), shown))
+        .map_err(|findings| refused(findings, &directory.join(named.file_name().unwrap_or_default()), named))
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ fn records(tree: &Tree, data_dir: &Path) -> Vec<(String, Installed)> {
         .collect();
     let within = |key: &str, dir: &Path| {
         let inner = packages.get(key).and_then(|package| dir.strip_prefix(package).ok());
-        slashed(&home(key).join(inner.unwrap_or(Path::new(""))))
+        without_slash(&home(key).join(inner.unwrap_or(Path::new(""))))
     };
     let root = Installed { source: String::new(), version: None, dir: ".".to_owned() };
     let remote = tree.remote_modules.iter().map(|call| {
@@ -153,13 +153,14 @@ fn records(tree: &Tree, data_dir: &Path) -> Vec<(String, Installed)> {
         (call.key.clone(), Installed { source, version, dir: within(&call.key, &call.dir) })
     });
     let local = tree.local_calls.iter().map(|call| {
-        let dir = call.of_package.as_ref().map_or_else(|| slashed(&call.dir), |package| within(package, &call.dir));
+        let dir =
+            call.of_package.as_ref().map_or_else(|| without_slash(&call.dir), |package| within(package, &call.dir));
         let dir = if dir.is_empty() { ".".to_owned() } else { dir };
         (call.key.clone(), Installed { source: call.source.clone(), version: None, dir })
     });
     std::iter::once((String::new(), root)).chain(remote).chain(local).collect()
 }
 
-fn slashed(path: &Path) -> String {
+fn without_slash(path: &Path) -> String {
     shown(path).trim_end_matches('/').to_owned()
 }

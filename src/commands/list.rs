@@ -17,6 +17,7 @@ use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{Decoded, LockEntry, LockFile};
 use crate::outcome::{Body, Grouping, Listed, Outcome, UsedModule};
 use crate::parallel;
+use crate::path::shown;
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
 use crate::release::Lookup;
@@ -91,7 +92,7 @@ fn without_lock(targets: &Targets<'_>) -> Option<String> {
     let (modules, have) = if count == 1 { ("module", "has") } else { ("modules", "have") };
     Some(format!(
         "{count} root {modules} with a backend {have} no lock file, such as {}: `tflock lock -r --create` writes it",
-        first.path.display()
+        shown(&first.path)
     ))
 }
 

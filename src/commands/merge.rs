@@ -17,6 +17,7 @@ use crate::merge::{
     merge_texts, textconv as short,
 };
 use crate::outcome::{Body, MergedFile, Outcome};
+use crate::path::shown;
 use crate::path::worktree::boundary;
 use crate::platform::Platform;
 use crate::query::cached;
@@ -161,7 +162,7 @@ fn outcome(files: Vec<MergedFile>) -> Outcome {
     let note = |file: &MergedFile| {
         let none = (!file.merged).then(|| "there are no conflict markers".to_owned());
         let told: Vec<String> = file.remarks.iter().map(ToString::to_string).chain(none).collect();
-        told.into_iter().map(|text| format!("{}: {text}", file.path.display())).collect::<Vec<_>>()
+        told.into_iter().map(|text| format!("{}: {text}", shown(&file.path))).collect::<Vec<_>>()
     };
     let notes = files.iter().flat_map(note).collect();
     let conflicts = files.iter().any(|file| file.conflicts);
@@ -177,9 +178,9 @@ fn step_of_driver(file: &Path, merged: &MergedText) -> String {
 
 /// What to do with a file whose markers were looked at.
 fn next_step(file: &Path, merged: &MergedText, configuration: &Configuration) -> String {
-    let shown = file.display();
+    let shown = shown(file);
     if !merged.conflicts {
-        return format!("{shown} is resolved: `git add {}`", shell_word(&file.to_string_lossy()));
+        return format!("{shown} is resolved: `git add {}`", shell_word(&shown));
     }
     if let Some(step) = step_by_hand(file, merged) {
         return step;
@@ -197,7 +198,7 @@ fn next_step(file: &Path, merged: &MergedText, configuration: &Configuration) ->
 
 /// What no configuration decides.
 fn step_by_hand(file: &Path, merged: &MergedText) -> Option<String> {
-    let shown = file.display();
+    let shown = shown(file);
     if document_of(file) != Document::LockFile {
         return Some(format!("{shown}: between the markers keep the block that is right, and delete the markers"));
     }
@@ -214,7 +215,7 @@ fn step_by_hand(file: &Path, merged: &MergedText) -> Option<String> {
 fn in_root(file: &Path, command: &str) -> String {
     match directory_of(file) {
         here if here == Path::new(".") => format!("tflock {command}"),
-        directory => format!("tflock -C {} {command}", shell_word(&directory.to_string_lossy())),
+        directory => format!("tflock -C {} {command}", shell_word(&shown(directory))),
     }
 }
 
@@ -259,9 +260,9 @@ fn in_directory(services: &Services<'_>, path: &Path) -> PathBuf {
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
     if path.is_dir() {
-        let error = Error::new(ErrorKind::Disk, format!("cannot read {}: it is a directory", path.display()));
+        let error = Error::new(ErrorKind::Disk, format!("cannot read {}: it is a directory", shown(path)));
         return Err(error.hint("name the file in it"));
     }
-    let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", path.display())).in_file(path);
+    let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", shown(path))).in_file(path);
     crate::disk::text::read(path)?.ok_or_else(absent)
 }

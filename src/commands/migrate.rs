@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome};
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::requirements::{Origin, OriginKind};
 use crate::workspace::RunSettings;
 
@@ -110,7 +110,7 @@ struct Way {
 fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
     let to = settings.dialect;
     let Some(bytes) = &root.bytes else {
-        let message = format!("there is no dependency lock file to migrate: {}", settings.lock_file_shown().display());
+        let message = format!("there is no dependency lock file to migrate: {}", shown(&settings.lock_file_shown()));
         let hint = format!("`tflock lock --tool {}` writes one", to.program());
         return Err(Error::new(ErrorKind::LockFile, message).hint(hint));
     };
@@ -142,7 +142,7 @@ fn remarks(settings: &RunSettings) -> Vec<String> {
         // Who cannot read the directory is told so elsewhere.
         let files = roots::sources(&settings.root, Dialect::OpenTofu).unwrap_or_default();
         let only_tofu = files.iter().map(|file| settings.path.join(&file.path)).filter(|path| is_tofu(path));
-        remarks.extend(only_tofu.map(|path| format!("Terraform does not read {}", path.display())));
+        remarks.extend(only_tofu.map(|path| format!("Terraform does not read {}", shown(&path))));
     }
     remarks
 }

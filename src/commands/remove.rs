@@ -12,6 +12,7 @@ use super::{LockOptions, Services};
 use crate::diff::{Change, ChangeKind};
 use crate::error::Error;
 use crate::outcome::{Body, Outcome};
+use crate::path::shown;
 use crate::workspace::RunSettings;
 
 /// Remove a requirement and its lock file entry.
@@ -74,6 +75,6 @@ fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterato
         let origin = root.requirements().get(&addr)?.origins.first()?;
         let asker = origin.asker();
         let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
-        Some(format!("{name} stays locked: {asker} asks for it ({}:{})", file.display(), origin.position))
+        Some(format!("{name} stays locked: {asker} asks for it ({}:{})", shown(&file), origin.position))
     })
 }

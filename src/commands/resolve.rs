@@ -13,6 +13,7 @@ use crate::merge::{
     Configured, Decisions, Document, MergeOptions, MergedText, Remark, Side, Split, Three, is_readable, merge_texts,
     not_literal, split,
 };
+use crate::path::shown;
 use crate::workspace::root_settings;
 
 /// Merges the sides of a file with conflict markers; none if there are no markers.
@@ -57,7 +58,7 @@ pub(super) fn resolve(
         return Ok(Some((merged, configuration)));
     }
     let why = merged.remarks.iter().find(|remark| **remark != Remark::NoBase).map(ToString::to_string);
-    let message = format!("cannot merge the sides of {}: {}", file.display(), why.unwrap_or_default());
+    let message = format!("cannot merge the sides of {}: {}", shown(file), why.unwrap_or_default());
     let error = Error::new(ErrorKind::LockFile, message);
     Err(error.in_file(file).hint(format!("to take one side, {}", taking(Side::Ours, file))))
 }
@@ -150,7 +151,7 @@ pub(super) fn keep(side: Side) -> String {
 }
 
 fn checkout(side: Side, file: &Path) -> String {
-    format!("git checkout --{side} -- {}", shell_word(&file.to_string_lossy()))
+    format!("git checkout --{side} -- {}", shell_word(&shown(file)))
 }
 
 /// Refuses to merge what no tool writes, on either side.
@@ -163,9 +164,9 @@ pub(super) fn refuse_not_literal(file: &Path, [ours, theirs]: [&[u8]; 2], option
         (Some(finding), Some(_)) => (Side::Ours, finding, None),
     };
     let line = finding.position.map(|position| format!("line {}: ", position.line)).unwrap_or_default();
-    let message = format!("{side} of {} is not merged: {line}{}", file.display(), finding.message);
+    let message = format!("{side} of {} is not merged: {line}{}", shown(file), finding.message);
     let hint = match other {
-        None => format!("theirs is no better; take {} from a revision without such values", file.display()),
+        None => format!("theirs is no better; take {} from a revision without such values", shown(file)),
         Some(other) if options.from_markers => format!("to take the other side, {}", taking(other, file)),
         Some(other) => format!("`{}` takes the other side", checkout(other, file)),
     };

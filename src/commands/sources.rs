@@ -15,7 +15,7 @@ use crate::disk::mirror::FilesystemMirror;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Background, Client, ClientOptions, Doing, Shutdown, Watch};
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
 use crate::query::run::Session;
@@ -193,7 +193,7 @@ impl<'a> Sources<'a> {
             self.note(format!(
                 "dev_overrides of the CLI configuration run {} from {}, whatever is locked",
                 over.address,
-                over.path.display()
+                shown(&over.path)
             ));
         }
     }

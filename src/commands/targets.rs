@@ -11,7 +11,7 @@ use crate::finding::{Finding, Rule};
 use crate::lockfile;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::parallel;
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::workspace::discover::discover;
 use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
 
@@ -226,7 +226,7 @@ fn none_below(start: &Path, unlocked: Unlocked) -> Error {
             "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider";
         ("no directory has a lock file", hint)
     };
-    let message = format!("there is no root module in or below {}: {lacks}", start.display());
+    let message = format!("there is no root module in or below {}: {lacks}", shown(start));
     Error::new(ErrorKind::NotFound, message).hint(hint)
 }
 

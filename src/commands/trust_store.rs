@@ -7,6 +7,7 @@ use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::hcl::Anchor;
+use crate::path::shown;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{self, BlockKey, Pins, Signer, TrustFile};
 use crate::trust::update::TrustUpdate;
@@ -32,7 +33,7 @@ impl TrustStore {
     /// What a trust file remembers that is not at its place now, by its bytes.
     pub fn of_text(bytes: Option<&[u8]>, place: &TrustPlace) -> Result<Self, Error> {
         let not_text = |_| {
-            let message = format!("cannot read {}: it is not UTF-8 text", place.shown.display());
+            let message = format!("cannot read {}: it is not UTF-8 text", shown(&place.shown));
             Error::new(ErrorKind::Settings, message).in_file(&place.shown)
         };
         let text = bytes.map(|bytes| String::from_utf8(bytes.to_vec()).map_err(not_text)).transpose()?;
@@ -42,8 +43,8 @@ impl TrustStore {
     /// The error that a file that was named is not there: without its signers a gate would be weaker than whoever named it
     /// thinks. `at` says where it was looked for.
     pub fn absent(named: &Path, at: &str) -> Error {
-        let message = format!("there is no trust file {}{at}", named.display());
-        let hint = format!("`tflock trust init --trust-file {}` writes one", shell_word(&named.to_string_lossy()));
+        let message = format!("there is no trust file {}{at}", shown(named));
+        let hint = format!("`tflock trust init --trust-file {}` writes one", shell_word(&shown(named)));
         Error::new(ErrorKind::Settings, message).in_file(named).hint(hint)
     }
 

@@ -11,7 +11,7 @@ use crate::disk::roots::{Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
 use crate::outcome::{Body, CallOnPath, Outcome, Required};
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::report::GraphFormat;
 use crate::requirements::Requirements;
 use crate::workspace::{Named, Names, Reading, RootModule};
@@ -92,7 +92,7 @@ fn remarks(root: &RootModule) -> Vec<String> {
     let warnings = root.tree.iter().flat_map(|tree| tree.warnings.iter().map(ToString::to_string));
     let none = root.tree.is_none().then(|| {
         let place = root.settings.lock_file_shown();
-        format!("there is no configuration beside {} that could ask for a provider", place.display())
+        format!("there is no configuration beside {} that could ask for a provider", shown(&place))
     });
     warnings.chain(none).collect()
 }

@@ -87,6 +87,7 @@ pub mod lockfile;
 #[warn(missing_docs)]
 pub mod merge;
 pub mod modulelock;
+pub mod path;
 #[warn(missing_docs)]
 pub mod platform;
 pub mod redact;

@@ -105,12 +105,17 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
     Ok(staged(Some(beside), &target))
 }
 
-/// A new file next to that of a name, which [`sweep`] knows. All may do with it what the umask lets them.
+/// A new file next to that of a name, which [`sweep`] knows.
 pub(super) fn beside(directory: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
     let mut prefix = name.to_owned();
     prefix.push(BESIDE);
+    new_file(&prefix, directory)
+}
+
+/// A new file of a name that begins so. All may do with it what the umask lets them.
+pub(super) fn new_file(prefix: &OsStr, directory: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new();
-    file.prefix(&prefix).rand_bytes(RANDOM);
+    file.prefix(prefix).rand_bytes(RANDOM);
     #[cfg(unix)]
     file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     file.tempfile_in(directory)

@@ -8,6 +8,7 @@ use super::directory_lock::DirectoryLock;
 use super::text;
 use crate::error::{Error, ErrorKind};
 use crate::git::attributes::FILE_NAME;
+use crate::path::shown;
 
 /// Writes what `change` makes of the attributes file, with the lock on its directory; the text of a file that is not there
 /// is empty. With nothing to say there is none.
@@ -26,7 +27,7 @@ pub fn update(top: &Path, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<Store
         Ok(()) => Ok(Stored::Written),
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(Stored::Unchanged),
         Err(reason) => {
-            let message = format!("cannot remove {}: {reason}", path.display());
+            let message = format!("cannot remove {}: {reason}", shown(&path));
             Err(Error::new(ErrorKind::Disk, message).in_file(path))
         }
     }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::cli_config::CredentialsHelper;
 use crate::addr::Hostname;
 use crate::error::{Error, ErrorKind};
+use crate::path::shown;
 use crate::platform::Platform;
 use crate::settings::Secret;
 
@@ -24,30 +25,30 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 /// Why a helper gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HelperError {
-    #[error("credentials helper {program:?} is not in any of the plugin directories {}", shown(.dirs))]
+    #[error("credentials helper {program:?} is not in any of the plugin directories {}", all_shown(.dirs))]
     NotFound { program: String, dirs: Vec<PathBuf> },
     #[error("{0:?} is not the name of a credentials helper")]
     Name(String),
-    #[error("cannot start credentials helper {}: {reason}", program.display())]
+    #[error("cannot start credentials helper {}: {reason}", shown(program))]
     Start { program: PathBuf, reason: String },
-    #[error("credentials helper {} gave no answer within {} s", program.display(), limit.as_secs_f32())]
+    #[error("credentials helper {} gave no answer within {} s", shown(program), limit.as_secs_f32())]
     Timeout { program: PathBuf, limit: Duration },
-    #[error("error in credentials helper {}: {message}", program.display())]
+    #[error("error in credentials helper {}: {message}", shown(program))]
     Failed {
         program: PathBuf,
         /// The first line of its standard error, control characters escaped.
         message: String,
     },
     /// Standard output is no JSON object. It is not shown, for it may hold a token.
-    #[error("credentials helper {} did not answer with a JSON object", .0.display())]
+    #[error("credentials helper {} did not answer with a JSON object", shown(.0))]
     Answer(PathBuf),
     /// The run ended, or had used its budget, before there was an answer.
     #[error("a credentials helper gave no answer: {0}")]
     Interrupted(String),
 }
 
-fn shown(dirs: &[PathBuf]) -> String {
-    dirs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ")
+fn all_shown(dirs: &[PathBuf]) -> String {
+    dirs.iter().map(|dir| shown(dir)).collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::atomic::new_file;
 use super::cache::exchange::LONGEST_LINE;
 use super::files;
 use crate::hash::Sha256Digest;
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::settings::IndexPlace;
 
 /// True if an index is a directory in one of some working trees, by whatever spelling.
@@ -22,7 +23,7 @@ pub fn read(base: &Path, entry: &Path) -> Result<Option<Vec<u8>>, String> {
     match files::read_named_to(entry, LONGEST_LINE) {
         Ok(text) => Ok(Some(text)),
         Err(problem) if problem.kind() == io::ErrorKind::NotFound && base.is_dir() => Ok(None),
-        Err(problem) => Err(format!("{}: {problem}", base.display())),
+        Err(problem) => Err(format!("{}: {problem}", shown(base))),
     }
 }
 
@@ -33,10 +34,7 @@ pub fn write(entry: &Path, line: &str) -> io::Result<bool> {
     }
     let directory = entry.parent().unwrap_or(entry);
     std::fs::create_dir_all(directory)?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut beside = builder.tempfile_in(directory)?;
+    let mut beside = new_file(".tmp".as_ref(), directory)?;
     beside.write_all(line.as_bytes())?;
     match beside.persist_noclobber(entry) {
         Ok(_) => Ok(true),

@@ -7,13 +7,14 @@ use super::atomic::bare;
 use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::path::links::Refusal;
+use crate::path::shown;
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     files::read(path).map_err(|reason| {
         let (refusal, path) = (Refusal::of(&reason), bare(path));
         let message = match refusal {
-            Some(Refusal::TooLarge) => format!("the lock file {} is larger than 16 MiB", path.display()),
-            _ => format!("cannot read the lock file {}: {reason}", path.display()),
+            Some(Refusal::TooLarge) => format!("the lock file {} is larger than 16 MiB", shown(path)),
+            _ => format!("cannot read the lock file {}: {reason}", shown(path)),
         };
         let hint = match refusal {
             _ if reason.kind() == io::ErrorKind::IsADirectory => {

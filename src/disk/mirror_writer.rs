@@ -28,6 +28,7 @@ use super::{files, package};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::path::shown;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -111,7 +112,7 @@ impl MirrorWriter {
 
 pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, Error> {
     let wrong = |reason: String| {
-        let message = format!("{} is not a document of a network mirror: {reason}", path.display());
+        let message = format!("{} is not a document of a network mirror: {reason}", shown(path));
         let error = Error::new(ErrorKind::Disk, message).in_file(path);
         error.hint("restore the file, or remove it and run `tflock mirror` for each version that it named")
     };

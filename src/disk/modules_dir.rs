@@ -11,6 +11,7 @@ use super::atomic::{Mode, store, sweep};
 use super::files;
 use crate::config::{Installed, Manifest};
 use crate::error::{Error, ErrorKind};
+use crate::path::shown;
 
 const LIST: &str = "modules.json";
 
@@ -91,7 +92,7 @@ impl ModulesDir {
 pub fn refuse_links(data_dir: &Path, folder: &str) -> Result<(), Error> {
     for place in [data_dir, &data_dir.join(folder)] {
         if fs::symlink_metadata(place).is_ok_and(|meta| meta.is_symlink()) {
-            let message = format!("{} is a symbolic link, and {folder} are not installed through one", place.display());
+            let message = format!("{} is a symbolic link, and {folder} are not installed through one", shown(place));
             return Err(Error::new(ErrorKind::Disk, message).in_file(place).hint("remove the link"));
         }
     }
@@ -99,5 +100,5 @@ pub fn refuse_links(data_dir: &Path, folder: &str) -> Result<(), Error> {
 }
 
 fn unwritable(path: &Path, reason: &io::Error) -> Error {
-    Error::new(ErrorKind::Disk, format!("cannot write {}: {reason}", path.display())).in_file(path)
+    Error::new(ErrorKind::Disk, format!("cannot write {}: {reason}", shown(path))).in_file(path)
 }

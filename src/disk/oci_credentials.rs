@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::cli_config::{OciBlock, OciDefaults};
 use super::{files, helper};
+use crate::path::shown;
 use crate::settings::{Secret, Variables};
 
 #[derive(Debug, Default)]
@@ -103,7 +104,7 @@ impl OciCredentials {
     }
 
     fn read(&self, file: &Path) -> Result<Option<DockerFile>, String> {
-        let failed = |reason: &dyn std::fmt::Display| format!("{} cannot be read: {reason}", file.display());
+        let failed = |reason: &dyn std::fmt::Display| format!("{} cannot be read: {reason}", shown(file));
         let bytes = match files::read(file).map_err(|reason| failed(&reason))? {
             Some(bytes) => bytes,
             None if self.files_named => return Err(failed(&"it does not exist")),

@@ -17,21 +17,22 @@ use crate::hash::archive::{
 use crate::hash::h1::{H1Error, h1};
 use crate::hash::sha256::Sha256;
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::path::shown;
 
 /// Bytes read at once.
 const CHUNK: usize = 256 << 10;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {source}", shown(path))]
     Read { path: PathBuf, source: io::Error },
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown(path))]
     Archive { path: PathBuf, source: BadArchive },
-    #[error("{} is a directory or a device, not a file", .0.display())]
+    #[error("{} is a directory or a device, not a file", shown(.0))]
     NotAFile(PathBuf),
-    #[error("{} has more than {limit} files", path.display())]
+    #[error("{} has more than {limit} files", shown(path))]
     TooManyFiles { path: PathBuf, limit: usize },
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown(path))]
     H1 { path: PathBuf, source: H1Error },
 }
 

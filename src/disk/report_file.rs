@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::atomic::put_in_place;
+use super::atomic::{new_file, put_in_place};
 use crate::path::links;
 use crate::path::worktree;
 
@@ -28,10 +28,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if !is_replaced {
         return std::fs::write(&place, text);
     }
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut beside = builder.tempfile_in(&directory)?;
+    let mut beside = new_file(".tmp".as_ref(), &directory)?;
     beside.write_all(text.as_bytes())?;
     put_in_place(beside, &place)
 }

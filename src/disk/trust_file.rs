@@ -59,7 +59,7 @@ pub fn guard(path: &Path) -> Result<DirectoryLock, Error> {
 fn second_file(first: &Path, second: &Path) -> Error {
     let (first_shown, second_shown) = (shown(first), shown(second));
     let message = format!("{second_shown} is a second trust file; the one of this working tree is {first_shown}");
-    let hint = format!("move its blocks to {} and remove it", first.display());
+    let hint = format!("move its blocks to {first_shown} and remove it");
     Error::new(ErrorKind::Settings, message).in_file(second).hint(hint)
 }
 

@@ -4,6 +4,7 @@ use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
 use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
+use crate::path::shown;
 use crate::platform::Platform;
 use crate::query::answer::Selected;
 use crate::query::criteria::Criteria;
@@ -90,7 +91,7 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
 fn reason(origin: &Origin, with_place: bool) -> String {
     let (constraint, asker) = (origin.constraint.as_deref().unwrap_or_default(), origin.asker());
     let place = if with_place && !origin.file.as_os_str().is_empty() {
-        format!(" ({}:{})", origin.file.display(), origin.position)
+        format!(" ({}:{})", shown(&origin.file), origin.position)
     } else {
         String::new()
     };

@@ -10,6 +10,7 @@ use super::unpack::{UnpackError, lay_links};
 use crate::disk::installed_modules::read_regular;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
+use crate::path::shown;
 
 /// Copies a package of the cache, whose `tree` was given by a fetch, into a directory that is not there yet. Each file is
 /// held to the digest that was taken when the package was fetched.
@@ -96,5 +97,5 @@ fn damaged(tree: &Path) -> Error {
 }
 
 fn unwritable(path: &Path, reason: &io::Error) -> Error {
-    Error::new(ErrorKind::Disk, format!("cannot write {}: {reason}", path.display())).in_file(path)
+    Error::new(ErrorKind::Disk, format!("cannot write {}: {reason}", shown(path))).in_file(path)
 }

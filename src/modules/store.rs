@@ -20,6 +20,7 @@ use crate::disk::cache::MODULES;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::modulelock::Ambiguity;
+use crate::path::shown;
 
 /// How long an answer that may change is believed: what a registry lists, where a branch or tag is.
 const FRESH: Duration = Duration::from_secs(600);
@@ -248,7 +249,7 @@ fn id_of(key: &str) -> String {
 }
 
 fn unwritable(path: &Path, reason: &io::Error) -> Error {
-    Error::new(ErrorKind::Disk, format!("cannot write to the cache at {}: {reason}", path.display()))
+    Error::new(ErrorKind::Disk, format!("cannot write to the cache at {}: {reason}", shown(path)))
         .in_file(path)
         .hint("set TFLOCK_CACHE_DIR to a directory that can be written, or use --no-cache")
 }

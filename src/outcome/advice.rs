@@ -6,6 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::finding::shell_word;
+use crate::path::shown;
 
 /// The commands that are about one root module, and take `-r`.
 const WITH_RECURSION: [&str; 14] = [
@@ -79,7 +80,7 @@ impl Stand {
     fn about_file(&self, text: &str, file: Option<&Path>) -> String {
         let Some(file) = file else { return text.to_owned() };
         let way = if self.files_from_top { self.top.path_to(file) } else { file.to_owned() };
-        text.replace(" PATH`", &format!(" {}`", shell_word(&way.to_string_lossy())))
+        text.replace(" PATH`", &format!(" {}`", shell_word(&shown(&way))))
     }
 }
 
@@ -94,7 +95,7 @@ fn with_directory(text: &str, directory: &Path, others: bool) -> String {
     if directory.as_os_str().is_empty() {
         return text.to_owned();
     }
-    let directory = shell_word(&directory.to_string_lossy());
+    let directory = shell_word(&shown(directory));
     changed(text, |command, rest| {
         let about_one = WITH_RECURSION.contains(&command) || WITHOUT_RECURSION.contains(&command);
         let about_many = others && ["trust", "git"].contains(&command);

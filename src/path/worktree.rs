@@ -105,11 +105,10 @@ pub fn real_path(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[cfg(unix)]
     #[test]
     fn a_linked_directory_is_where_it_leads() {
+        use super::{top, tops};
         let directory = tempfile::tempdir().unwrap();
         let base = std::fs::canonicalize(directory.path()).unwrap();
         std::fs::create_dir_all(base.join("tree/.git")).unwrap();

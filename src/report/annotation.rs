@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules, some_names};
 use super::human::findings::together;
-use super::{Style, slashed, summary};
+use super::{Style, shown, summary};
 use crate::addr::publisher;
 use crate::diff::{Change, ChangeKind, Risk, Standing, TextChange, explain_text, risk_of_text};
 use crate::error::Error;
@@ -98,7 +98,7 @@ fn of_finding(finding: &Finding, paths: &[&Path]) -> Annotation {
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
         message: format!("{}. {}{}", finding.message, finding.help(), in_roots(paths)),
         address: finding.address.as_ref().map(ToString::to_string),
-        file: finding.file.as_deref().map(slashed),
+        file: finding.file.as_deref().map(shown),
         position: finding.position,
         others: Vec::new(),
         is_failure: false,
@@ -126,7 +126,7 @@ pub(super) fn of_error(error: &Error, root: &Path) -> Annotation {
         title: error.message.clone(),
         message,
         address: None,
-        file: Some(slashed(&file)),
+        file: Some(shown(&file)),
         position: error.position,
         others: Vec::new(),
         is_failure: true,
@@ -143,7 +143,7 @@ fn of_texts(changed: &Changed<'_>) -> Vec<Annotation> {
             message: format!("{what}. {}{}", words.text(), in_roots(&roots)),
             title: what,
             address: None,
-            file: Some(slashed(file.path)),
+            file: Some(shown(file.path)),
             position: None,
             others: Vec::new(),
             is_failure: false,
@@ -161,7 +161,7 @@ fn unanswered(error: &Error, path: &Path) -> Annotation {
         level: Level::Warn,
         title,
         message,
-        file: Some(slashed(path)),
+        file: Some(shown(path)),
         position: None,
         is_failure: false,
         ..item
@@ -197,7 +197,7 @@ fn of_change(group: &ChangeGroup<'_>) -> Annotation {
     let change = &group.change;
     let address = change.address.to_string();
     let what = format!("{address} {}: {}", versions(change), group.headline);
-    let places = group.places.iter().map(|place| (slashed(place.file), place.position));
+    let places = group.places.iter().map(|place| (shown(place.file), place.position));
     let mut places: Vec<(String, Option<Position>)> = places.collect();
     let first = places.remove(0);
     Annotation {

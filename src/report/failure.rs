@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::paint::Paint;
 use super::wrap::flow;
-use super::{Style, printable, slashed};
+use super::{Style, printable, shown};
 use crate::error::Error;
 use crate::finding::Position;
 use crate::redact;
@@ -41,7 +41,7 @@ pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
     // A path or an address that is in the message already need not stand below it again.
     let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
     let file = error.file.as_deref();
-    let told = file.is_some_and(|file| words.any(|word| word == slashed(file)));
+    let told = file.is_some_and(|file| words.any(|word| word == shown(file)));
     place(&mut text, file.filter(|_| error.position.is_some() || !told), error.position);
     if let (Some(line), Some(position)) = (&error.line, error.position) {
         // The line of a module's source may hold a password.
@@ -60,7 +60,7 @@ pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
 /// The line with file, line and column; nothing without a file.
 pub(super) fn place(text: &mut String, file: Option<&Path>, position: Option<Position>) {
     let Some(file) = file.filter(|file| !file.as_os_str().is_empty()) else { return };
-    let file = slashed(file);
+    let file = shown(file);
     let file = printable(&file);
     let _ = match position {
         Some(position) => writeln!(text, "  --> {file}:{position}"),
@@ -80,7 +80,7 @@ pub(super) fn json(error: &Error) -> Value {
     let mut object = json!({
         "kind": error.kind.as_str(),
         "message": error.message,
-        "file": error.file.as_deref().map(slashed),
+        "file": error.file.as_deref().map(shown),
         "line": error.position.map(|position| position.line),
         "column": error.position.map(|position| position.column),
         "url": error.url,

@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::path::Path;
 
 use super::annotation::{signed, versions};
-use super::{Detail, Style, printable, slashed};
+use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
@@ -118,7 +118,7 @@ fn names(paths: &[&Path]) -> String {
 }
 
 pub(super) fn name(path: &Path) -> String {
-    let path = slashed(path);
+    let path = shown(path);
     if path.is_empty() { ".".to_owned() } else { printable(&path).into_owned() }
 }
 

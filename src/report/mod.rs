@@ -25,8 +25,6 @@ mod summary;
 mod table;
 mod wrap;
 
-use std::path::Path;
-
 pub use annotation::rule_of_change;
 pub use graph::GraphFormat;
 pub use printable::printable;
@@ -36,6 +34,7 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::outcome::Outcome;
+pub(crate) use crate::path::shown;
 use paint::{Paint, Painted};
 
 /// Narrower terminals get lines of this width.
@@ -163,11 +162,6 @@ pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
         | Format::Gitlab
         | Format::Sarif => failure::human(error, style),
     }
-}
-
-/// A path with `/` between its parts on every system; the directory that the command was run in is empty.
-pub(crate) fn slashed(path: &Path) -> String {
-    crate::path::shown(path)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::groups::{Changed, RootSummary, Same};
-use super::{Style, human, slashed};
+use super::{Style, human, shown};
 use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -48,10 +48,10 @@ pub(super) fn is_well(root: &RootOutcome) -> bool {
 /// The lock file, or the directory of its root module.
 pub(super) fn name(root: &RootOutcome) -> String {
     match &root.body {
-        Ok(Body::Changes(changes)) => slashed(&changes.path),
-        Ok(Body::Review(review)) => slashed(&review.path),
+        Ok(Body::Changes(changes)) => shown(&changes.path),
+        Ok(Body::Review(review)) => shown(&review.path),
         _ if root.path.as_os_str().is_empty() => ".".to_owned(),
-        _ => slashed(&root.path),
+        _ => shown(&root.path),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::disk::advisory_files;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Ask, Client, Kind};
+use crate::path::shown;
 use crate::settings::Date;
 
 /// The database of the Go project.
@@ -58,7 +59,7 @@ impl fmt::Display for DatabasePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url(url) => f.write_str(url.as_str().trim_end_matches('/')),
-            Self::Directory(path) | Self::Archive(path) => path.display().fmt(f),
+            Self::Directory(path) | Self::Archive(path) => shown(path).fmt(f),
         }
     }
 }

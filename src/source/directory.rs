@@ -10,6 +10,7 @@ use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
 use crate::disk::mirror_contents::armored_blocks;
 use crate::error::{Error, ErrorKind};
 use crate::net::Kind;
+use crate::path::shown;
 use crate::version::Version;
 
 /// A directory that is asked for packages. Whether it is there shows when it is asked.
@@ -88,7 +89,7 @@ impl DirectoryMirror {
 /// A file of bounded size; none if there is none.
 fn bounded(path: &Path, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {
     let unreadable = |reason: &dyn std::fmt::Display| {
-        let message = format!("cannot read {}: {reason}", path.display());
+        let message = format!("cannot read {}: {reason}", shown(path));
         Miss::Unknown(Error::new(ErrorKind::Disk, message).in_file(path))
     };
     let bytes = files::read(path).map_err(|reason| unreadable(&reason))?;

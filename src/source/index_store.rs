@@ -14,6 +14,7 @@ use crate::disk::index_directory::{self, entry_of};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::{Ask, Client, Credentials, Kind};
+use crate::path::shown;
 use crate::settings::{IndexPlace, Secret};
 
 /// Entries that are written at once.
@@ -76,11 +77,11 @@ impl IndexStores {
         match place {
             IndexPlace::Directory(base) => {
                 let path = base.join(entry_of(&entry.zh));
-                let shown = path.clone();
+                let entry = path.clone();
                 let writing = tokio::task::spawn_blocking(move || index_directory::write(&path, &line));
                 let failed = |problem| {
-                    let message = format!("cannot write {}: {problem}", shown.display());
-                    Error::new(ErrorKind::Disk, message).in_file(&shown)
+                    let message = format!("cannot write {}: {problem}", shown(&entry));
+                    Error::new(ErrorKind::Disk, message).in_file(&entry)
                 };
                 self.in_time(async { writing.await.map_err(stopped)?.map_err(failed) }).await?;
                 Ok(())

@@ -10,6 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::disk::mirror::LocalPackage;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, ClientOptions};
+use crate::path::shown;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -51,7 +52,7 @@ impl Mirror {
     /// The mirror, as users know it.
     pub fn shown(&self) -> String {
         match self {
-            Self::Directory(mirror) => format!("the filesystem mirror {}", mirror.base().display()),
+            Self::Directory(mirror) => format!("the filesystem mirror {}", shown(mirror.base())),
             Self::Network(mirror) => format!("the network mirror {}", mirror.shown()),
             Self::Oci(mirror) => format!("the OCI mirror {}", mirror.shown()),
         }

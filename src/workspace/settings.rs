@@ -9,8 +9,8 @@ use crate::dialect::Dialect;
 use crate::disk::settings_files::settings_texts;
 use crate::disk::{index_directory, text, trust_file};
 use crate::error::{Error, ErrorKind};
-use crate::path::links;
 use crate::path::worktree::{self, Place};
+use crate::path::{links, shown};
 use crate::settings::{self, Settings};
 
 /// Settings for each of the root modules that were named.
@@ -60,7 +60,7 @@ fn near(directory: &Path) -> Option<String> {
     let distance = |other: &String| strsim::osa_distance(other, name);
     let near = names.filter(|other| distance(other) <= name.len().div_ceil(3)).min_by_key(distance)?;
     let near = parent.map_or_else(|| PathBuf::from(&near), |parent| parent.join(&near));
-    Some(format!("did you mean {}?", near.display()))
+    Some(format!("did you mean {}?", shown(&near)))
 }
 
 /// A directory to work in, never empty.
@@ -68,12 +68,12 @@ pub fn existing_directory(path: &Path) -> Result<PathBuf, Error> {
     let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     if root.is_dir() {
         links::resolve(&root).map_err(|reason| {
-            let message = format!("cannot work in {}: {reason}", root.display());
+            let message = format!("cannot work in {}: {reason}", shown(&root));
             Error::new(ErrorKind::Disk, message).hint("name the directory that it is in")
         })?;
         return Ok(root);
     }
-    let message = format!("cannot work in {}: it is not a directory", root.display());
+    let message = format!("cannot work in {}: it is not a directory", shown(&root));
     Err(near(&root).into_iter().fold(Error::new(ErrorKind::Disk, message), Error::hint))
 }
 
@@ -117,11 +117,11 @@ fn trust_place(root: &Place, named: Option<&Path>, environment: &Environment) ->
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
     }
     let path = trust_file::locate(root)?;
-    Ok(TrustPlace { shown: shown(root, &path, environment), path })
+    Ok(TrustPlace { shown: from_top(root, &path, environment), path })
 }
 
 /// A file as reports name it: from the top of the working tree, outside of git from the directory of the process.
-fn shown(root: &Place, path: &Path, environment: &Environment) -> PathBuf {
+fn from_top(root: &Place, path: &Path, environment: &Environment) -> PathBuf {
     let within = root.top.as_ref().and_then(|top| path.strip_prefix(top).ok().map(Path::to_owned));
     within.unwrap_or_else(|| shown_from(&environment.directory, path))
 }
@@ -152,7 +152,7 @@ fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
 fn settings_files(root: &Place, environment: &Environment) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in settings_texts(root)?.into_iter().rev() {
-        match settings::decode(&file.text, &shown(root, &file.path, environment)) {
+        match settings::decode(&file.text, &from_top(root, &file.path, environment)) {
             Ok(nested) => {
                 let folder = file.path.parent().unwrap_or(Path::new(""));
                 settings = nested.stated_in(folder).over(settings);

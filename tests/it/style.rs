@@ -62,6 +62,17 @@ fn texts_avoid_the_words_that_the_style_guide_lists() {
     assert!(wrong.is_empty(), "docs/style.md has better words\n{wrong}");
 }
 
+/// `display` leaves backslashes and the prefix of long paths in messages on Windows.
+#[test]
+fn paths_are_shown_alike_on_every_system() {
+    let top = Path::new(TOP);
+    for (path, text) in files(&top.join("src"), "rs") {
+        let is_test = path.strip_prefix(top).unwrap().to_string_lossy().contains("tests");
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        assert!(is_test || !code.contains(".display()"), "{path:?}: `path::shown` names paths in messages");
+    }
+}
+
 fn has(text: &str, word: &str) -> bool {
     !NAMES.contains(&text) && text.to_lowercase().contains(word)
 }

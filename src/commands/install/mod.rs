@@ -27,6 +27,7 @@ use crate::git::TrackedFiles;
 use crate::hash::PackageHashes;
 use crate::outcome::{Body, InstallReport, InstallState, InstalledModules, InstalledPackage, Outcome, RootOutcome};
 use crate::parallel;
+use crate::path::shown;
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::engine::unrecorded;
@@ -145,7 +146,7 @@ fn refuse_one_data_dir(targets: &Targets<'_>, services: &Services<'_>) -> Result
     let Some(data) = variable.filter(|data| data.is_absolute() && targets.paths.len() > 1) else { return Ok(()) };
     let message = format!(
         "TF_DATA_DIR is the absolute path {}, and {} root modules cannot share one data directory",
-        data.display(),
+        shown(&data),
         targets.paths.len(),
     );
     Err(Error::new(ErrorKind::Usage, message)

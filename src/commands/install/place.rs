@@ -13,6 +13,7 @@ use crate::disk::package::KnownFiles;
 use crate::disk::package_store::StoredPackage;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::InstallState;
+use crate::path::shown;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
 
@@ -59,7 +60,7 @@ impl Root {
         known: &KnownFiles,
     ) -> Result<(), Error> {
         if !linking::is_taken(&self.settings.root) {
-            let message = format!("the root module {} was removed during the run", self.settings.root.display());
+            let message = format!("the root module {} was removed during the run", shown(&self.settings.root));
             return Err(Error::new(ErrorKind::Disk, message));
         }
         let before = want.state;

@@ -9,6 +9,7 @@ use crate::addr::ProviderAddr;
 use crate::disk::roots;
 use crate::finding::{Finding, Position, Rule};
 use crate::lock::plan::OneForAll;
+use crate::path::shown;
 use crate::query::criteria::Criteria;
 use crate::query::question::{Query, Selection};
 use crate::query::same_version::SameVersion;
@@ -28,8 +29,8 @@ impl SameVersions {
             for (addr, step) in &job.plan.steps {
                 if let Some(criteria) = criteria(step) {
                     let places = places(job, addr).into_iter().map(|(file, at)| match at {
-                        Some(position) => format!("{}:{position}", file.display()),
-                        None => file.display().to_string(),
+                        Some(position) => format!("{}:{position}", shown(&file)),
+                        None => shown(&file),
                     });
                     let same = self.0.entry(addr.clone()).or_default();
                     same.add(criteria, step.release_criteria(criteria.complete), places);

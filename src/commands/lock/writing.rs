@@ -19,7 +19,7 @@ use crate::lock::settle::EntryDecision;
 use crate::lockfile::LockEntry;
 use crate::outcome::{Changes, Need};
 use crate::report::diff::unified;
-use crate::report::slashed;
+use crate::report::shown;
 use crate::trust::pins::Signer;
 
 impl Job {
@@ -85,11 +85,11 @@ impl Job {
 
     fn diff(&self, text: &str, edits: &[Edit]) -> String {
         let mut diff = String::new();
-        for Edit { shown, texts, .. } in edits {
-            diff += &unified(texts.old.as_deref().unwrap_or_default(), &texts.new, &slashed(shown));
+        for edit in edits {
+            diff += &unified(edit.texts.old.as_deref().unwrap_or_default(), &edit.texts.new, &shown(&edit.shown));
         }
         let old = String::from_utf8_lossy(self.root.bytes.as_deref().unwrap_or_default());
-        diff + &unified(&old, text, &slashed(&self.root.settings.lock_file_shown()))
+        diff + &unified(&old, text, &shown(&self.root.settings.lock_file_shown()))
     }
 
     /// Writes the lock file and the configuration with it, if both are still what was read.

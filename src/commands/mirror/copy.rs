@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule, shell_word};
 use crate::hash::PackageHashes;
 use crate::outcome::{Body, Fate, MirroredPackage, RootOutcome};
+use crate::path::shown;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
 use crate::query::engine::{Copied, CopyAnswer, CopyOrder, unrecorded};
@@ -79,7 +80,7 @@ pub(super) fn copy(
 
 fn offline(args: &MirrorArgs) -> Error {
     let message = "mirror asks the sources of packages for them, which --offline forbids";
-    let directory = shell_word(&args.directory.to_string_lossy());
+    let directory = shell_word(&shown(&args.directory));
     let hint = format!("`tflock mirror --check {directory}` needs no network");
     Error::new(ErrorKind::Offline, message).hint(hint)
 }

@@ -22,6 +22,7 @@ use crate::disk::{below, lock_file};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::path::shown;
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
@@ -352,7 +353,7 @@ fn locked_versions(
     };
     let mut versions = BTreeSet::new();
     let unread = |path: &Path| {
-        notes.push(format!("{} cannot be read; its versions do not count as locked", path.display()));
+        notes.push(format!("{} cannot be read; its versions do not count as locked", shown(path)));
     };
     for lock in locks_below(top, unread)? {
         let locked = lock.iter().filter(|(addr, _)| is_governed(addr));

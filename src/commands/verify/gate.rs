@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::parallel;
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::query::question::Depth;
 use crate::release::Releases;
 use crate::settings::SourceChoice;
@@ -212,7 +212,7 @@ fn tell(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome
 
 /// The root modules that are not judged, since they are in repositories of their own.
 fn not_judged(nested: &[PathBuf]) -> Option<String> {
-    let first = nested.iter().take(MOST_NAMED).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    let first = nested.iter().take(MOST_NAMED).map(|path| shown(path)).collect::<Vec<_>>().join(", ");
     let more = match nested.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -247,7 +247,7 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
     let Some(file) = files.find(|file| worktree::is_within(file, &trees)) else { return Ok(()) };
     let message = format!(
         "the CLI configuration {} is inside the working tree, so a change could decide where packages come from",
-        file.display()
+        shown(file)
     );
     Err(Error::new(ErrorKind::Settings, message).in_file(file).hint("move it out of the working tree"))
 }
@@ -282,7 +282,7 @@ fn not_checked(outcome: &Outcome) -> Vec<String> {
     };
     let errors: Vec<Error> = outcome.roots.iter().filter_map(of_root).collect();
     let note = |error: &Error| {
-        let file = error.file.as_deref().map(|file| format!(" in {}", file.display())).unwrap_or_default();
+        let file = error.file.as_deref().map(|file| format!(" in {}", shown(file))).unwrap_or_default();
         format!("not checked: configuration that could not be read at the base either{file}: {}", error.message)
     };
     let mut notes: Vec<String> = errors.iter().take(MOST_NAMED).map(note).collect();

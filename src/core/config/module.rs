@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::addr::ProviderSource;
 use crate::finding::Position;
+use crate::path::shown;
 use crate::requirements::OriginKind;
 use crate::version::Constraints;
 
@@ -39,7 +40,7 @@ pub struct Place {
 /// `FILE:LINE:COLUMN`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.position)
+        write!(f, "{}:{}", shown(&self.file), self.position)
     }
 }
 

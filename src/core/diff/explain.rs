@@ -10,6 +10,7 @@ use crate::diff::{Ask, Change, ChangeKind, Standing, TextChange};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
+use crate::path::shown;
 use crate::requirements::Origin;
 use crate::trust::pins::Signer;
 
@@ -277,7 +278,7 @@ fn ask(ask: &Ask) -> String {
 }
 
 fn place(origin: &Origin) -> String {
-    format!("{} ({}:{})", origin.asker(), origin.file.display(), origin.position.line)
+    format!("{} ({}:{})", origin.asker(), shown(&origin.file), origin.position.line)
 }
 
 /// What changed next to the entries, in words; nothing if nothing did.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::path::shown;
 use crate::redact;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,7 +59,7 @@ impl fmt::Display for SourceChoice {
         match self {
             Self::Origin => f.write_str("origin"),
             Self::Configured => f.write_str("configured"),
-            Self::Directory(directory) => write!(f, "fs:{}", directory.display()),
+            Self::Directory(directory) => write!(f, "fs:{}", shown(directory)),
             Self::Network(url) => write!(f, "net:{}", redact::module_source(url)),
             Self::Oci(template) => write!(f, "oci:{template}"),
         }

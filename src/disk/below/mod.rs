@@ -17,6 +17,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::git::Question;
 use crate::lockfile;
+use crate::path::shown;
 use crate::trust::pins;
 
 /// Folders of the tools, which hold copies of what other places hold.
@@ -39,7 +40,7 @@ pub struct Survey {
 
 pub fn survey(start: &Path) -> Result<Survey, Error> {
     let failed = |reason: &dyn std::fmt::Display| {
-        let message = format!("cannot look for root modules in {}: {reason}", start.display());
+        let message = format!("cannot look for root modules in {}: {reason}", shown(start));
         Error::new(ErrorKind::Disk, message).in_file(start)
     };
     std::fs::read_dir(start).map_err(|reason| failed(&reason))?;

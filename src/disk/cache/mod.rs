@@ -29,8 +29,8 @@ use etcetera::BaseStrategy as _;
 use super::atomic::put_in_place;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::path::lexical;
 use crate::path::worktree::is_within;
+use crate::path::{lexical, shown};
 pub use index::{IndexEntry, Origin};
 pub use programs::ProgramRecord;
 pub use prune::{Prune, Pruned, Stats};
@@ -239,17 +239,17 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
     // `missing/..` would lead elsewhere as soon as `missing` is made.
     let place = lexical(Path::new(""), &place);
     if place.exists() && !place.is_dir() {
-        return Err(format!("no cache is used: {} is not a directory", place.display()));
+        return Err(format!("no cache is used: {} is not a directory", shown(&place)));
     }
     if let Some(open) = [place.clone(), place.join(LAYOUT)].iter().find(|folder| belongs_to_others(folder)) {
         let message = "can be written by other users, who could forge it; set TFLOCK_CACHE_DIR";
-        return Err(format!("no cache is used: {} {message}", open.display()));
+        return Err(format!("no cache is used: {} {message}", shown(open)));
     }
     match work_trees.iter().find(|tree| is_within(&place, std::slice::from_ref(tree))) {
         Some(tree) => Err(format!(
             "no cache is used: {} is inside the working tree {}, so a change could forge it; set TFLOCK_CACHE_DIR",
-            place.display(),
-            tree.display()
+            shown(&place),
+            shown(tree)
         )),
         None => Ok(place),
     }

@@ -22,6 +22,7 @@ use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
+use crate::path::shown;
 use crate::settings::{Secret, Variables};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl CliConfig {
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                     if locations.overridden {
-                        config.warnings.push(format!("the CLI configuration file {} does not exist", file.display()));
+                        config.warnings.push(format!("the CLI configuration file {} does not exist", shown(&file)));
                     }
                 }
                 Err(error) => return Err(unreadable(&file, &error)),
@@ -139,7 +140,7 @@ impl CliConfig {
     /// The tools say it and go on; so do we.
     fn check_cache_dir(&mut self) {
         if let Some(dir) = self.plugin_cache_dir.take_if(|dir| !dir.is_dir()) {
-            self.warnings.push(format!("the plugin cache directory {} does not exist", dir.display()));
+            self.warnings.push(format!("the plugin cache directory {} does not exist", shown(&dir)));
         }
     }
 }

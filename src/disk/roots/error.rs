@@ -7,17 +7,18 @@ use crate::config::{ConfigError, ManifestError, ModuleSourceError, Place};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::path::links::Refusal;
+use crate::path::shown;
 
 /// Why a module tree cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("cannot read {path:?}: {kind}", path = path.display().to_string())]
+    #[error("cannot read {path:?}: {kind}", path = shown(path))]
     Read { path: PathBuf, kind: io::ErrorKind },
-    #[error("cannot read {path:?}: {reason}", path = path.display().to_string())]
+    #[error("cannot read {path:?}: {reason}", path = shown(path))]
     Refused { path: PathBuf, reason: Refusal },
-    #[error("no configuration files in {path:?}", path = .0.display().to_string())]
+    #[error("no configuration files in {path:?}", path = shown(.0))]
     NoConfiguration(PathBuf),
     /// `modules.json` is damaged.
     #[error("cannot read the list of installed modules: {reason}")]

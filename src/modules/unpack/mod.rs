@@ -23,6 +23,7 @@ pub(super) use zip::unpack_zip;
 use crate::hash::Sha256Digest;
 use crate::hash::sha256::Sha256;
 use crate::modulelock::Ambiguity;
+use crate::path::shown;
 
 /// The most bytes of all files of a package: many times the largest real one.
 const MAX_BYTES: u64 = 512 << 20;
@@ -55,7 +56,7 @@ pub(super) enum UnpackError {
     TooMany,
     #[error("the archive cannot be read: {0}")]
     Archive(io::Error),
-    #[error("cannot write {}: {reason}", path.display())]
+    #[error("cannot write {}: {reason}", shown(path))]
     Disk { path: PathBuf, reason: io::Error },
 }
 
@@ -104,7 +105,7 @@ impl Builder {
     pub(super) fn file(&mut self, name: &str, content: &mut dyn Read) -> Result<(), UnpackError> {
         let clean = self.entry(name)?;
         if clean.is_empty() {
-            return Err(UnpackError::Escape(shown(name)));
+            return Err(UnpackError::Escape(beginning(name)));
         }
         let path = self.top.join(&clean);
         let parent = path.parent().unwrap_or(&self.top);
@@ -145,7 +146,7 @@ impl Builder {
     /// Notes a link, which is made at the end: so nothing can be written through it.
     pub(super) fn link(&mut self, name: &str, target: &str) -> Result<(), UnpackError> {
         let clean = self.entry(name)?;
-        let out = || UnpackError::LinkOut { name: shown(name), target: shown(target) };
+        let out = || UnpackError::LinkOut { name: beginning(name), target: beginning(target) };
         let parent = clean.rsplit_once('/').map_or("", |(parent, _)| parent);
         let inside = !target.starts_with('/') && !target.contains('\\');
         let leads_in = || clean_name(&format!("{parent}/{target}")).is_some_and(|to| !is_of_repository(&to));
@@ -164,7 +165,7 @@ impl Builder {
         let original = clean_name(target).filter(|target| self.contents.contains_key(target));
         let original = original.filter(|target| !self.links.contains_key(target));
         if original.is_none() {
-            return Err(UnpackError::LinkOut { name: shown(name), target: shown(target) });
+            return Err(UnpackError::LinkOut { name: beginning(name), target: beginning(target) });
         }
         self.file(name, &mut io::empty())
     }
@@ -176,10 +177,12 @@ impl Builder {
             above.into_iter().any(|above| self.links.contains_key(above))
         };
         if let Some(name) = self.contents.keys().find(|name| behind(name)) {
-            return Err(UnpackError::ThroughLink(shown(name)));
+            return Err(UnpackError::ThroughLink(beginning(name)));
         }
-        let out =
-            |(name, target): (&String, &String)| UnpackError::LinkOut { name: shown(name), target: shown(target) };
+        let out = |(name, target): (&String, &String)| UnpackError::LinkOut {
+            name: beginning(name),
+            target: beginning(target),
+        };
         if let Some(link) = self.links.iter().find(|(name, _)| links::way(&self.links, name).is_none()) {
             return Err(out(link));
         }
@@ -209,8 +212,8 @@ impl Builder {
             return Err(UnpackError::TooMany);
         }
         let clean = clean_name(name).filter(|_| !name.starts_with('/') && name.len() <= MAX_NAME);
-        let clean = clean.ok_or_else(|| UnpackError::Escape(shown(name)))?;
-        if is_of_repository(&clean) { Err(UnpackError::Repository(shown(name))) } else { Ok(clean) }
+        let clean = clean.ok_or_else(|| UnpackError::Escape(beginning(name)))?;
+        if is_of_repository(&clean) { Err(UnpackError::Repository(beginning(name))) } else { Ok(clean) }
     }
 }
 
@@ -254,7 +257,7 @@ fn folded(part: &str) -> String {
 }
 
 pub(super) fn text_of(name: &[u8]) -> Result<&str, UnpackError> {
-    std::str::from_utf8(name).map_err(|_| UnpackError::NotUtf8(shown(&String::from_utf8_lossy(name))))
+    std::str::from_utf8(name).map_err(|_| UnpackError::NotUtf8(beginning(&String::from_utf8_lossy(name))))
 }
 
 /// Makes links below a directory. All directories that they stand in are made before the first of them, so that none is
@@ -273,7 +276,7 @@ pub(super) fn lay_links(top: &Path, links: &BTreeMap<String, String>) -> Result<
     })
 }
 
-fn shown(name: &str) -> String {
+fn beginning(name: &str) -> String {
     name.chars().take(200).collect()
 }
 

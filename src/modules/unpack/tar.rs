@@ -7,7 +7,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use super::{Builder, UnpackError, shown, text_of};
+use super::{Builder, UnpackError, beginning, text_of};
 
 /// The most memory for a dictionary, in KiB: that of the strongest preset.
 const MAX_DICTIONARY: u32 = 96 * 1024;
@@ -81,7 +81,7 @@ fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Bu
         _ => 0o100_000,
     };
     if !matches!(mode & KIND, 0 | 0o40_000 | 0o100_000 | 0o120_000) || (mode & KIND != 0 && mode & KIND != usual) {
-        return Err(UnpackError::Special(shown(name)));
+        return Err(UnpackError::Special(beginning(name)));
     }
     match kind {
         b'0' => {
@@ -92,7 +92,7 @@ fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Bu
         b'2' => builder.link(name, text_of(&target)?),
         b'1' => builder.hard_link(name, text_of(&target)?),
         b'S' => Err(unclear("a file is sparse")),
-        _ => Err(UnpackError::Special(shown(name))),
+        _ => Err(UnpackError::Special(beginning(name))),
     }
 }
 

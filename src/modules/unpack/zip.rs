@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use super::{Builder, MAX_ENTRIES, MAX_NAME, UnpackError, shown, text_of};
+use super::{Builder, MAX_ENTRIES, MAX_NAME, UnpackError, beginning, text_of};
 use crate::hash::archive::{Limits, ReadError, Unpacking};
 
 /// The bits of a Unix mode that say what an entry is.
@@ -44,7 +44,7 @@ pub(super) fn unpack<R: Read + Seek>(archive: &mut R, builder: &mut Builder) -> 
                     builder.executable(name)?;
                 }
             }
-            _ => return Err(UnpackError::Special(shown(name))),
+            _ => return Err(UnpackError::Special(beginning(name))),
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::finding::Level;
 use crate::hash::archive::Threads;
 use crate::hash::{PackageHash, PackageHashes, Sha256Digest};
 use crate::outcome::Fate;
+use crate::path::shown;
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::rules::Rules;
 use crate::query::{Event, PackageKey};
@@ -228,7 +229,7 @@ impl MirrorSource {
         let interrupted = |problem| Error::new(ErrorKind::Interrupted, format!("copying a package stopped: {problem}"));
         let (digest, size) = copying.await.map_err(interrupted)??;
         if facts.zh != Some(digest) {
-            let message = format!("{} changed while it was copied", path.display());
+            let message = format!("{} changed while it was copied", shown(path));
             return Err(Error::new(ErrorKind::Disk, message).in_file(path).into());
         }
         Ok(PackageFacts { size: Some(size), ..facts })

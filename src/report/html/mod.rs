@@ -17,7 +17,7 @@ use super::annotation::{signed, versions};
 use super::groups::{Changed, RootSummary, name};
 use super::human::findings::{Group, together};
 use super::human::many::{self, Failure};
-use super::{Style, printable, slashed, summary};
+use super::{Style, printable, shown, summary};
 use crate::diff::Change;
 use crate::error::Error;
 use crate::finding::{Level, Rule};
@@ -153,7 +153,7 @@ fn findings(findings: &[Group<'_>], whose: RootSummary) -> Option<Markup> {
                 li id={ "finding-" (at + 1) } class=(word) data-row {
                     strong { (word) } " " (text(&group.message)) " " a href={ "#rule-" (finding.rule.id()) } { (finding.rule.id()) }
                     @if let Some(file) = &finding.file {
-                        p.place { code { (text(&slashed(file))) @if let Some(at) = finding.position { ":" (at) } } }
+                        p.place { code { (text(&shown(file))) @if let Some(at) = finding.position { ":" (at) } } }
                     }
                     p { (prose::inline(&finding.help())) }
                     @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, whose)) } }
@@ -174,7 +174,7 @@ fn failures(failures: &[Failure<'_>], whose: RootSummary) -> Option<Markup> {
 fn failed(error: &Error) -> Markup {
     html! {
         p.failed { (text(&error.message)) }
-        @if let Some(file) = &error.file { p.place { code { (text(&slashed(file))) @if let Some(at) = error.position { ":" (at) } } } }
+        @if let Some(file) = &error.file { p.place { code { (text(&shown(file))) @if let Some(at) = error.position { ":" (at) } } } }
         @if !error.hints.is_empty() { ul { @for hint in &error.hints { li { (prose::inline(hint)) } } } }
     }
 }

@@ -13,7 +13,7 @@ use crate::platform::Platform;
 use crate::report::annotation::signed;
 use crate::report::paint::{Paint, Painted};
 use crate::report::wrap::{flow, width};
-use crate::report::{Detail, Style, printable, slashed};
+use crate::report::{Detail, Style, printable, shown};
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
 
@@ -55,10 +55,10 @@ pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
 pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let lock = Some(&changes.path).filter(|_| !changes.changed || !changes.lock_stays);
     let files = changes.edited.iter().rev().chain(lock);
-    let mut files: Vec<String> = files.map(|file| printable(&slashed(file)).into_owned()).collect();
+    let mut files: Vec<String> = files.map(|file| printable(&shown(file)).into_owned()).collect();
     let path = listed(&files);
     let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);
-    let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
+    let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| shown(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);
         files.push(trust.to_string());

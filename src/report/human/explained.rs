@@ -11,7 +11,7 @@ use crate::outcome::{
 use crate::platform::Platform;
 use crate::report::table::rows;
 use crate::report::wrap::flow;
-use crate::report::{Detail, Style, printable, slashed};
+use crate::report::{Detail, Style, printable, shown};
 use crate::topics::{TOPICS, of_rule};
 
 pub(super) fn explained(explained: &Explained, style: Style) -> String {
@@ -42,7 +42,7 @@ fn places(recorded: &[&RecordedAt], style: Style) -> String {
     }
     let place = |at: &&RecordedAt| {
         let line = at.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
-        format!("{}{line}", slashed(&at.file))
+        format!("{}{line}", shown(&at.file))
     };
     recorded.iter().map(place).collect::<Vec<_>>().join(", ")
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::findings::findings;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
-use crate::report::{Detail, Style, printable, size, slashed};
+use crate::report::{Detail, Style, printable, shown, size};
 
 /// The findings, a line for each release of which packages came, then one line that counts.
 pub(super) fn mirror(report: &MirrorReport, found: &[Finding], style: Style) -> String {
@@ -62,7 +62,7 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         (false, true) => "incomplete: ",
         (false, false) => "",
     };
-    let directory = slashed(&report.directory);
+    let directory = shown(&report.directory);
     let count = |count: usize| if count == 1 { "1 package".to_owned() } else { format!("{count} packages") };
     let _ = write!(text, "{verdict}{} in {}", count(report.packages.len()), printable(&directory));
     let come: Vec<&MirroredPackage> = packages.into_iter().filter(|package| package.fate != Fate::Present).collect();

@@ -7,7 +7,7 @@ use crate::outcome::{InstalledModules, ModuleHolder, OutdatedModule, OutdatedMod
 use crate::report::groups::root_modules;
 use crate::report::paint::Paint;
 use crate::report::table::Table;
-use crate::report::{Style, printable, slashed};
+use crate::report::{Style, printable, shown};
 
 /// One line for each package whose lock changed, and in how many root modules where that is more than one.
 pub(in crate::report) fn changes<'a>(
@@ -49,7 +49,7 @@ pub(super) fn list(used: &[UsedModule], style: Style) -> String {
             (Some(false), _) => "no",
             (None, _) => "-",
         };
-        let place = format!("{}:{}", slashed(&module.file), module.position);
+        let place = format!("{}:{}", shown(&module.file), module.position);
         let version = module.version.as_deref().unwrap_or("-");
         [&*module.call, &*module.source, version, locked, &*place].map(|cell| printable(cell).into_owned())
     };
@@ -61,7 +61,7 @@ pub(super) fn installed(installed: &InstalledModules) -> String {
     let new = installed.modules.iter().filter(|module| module.changed).count();
     let count = installed.modules.len();
     let modules = if count == 1 { "module" } else { "modules" };
-    let place = slashed(&installed.path);
+    let place = shown(&installed.path);
     let place = printable(&place);
     match new {
         0 if count == 0 => "no remote module is called; nothing to do\n".to_owned(),
@@ -97,6 +97,6 @@ pub(super) fn versions(row: &OutdatedModule) -> [String; 4] {
 
 /// What holds a module back, with its place or without.
 pub(super) fn holder(holder: &ModuleHolder, with_place: bool) -> String {
-    let place = if with_place { format!(" ({}:{})", slashed(&holder.file), holder.position) } else { String::new() };
+    let place = if with_place { format!(" ({}:{})", shown(&holder.file), holder.position) } else { String::new() };
     printable(&format!("module.{} {}{place}", holder.call, holder.constraint)).into_owned()
 }

@@ -12,7 +12,7 @@ use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same};
 use crate::report::paint::Paint;
 use crate::report::summary::unanswered;
 use crate::report::wrap::{width, wrap};
-use crate::report::{Detail, Style, printable, slashed};
+use crate::report::{Detail, Style, printable, shown};
 
 /// Sentences are no wider even where there is more room.
 const PROSE: usize = 100;
@@ -99,7 +99,7 @@ pub(super) fn conclusion(changed: &Changed<'_>, style: Style) -> String {
 fn title(changed: &Changed<'_>, style: Style) -> String {
     let titles = changed.sides().into_iter().map(|([old, new], paths)| {
         let what = match &paths[..] {
-            [one] if changed.files.len() == 1 => slashed(one),
+            [one] if changed.files.len() == 1 => shown(one),
             all => format!("{} lock files", all.len()),
         };
         paragraph("", &printable(&format!("{what}: {old} -> {new}")), Paint::Strong, style)

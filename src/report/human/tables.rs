@@ -7,7 +7,7 @@ use crate::outcome::{CallOnPath, Listed, Outdated, OutdatedReport, Required};
 use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
-use crate::report::{Detail, Style, printable, slashed};
+use crate::report::{Detail, Style, printable, shown};
 use crate::requirements::{Origin, OriginKind};
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
@@ -113,7 +113,7 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
 }
 
 /// How many of some lines are shown.
-pub(super) fn shown(count: usize, most: usize, detail: Detail) -> usize {
+pub(super) fn rows_shown(count: usize, most: usize, detail: Detail) -> usize {
     if detail == Detail::Verbose || count <= most { count } else { most }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn origin_on_path(asking: &Origin, provider: &Required) -> [String; 4
 
 pub(super) fn origin(origin: &Origin) -> [String; 4] {
     let asker = if origin.module.is_empty() { String::new() } else { origin.asker() };
-    let place = format!("{}:{}", slashed(&origin.file), origin.position);
+    let place = format!("{}:{}", shown(&origin.file), origin.position);
     let asks = format!("{} {:?}", origin.kind.as_str(), origin.local_name);
     let constraint = origin.constraint.as_deref().unwrap_or("any version");
     [place.as_str(), asks.as_str(), constraint, asker.as_str()].map(|cell| printable(cell).into_owned())

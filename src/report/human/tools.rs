@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::outcome::{CacheReport, FormattedFile, Generated, GitReport, HashLine};
-use crate::report::{printable, size};
+use crate::report::{printable, shown, size};
 
 // Writing to a string cannot fail, here and below.
 pub(super) fn formatted(files: &[FormattedFile]) -> String {
@@ -11,7 +11,7 @@ pub(super) fn formatted(files: &[FormattedFile]) -> String {
         match &file.text {
             Some(canonical) => text.push_str(canonical),
             None if file.changed && file.path.as_os_str() != "-" => {
-                let _ = writeln!(text, "{}", printable(&file.path.to_string_lossy()));
+                let _ = writeln!(text, "{}", printable(&shown(&file.path)));
             }
             None => {}
         }
@@ -21,17 +21,17 @@ pub(super) fn formatted(files: &[FormattedFile]) -> String {
 
 pub(super) fn hashes(lines: &[HashLine]) -> String {
     lines.iter().fold(String::new(), |mut text, HashLine { hash, path }| {
-        let _ = writeln!(text, "{hash}  {}", printable(&path.to_string_lossy()));
+        let _ = writeln!(text, "{hash}  {}", printable(&shown(path)));
         text
     })
 }
 
 pub(super) fn cache(report: &CacheReport) -> String {
     match report {
-        CacheReport::Directory(directory) => format!("{}\n", directory.display()),
+        CacheReport::Directory(directory) => format!("{}\n", shown(directory)),
         CacheReport::Stats { directory, stats } => format!(
             "directory  {}\nhashes     {} computed here, {} imported\ndocuments  {}\nreleases   {}\nmodules    {}\npackages   {}\nsize       {}\n",
-            directory.display(),
+            shown(directory),
             stats.computed,
             stats.imported,
             stats.documents,
@@ -42,7 +42,7 @@ pub(super) fn cache(report: &CacheReport) -> String {
         ),
         CacheReport::Exported { text: Some(text), .. } => text.clone(),
         CacheReport::Exported { file, entries, text: None } => {
-            format!("exported {} to {}\n", super::hashes(*entries), printable(&file.to_string_lossy()))
+            format!("exported {} to {}\n", super::hashes(*entries), printable(&shown(file)))
         }
         CacheReport::Published { index, news, known } => {
             format!("published {} to {}; {known} were there\n", super::hashes(*news), printable(index))

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::outcome::TrustReport;
 use crate::report::table::rows;
-use crate::report::{Style, printable, slashed};
+use crate::report::{Style, printable, shown};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Retired, Signer};
 
@@ -22,7 +22,7 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
         lines.push(line("republished", &about, &format!("accepted {}", republication.date), reason));
     }
     let mut text = rows("", &lines, style);
-    let path = slashed(&report.path);
+    let path = shown(&report.path);
     let path = printable(&path);
     // Writing to a string cannot fail.
     let _ = match (report.changed, report.forgotten) {

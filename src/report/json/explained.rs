@@ -9,7 +9,7 @@ use crate::outcome::{
     Explained, ExplainedEntry, ExplainedHash, HashOrigin, Hashed, ItemRule, RecordedAt, ReleaseOfHash,
 };
 use crate::platform::Platform;
-use crate::report::slashed;
+use crate::report::shown;
 use crate::topics::{TOPICS, Topic};
 
 pub(super) fn explained(explained: &Explained) -> Map<String, Value> {
@@ -75,7 +75,7 @@ fn recorded(entry: &RecordedAt) -> Value {
     json!({
         "address": entry.address.to_string(),
         "version": entry.version.to_string(),
-        "file": slashed(&entry.file),
+        "file": shown(&entry.file),
         "line": entry.position.map(|position| position.line),
     })
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{errors, one};
 use crate::hash::PackageHash;
 use crate::outcome::{MirrorReport, MirroredPackage};
-use crate::report::slashed;
+use crate::report::shown;
 
 pub(super) fn mirror(report: &MirrorReport) -> Map<String, Value> {
     let package = |package: &MirroredPackage| {
@@ -13,14 +13,14 @@ pub(super) fn mirror(report: &MirrorReport) -> Map<String, Value> {
             "address": package.address.to_string(),
             "version": package.version.to_string(),
             "platform": package.platform.as_str(),
-            "file": slashed(&package.file),
+            "file": shown(&package.file),
             "bytes": package.size,
             "hashes": package.hashes.iter().map(PackageHash::as_str).collect::<Vec<_>>(),
             "fate": package.fate.as_str(),
         })
     };
     let mirror = json!({
-        "directory": slashed(&report.directory),
+        "directory": shown(&report.directory),
         "packages": report.packages.iter().map(package).collect::<Value>(),
         "failed": report.failed.iter().map(errors::json).collect::<Value>(),
     });

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::failure as errors;
 use super::printable::hidden;
-use super::slashed;
+use super::shown;
 use crate::dialect::Dialect;
 use crate::diff::{AddedHash, Ask, Change, Standing};
 use crate::diff::{Distance, explain, headline, risk};
@@ -36,7 +36,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
     let mut document = start(Some(outcome.command));
     if outcome.many {
         let roots = outcome.roots.iter().map(|root| {
-            let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
+            let mut object = Map::from_iter([("path".to_owned(), json!(shown(&root.path)))]);
             // The file that a body is about must not hide which root module it is.
             let body = body(root).into_iter();
             object
@@ -180,7 +180,7 @@ fn on_path(origin: &Origin, required: &Required) -> Value {
 fn origin(origin: &Origin) -> Value {
     json!({
         "module": origin.module,
-        "file": slashed(&origin.file),
+        "file": shown(&origin.file),
         "line": origin.position.line,
         "column": origin.position.column,
         "kind": origin.kind.as_str(),
@@ -221,11 +221,11 @@ fn listed(listed: &Listed) -> Value {
 fn changes(changes: &Changes) -> Map<String, Value> {
     let mut object = Map::from_iter([
         ("changed".to_owned(), json!(changes.changed)),
-        ("path".to_owned(), json!(slashed(&changes.path))),
+        ("path".to_owned(), json!(shown(&changes.path))),
         ("changes".to_owned(), changes.changes.iter().map(made).collect()),
     ]);
     if !changes.edited.is_empty() {
-        object.insert("edited".to_owned(), changes.edited.iter().map(|path| slashed(path)).collect());
+        object.insert("edited".to_owned(), changes.edited.iter().map(|path| shown(path)).collect());
     }
     if !changes.modules.is_empty() {
         object.insert("modules".to_owned(), changes.modules.iter().map(modules::change).collect());
@@ -245,7 +245,7 @@ fn review(review: &Review) -> Map<String, Value> {
     let [old, new] = &review.sides;
     let mut object = Map::from_iter([
         ("changed".to_owned(), json!(review.changed)),
-        ("path".to_owned(), json!(slashed(&review.path))),
+        ("path".to_owned(), json!(shown(&review.path))),
         ("changes".to_owned(), review.changes.iter().map(reviewed).collect()),
         ("compared".to_owned(), json!({ "old": old, "new": new })),
         ("header".to_owned(), json!(header)),
@@ -344,7 +344,7 @@ fn finding(finding: &Finding) -> Value {
         "message": finding.message,
         "help": finding.help(),
         "address": finding.address.as_ref().map(ToString::to_string),
-        "file": finding.file.as_deref().map(slashed),
+        "file": finding.file.as_deref().map(shown),
         "line": finding.position.map(|position| position.line),
         "column": finding.position.map(|position| position.column),
     })

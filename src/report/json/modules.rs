@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::config::ModuleVersion;
 use crate::modulelock::{LockedModule, ModuleChange, ModuleKey};
 use crate::outcome::{CallOnPath, InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
-use crate::report::slashed;
+use crate::report::shown;
 
 pub(super) fn change(change: &ModuleChange) -> Value {
     let [came, went] = change.calls();
@@ -37,7 +37,7 @@ pub(super) fn used(module: &UsedModule) -> Value {
         "version": module.version,
         "commit": module.commit,
         "locked": module.locked,
-        "file": slashed(&module.file),
+        "file": shown(&module.file),
         "line": module.position.line,
         "column": module.position.column,
     })
@@ -53,7 +53,7 @@ pub(super) fn installed(installed: &InstalledModules) -> Map<String, Value> {
         })
     };
     Map::from_iter([
-        ("path".to_owned(), json!(slashed(&installed.path))),
+        ("path".to_owned(), json!(shown(&installed.path))),
         ("modules".to_owned(), installed.modules.iter().map(module).collect()),
     ])
 }
@@ -63,7 +63,7 @@ pub(super) fn outdated(report: &OutdatedModules) -> Map<String, Value> {
         json!({
             "call": holder.call,
             "constraint": holder.constraint,
-            "file": slashed(&holder.file),
+            "file": shown(&holder.file),
             "line": holder.position.line,
             "column": holder.position.column,
         })

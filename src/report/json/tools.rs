@@ -7,23 +7,23 @@ use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
 use crate::merge::{Remark, Shortened};
 use crate::outcome::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
-use crate::report::slashed;
+use crate::report::shown;
 
 pub(super) fn formatted(files: &[FormattedFile]) -> Map<String, Value> {
-    let file = |file: &FormattedFile| json!({ "path": slashed(&file.path), "changed": file.changed, "written": file.written, "text": file.text });
+    let file = |file: &FormattedFile| json!({ "path": shown(&file.path), "changed": file.changed, "written": file.written, "text": file.text });
     one("files", files.iter().map(file).collect())
 }
 
 pub(super) fn hashes(lines: &[HashLine]) -> Map<String, Value> {
-    let line = |line: &HashLine| json!({ "hash": line.hash.as_str(), "path": slashed(&line.path) });
+    let line = |line: &HashLine| json!({ "hash": line.hash.as_str(), "path": shown(&line.path) });
     one("hashes", lines.iter().map(line).collect())
 }
 
 pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
     let value = match report {
-        CacheReport::Directory(directory) => json!({ "directory": slashed(directory) }),
+        CacheReport::Directory(directory) => json!({ "directory": shown(directory) }),
         CacheReport::Stats { directory, stats } => json!({
-            "directory": slashed(directory),
+            "directory": shown(directory),
             "computed": stats.computed,
             "imported": stats.imported,
             "documents": stats.documents,
@@ -33,13 +33,13 @@ pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
             "bytes": stats.bytes,
         }),
         CacheReport::Exported { file, entries, text } => {
-            json!({ "file": slashed(file), "exported": entries, "text": text })
+            json!({ "file": shown(file), "exported": entries, "text": text })
         }
         CacheReport::Published { index, news, known } => {
             json!({ "index": index, "published": news, "known": known })
         }
         CacheReport::Imported { file, imported, known } => {
-            json!({ "file": slashed(file), "imported": imported, "known": known })
+            json!({ "file": shown(file), "imported": imported, "known": known })
         }
         CacheReport::Pruned { files, bytes } => json!({ "removed_files": files, "removed_bytes": bytes }),
     };
@@ -63,7 +63,7 @@ pub(super) fn merged(files: &[MergedFile]) -> Map<String, Value> {
     };
     let file = |file: &MergedFile| {
         json!({
-            "path": slashed(&file.path),
+            "path": shown(&file.path),
             "merged": file.merged,
             "conflicts": file.conflicts,
             "remarks": file.remarks.iter().map(remark).collect::<Value>(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::outcome::{TrustChange, TrustReport};
-use crate::report::slashed;
+use crate::report::shown;
 use crate::trust::Fingerprint;
 use crate::trust::pins::{Pin, Signer};
 
@@ -20,7 +20,7 @@ pub(super) fn learned(trust: &TrustChange) -> Value {
         .map(|(addr, version)| json!({ "address": addr.to_string(), "version": version.to_string() }))
         .collect();
     json!({
-        "path": slashed(&trust.path),
+        "path": shown(&trust.path),
         "written": trust.written,
         "pinned": pinned,
         "denied": trust.denied.iter().map(Fingerprint::as_str).collect::<Vec<_>>(),
@@ -41,7 +41,7 @@ pub(super) fn report(report: &TrustReport) -> Map<String, Value> {
         })
     });
     Map::from_iter([
-        ("path".to_owned(), json!(slashed(&report.path))),
+        ("path".to_owned(), json!(shown(&report.path))),
         ("changed".to_owned(), json!(report.changed.unwrap_or_default())),
         ("providers".to_owned(), providers.collect()),
         ("denied".to_owned(), denied.collect()),

@@ -16,7 +16,7 @@ use super::human::findings::{Group, MOST_OF_RULE, together};
 use super::human::many::total;
 use super::summary::name;
 use super::table::Table;
-use super::{Style, human, slashed};
+use super::{Style, human, shown};
 use crate::error::Error;
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
@@ -63,7 +63,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
 /// The first lock files by name, and how many more there are.
 fn files(changed: &Changed<'_>) -> String {
     let first = &changed.files[..changed.files.len().min(MOST_FILES)];
-    let shown: Vec<String> = first.iter().map(|file| code(&slashed(file.path))).collect();
+    let shown: Vec<String> = first.iter().map(|file| code(&shown(file.path))).collect();
     let more = changed.files.len() - first.len();
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
@@ -112,7 +112,7 @@ pub(super) fn failure(error: &Error) -> String {
         let _ = writeln!(text, "**Failed:** {}", escaped(&error.message));
         if let Some(file) = &error.file {
             let place = error.position.map(|position| format!(":{position}")).unwrap_or_default();
-            let _ = writeln!(text, "\n- at {}", code(&format!("{}{place}", slashed(file))));
+            let _ = writeln!(text, "\n- at {}", code(&format!("{}{place}", shown(file))));
         }
         for hint in &error.hints {
             let _ = writeln!(text, "- {}", sentences(hint));
@@ -144,7 +144,7 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: 
             Level::Note => "note",
         };
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
-        let file = first.file.as_deref().map(|file| code(&format!("{}{line}", slashed(file)))).unwrap_or_default();
+        let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file)))).unwrap_or_default();
         let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.label(paths))));
         let (message, id) = (escaped(message), first.rule.id());
         let rule = url_of_rule(id).map_or_else(|| id.to_owned(), |url| format!("[{id}]({url})"));

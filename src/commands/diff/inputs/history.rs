@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::git::{Commit, Git};
 use crate::lockfile::FILE_NAME;
 use crate::modulelock;
+use crate::path::shown;
 use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
 
 #[derive(Debug)]
@@ -130,7 +131,7 @@ impl History {
     /// The lock file that a path means, from the top: the path itself, or the one in that directory.
     fn wanted(&self, path: Option<&Path>) -> Result<String, Error> {
         let typed = path.unwrap_or(Path::new(""));
-        let outside = || usage(format!("{} is outside of the working tree", typed.display()));
+        let outside = || usage(format!("{} is outside of the working tree", shown(typed)));
         let from_top = match typed.strip_prefix(self.git.top()) {
             Ok(within) => within.to_owned(),
             Err(_) if typed.is_absolute() => return Err(outside()),

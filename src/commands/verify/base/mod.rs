@@ -30,7 +30,7 @@ use crate::finding::{Finding, Level};
 use crate::git::{Changes, Commit, Git, GitError, Kind, Tree};
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
-use crate::path::{RepoPath, lexical, links, worktree};
+use crate::path::{RepoPath, lexical, links, shown, worktree};
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
@@ -78,7 +78,7 @@ impl Base {
         }
         let base = Self::of_work_tree(&top_of_change(&places[0]), asked)?;
         if let Some(other) = places.iter().find(|place| !place.starts_with(&base.top)) {
-            let message = format!("{} is not in the working tree {}", other.display(), base.top.display());
+            let message = format!("{} is not in the working tree {}", shown(other), shown(&base.top));
             return Err(Error::new(ErrorKind::Usage, message).hint("run `tflock verify` once for each working tree"));
         }
         if scope.trust_file.is_none() {
@@ -220,16 +220,14 @@ impl Base {
         let of_tools = |file: &&PathBuf| file.iter().any(|part| part == links::DATA);
         let leads = |file: &PathBuf| links::resolve(file).is_ok_and(|place| place != lexical(&self.top, file));
         let file = files.iter().filter(of_tools).find(|file| leads(file))?;
-        let shown = file.strip_prefix(&self.top).unwrap_or(file);
+        let file = file.strip_prefix(&self.top).unwrap_or(file);
         let message = format!(
             "{} was read by way of a symbolic link that git does not track: what it leads to is not known where the change \
              is used",
-            shown.display()
+            shown(file)
         );
         Some(
-            Error::new(ErrorKind::NotInstalled, message)
-                .in_file(shown)
-                .hint("install the module again, as a directory"),
+            Error::new(ErrorKind::NotInstalled, message).in_file(file).hint("install the module again, as a directory"),
         )
     }
 

@@ -6,7 +6,7 @@ use super::Base;
 use crate::commands::trust_store::{TrustPlace, TrustStore};
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::path::{RepoPath, worktree};
+use crate::path::{RepoPath, shown, worktree};
 use crate::trust::pins::{Pins, TrustFile};
 use crate::verify::{self, Counted};
 
@@ -24,7 +24,7 @@ impl Base {
         let sides = [(&self.revision, &self.trusted), (&self.compared_with, &self.before)];
         let [believed, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
             let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_iter().next().flatten();
-            let name = format!("{} of {}", place.shown.display(), commit.shown());
+            let name = format!("{} of {}", shown(&place.shown), commit.shown());
             TrustStore::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
         });
         let believed = believed?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{directory_of, name_of};
 use crate::error::{Error, ErrorKind};
 use crate::git::{Commit, Git, GitError, Tree};
-use crate::path::RepoPath;
+use crate::path::{RepoPath, shown};
 use crate::settings::{self, Settings};
 use crate::workspace::Exclusions;
 
@@ -44,7 +44,7 @@ impl Snapshot {
             None => Ok(None),
             Some(Some(text)) => Ok(Some(text)),
             Some(None) => {
-                let message = format!("cannot read {} of {}", path.display(), self.name);
+                let message = format!("cannot read {} of {}", shown(path), self.name);
                 Err(Error::new(ErrorKind::Settings, message).in_file(path))
             }
         })
@@ -91,7 +91,7 @@ pub(super) fn effective(
         let path: PathBuf = place.join(settings::FILE_NAME);
         let Some(text) = read(&path)? else { continue };
         let Ok(text) = String::from_utf8(text) else {
-            let message = format!("cannot read {}: it is not UTF-8 text", path.display());
+            let message = format!("cannot read {}: it is not UTF-8 text", shown(&path));
             return Err(Error::new(ErrorKind::Settings, message).in_file(path));
         };
         match settings::decode(&text, &path) {

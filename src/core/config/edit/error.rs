@@ -3,6 +3,7 @@
 use crate::addr::{AddrError, PartError, ProviderAddr};
 use crate::config::{ConfigError, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::shown;
 use crate::version::ConstraintError;
 
 use super::uses::Use;
@@ -47,7 +48,7 @@ pub enum EditError {
     },
     #[error("tflock does not edit JSON configuration")]
     Json { file: std::path::PathBuf, what: String },
-    #[error("cannot edit {}: it is laid out in a way that tflock does not know", .file.display())]
+    #[error("cannot edit {}: it is laid out in a way that tflock does not know", shown(.file))]
     Layout { file: std::path::PathBuf },
 }
 

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::config::{ConfigFiles, Manifest, Module, ModuleCall, Needs, SourceFile, TestFile};
 use crate::dialect::Dialect;
+use crate::path::shown;
 
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
@@ -303,7 +304,7 @@ impl Walk<'_> {
     fn unreadable(&self, dir: &Path, error: &io::Error, call: Option<(&ModuleCall, &str)>) -> TreeError {
         match (error.kind(), call) {
             (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Some((call, key))) => {
-                let directory = dir.display().to_string();
+                let directory = shown(dir);
                 let submodule = read::submodule_of(self.root, dir);
                 self.problem(call, key.to_owned(), ModuleProblem::NoDirectory { directory, submodule })
             }

@@ -12,7 +12,7 @@ use crate::report::groups::{RootSummary, Same};
 use crate::report::human::changes as of_one;
 use crate::report::paint::Paint;
 use crate::report::wrap::{flow, width};
-use crate::report::{Style, printable, slashed};
+use crate::report::{Style, printable, shown};
 use crate::trust::pins::Signer;
 
 type Written<'a> = (&'a RootOutcome, &'a Changes);
@@ -136,5 +136,5 @@ fn of<'a>(changed: &'a [Written<'_>], which: impl Fn(&Changes) -> bool) -> impl 
 /// A file by its name, several by their count.
 fn counted(paths: &BTreeSet<&Path>, word: &str) -> Option<String> {
     let first = paths.first()?;
-    Some(if paths.len() == 1 { printable(&slashed(first)).into_owned() } else { format!("{} {word}", paths.len()) })
+    Some(if paths.len() == 1 { printable(&shown(first)).into_owned() } else { format!("{} {word}", paths.len()) })
 }

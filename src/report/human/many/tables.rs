@@ -10,7 +10,7 @@ use crate::outcome::{Body, Grouping, Listed, Outcome, Outdated, OutdatedModule, 
 use crate::report::Style;
 use crate::report::groups::{RootSummary, Same};
 use crate::report::human::modules;
-use crate::report::human::tables::{MOST_USES, holder, origin_on_path, short_key, shown, skipped};
+use crate::report::human::tables::{MOST_USES, holder, origin_on_path, rows_shown, short_key, skipped};
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
 use crate::version::Version;
@@ -189,7 +189,7 @@ fn origins(asking: &[Item<'_, Required>], whose: RootSummary, style: Style) -> S
         }
     }
     let items = same.into_items();
-    let most = shown(items.len(), MOST_USES, style.detail);
+    let most = rows_shown(items.len(), MOST_USES, style.detail);
     let told = items.iter().take(most).map(|(key, paths)| {
         let place = match places.get(key).map(Vec::as_slice).unwrap_or_default() {
             [] => String::new(),
