@@ -377,7 +377,7 @@ mod tests {
     fn what_a_killed_run_left_is_swept_away() {
         let directory = tempfile::tempdir().unwrap();
         let kept =
-            [".terraform.lock.hcl", "a.tflock-abc", "a.tflock-abcdefgh.", "x.tflock-1234567890", ".tflock-abcdefghi"];
+            [".terraform.lock.hcl", "a.tflock-abc", "a.tflock-abcdefgh_", "x.tflock-1234567890", ".tflock-abcdefghi"];
         for name in kept.iter().chain(&["main.tf.tflock-aB3dEfGh1"]) {
             std::fs::write(directory.path().join(name), "").unwrap();
         }
@@ -386,7 +386,10 @@ mod tests {
         sweep(directory.path());
         let mut kept = kept.map(str::to_owned);
         kept.sort();
-        assert_eq!(names(directory.path()), kept);
-        assert!(staged.replace().is_err());
+        let mut left = names(directory.path());
+        // Windows removes nothing that is open.
+        left.retain(|name| cfg!(unix) || !is_left_behind(name));
+        assert_eq!(left, kept);
+        assert_eq!(staged.replace().is_err(), cfg!(unix));
     }
 }

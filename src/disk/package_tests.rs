@@ -18,7 +18,7 @@ fn installed(hashes: Result<ArchiveHashes, PackageError>) -> String {
 fn archives_agree_with_the_tools() {
     let rows = crate::vectors::rows("h1/expected.tsv");
     let mut wrong = Vec::new();
-    for row in rows.iter().filter(|row| row[1] != "-") {
+    for row in rows.iter().filter(|row| row[1] != "-" && (cfg!(unix) || row[6] != "backslash name")) {
         let path = PathBuf::from(format!("{}/testdata/vectors/h1/{}", env!("CARGO_MANIFEST_DIR"), row[0]));
         for way in [hash_archive(&path, Threads::One), hash_archive(&path, Threads::Two)] {
             if matches!(way, Err(PackageError::Archive { source: BadArchive::Unusual(_), .. })) {
@@ -104,7 +104,7 @@ fn a_refused_archive_is_named() {
     fs::write(&path, "no zip").unwrap();
     let error = Error::from(hash_archive(&path, Threads::One).unwrap_err());
     assert_eq!(error.kind, ErrorKind::Package);
-    assert_eq!(error.message, format!("{}: not a valid zip file", path.display()));
+    assert_eq!(error.message, format!("{}: not a valid zip file", crate::path::shown(&path)));
     assert_eq!(error.file, Some(path));
 }
 

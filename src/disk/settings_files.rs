@@ -59,8 +59,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join(".git")).unwrap();
         std::fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
-        let error = settings_texts(&Place::of(directory.path())).unwrap_err();
-        assert_eq!((error.kind, error.file), (ErrorKind::Settings, Some(directory.path().join(FILE_NAME))));
+        let place = Place::of(directory.path());
+        let error = settings_texts(&place).unwrap_err();
+        assert_eq!((error.kind, error.file), (ErrorKind::Settings, Some(place.directory.join(FILE_NAME))));
         std::fs::remove_dir(directory.path().join(FILE_NAME)).unwrap();
         std::fs::write(directory.path().join(FILE_NAME), b"\xff").unwrap();
         assert!(settings_texts(&Place::of(directory.path())).unwrap_err().message.ends_with("it is not UTF-8 text"));

@@ -172,13 +172,15 @@ impl Store {
     fn begin(&self) -> Option<File> {
         let path = self.path("locks", "staging");
         fs::create_dir_all(path.parent()?).ok()?;
-        let file = File::create(path).ok()?;
+        let file = File::create(&path).ok()?;
         if file.try_lock().is_ok() {
             // What cannot be removed is not looked at by anyone.
             let left = fs::read_dir(self.place.join("staging")).into_iter().flatten().flatten();
             left.for_each(|entry| drop(fs::remove_dir_all(entry.path())));
-            file.unlock().ok()?;
         }
+        // Opened again: closing a file lets go of a lock on every system, and one file may hold both kinds of locks on Windows.
+        drop(file);
+        let file = File::create(path).ok()?;
         file.lock_shared().ok().map(|()| file)
     }
 

@@ -60,7 +60,7 @@ mod tests {
         fs::write(place.path().join("only/file"), "").unwrap();
         let found = |subdir: &str| {
             let found = expand(place.path(), subdir, "https://a.example/x.zip");
-            found.map(|path| path.strip_prefix(place.path()).unwrap().to_string_lossy().into_owned())
+            found.map(|path| crate::path::shown(path.strip_prefix(place.path()).unwrap()))
         };
         assert_eq!(found("").unwrap(), "");
         assert_eq!(found("only/m/x").unwrap(), "only/m/x");

@@ -166,8 +166,8 @@ mod tests {
         folder
     }
 
-    fn texts(paths: &[PathBuf]) -> Vec<&str> {
-        paths.iter().map(|path| path.to_str().unwrap()).collect()
+    fn texts(paths: &[PathBuf]) -> Vec<String> {
+        paths.iter().map(|path| crate::path::shown(path)).collect()
     }
 
     const CALL: &str = "module \"m\" {\n  source = \"../../modules/m\"\n}\n";

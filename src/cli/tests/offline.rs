@@ -24,11 +24,13 @@ const LOOSE: &str =
     "provider \"registry.opentofu.org/hashicorp/null\" {\nconstraints=\"~> 3.2\"\n version=\"3.2.4\"\n}\n";
 
 /// A root module outside of any working tree.
-struct Root(TempDir);
+struct Root(TempDir, String);
 
 impl Root {
     fn with(files: &[(&str, &str)]) -> Self {
-        let root = Self(tempfile::tempdir().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let shown = crate::path::shown(folder.path());
+        let root = Self(folder, shown);
         for (name, text) in files {
             let path = root.0.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -38,7 +40,7 @@ impl Root {
     }
 
     fn dir(&self) -> &str {
-        self.0.path().to_str().unwrap()
+        &self.1
     }
 
     fn told(&self, words: &[&str]) -> Told {
@@ -179,7 +181,7 @@ fn packages_are_hashed_where_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("package")).unwrap();
     std::fs::write(folder.path().join("package/LICENSE"), "free\n").unwrap();
-    let directory = folder.path().to_str().unwrap();
+    let directory = &*crate::path::shown(folder.path());
     let hashed = told(&["-C", directory, "hash", "package"]);
     let line = format!("  {directory}/package\n");
     assert_eq!((hashed.code, hashed.err.as_str()), (ExitCode::Done, ""));
@@ -195,7 +197,7 @@ fn packages_are_hashed_where_asked_for() {
 #[test]
 fn the_cache_has_its_directory() {
     let folder = tempfile::tempdir().unwrap();
-    let directory: &'static str = folder.path().join("cache").to_str().unwrap().to_owned().leak();
+    let directory: &'static str = crate::path::shown(&folder.path().join("cache")).leak();
     let run = |words: &[&str]| Run { variables: vec![("TFLOCK_CACHE_DIR", directory)], ..Run::default() }.of(words);
     assert_eq!(run(&["cache", "dir"]).out, format!("{directory}\n"));
     let stats = run(&["cache", "stats"]);

@@ -124,7 +124,7 @@ mod tests {
 
     fn found(start: &Path) -> Vec<(String, bool, usize)> {
         let places = survey(start).unwrap().places.into_iter();
-        places.map(|it| (it.path.to_string_lossy().into_owned(), it.has_lock, it.configuration.len())).collect()
+        places.map(|it| (crate::path::shown(&it.path), it.has_lock, it.configuration.len())).collect()
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn system_plugins(variables: &Variables, system: &System) -> Vec<PathBuf> {
     }
     let own = variables.get("XDG_DATA_HOME").map(PathBuf::from).or_else(|| Some(home()?.join(".local/share")));
     let shared = variables.get("XDG_DATA_DIRS").unwrap_or("/usr/local/share:/usr/share").split(':').map(PathBuf::from);
-    let folders = own.into_iter().chain(shared).filter(|folder| folder.is_absolute());
+    let folders = own.into_iter().chain(shared).filter(|folder| folder.has_root());
     folders.map(|folder| folder.join("terraform/plugins")).collect()
 }
 
@@ -140,8 +140,8 @@ mod tests {
         Locations::find(&variables.iter().copied().collect::<Variables>(), dialect, &system)
     }
 
-    fn main_and_dir(locations: &Locations) -> (&str, &str) {
-        let text = |path: &Option<PathBuf>| path.as_ref().unwrap().to_str().unwrap().to_owned().leak();
+    fn main_and_dir(locations: &Locations) -> (&'static str, &'static str) {
+        let text = |path: &Option<PathBuf>| &*crate::path::shown(path.as_ref().unwrap()).leak();
         (text(&locations.main), text(&locations.config_dir))
     }
 

@@ -141,15 +141,18 @@ fn an_empty_token_is_absent_and_said() {
 #[test]
 fn files_merge_in_order() {
     let home = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
-    std::fs::create_dir(home.path().join(".terraform.d")).unwrap();
-    std::fs::create_dir(home.path().join(".terraform.d/dir.tfrc")).unwrap();
+    // On Windows the names have no dot at their beginning.
+    let place = |name: &str| home.path().join(if cfg!(windows) { &name[1..] } else { name });
+    let write = |name: &str, text: &str| std::fs::write(place(name), text).unwrap();
+    std::fs::create_dir(place(".terraform.d")).unwrap();
+    std::fs::create_dir(place(".terraform.d/dir.tfrc")).unwrap();
     let cache = home.path().to_str().unwrap();
-    write(".terraformrc", &format!("plugin_cache_dir = {cache:?}\ncredentials \"a.example\" {{ token = \"main\" }}"));
+    let main = if cfg!(windows) { ".terraform.rc" } else { ".terraformrc" };
+    write(main, &format!("plugin_cache_dir = {cache:?}\ncredentials \"a.example\" {{ token = \"main\" }}"));
     write(".terraform.d/b.tfrc", "plugin_cache_dir = \"/other\"\nprovider_installation { direct {} }");
     write(".terraform.d/credentials.tfrc.json", r#"{"credentials": {"a.example": {"token": "json"}}}"#);
     write(".terraform.d/ignored.txt", "not HCL");
-    let variables = Variables::from_iter([("HOME", cache)]);
+    let variables = Variables::from_iter([("HOME", cache), ("APPDATA", cache)]);
     let config = CliConfig::load(&variables, Dialect::Terraform).unwrap();
     assert_eq!(config.credentials[&host("a.example")].as_ref().unwrap().reveal(), "json");
     assert_eq!(config.plugin_cache_dir.as_deref(), Some(home.path()));
@@ -157,7 +160,7 @@ fn files_merge_in_order() {
 
     write(".terraform.d/c.tfrc", "\n provider_installation {}");
     let error = CliConfig::load(&variables, Dialect::Terraform).unwrap_err();
-    assert_eq!(error.file, Some(home.path().join(".terraform.d/c.tfrc")));
+    assert_eq!(error.file, Some(place(".terraform.d/c.tfrc")));
     assert_eq!(error.position, Some(Position { line: 2, column: 2 }));
 }
 

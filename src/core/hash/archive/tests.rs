@@ -96,7 +96,8 @@ fn at(bytes: &[u8], signature: u32) -> usize {
 fn agrees_with_the_tools() {
     let rows = crate::vectors::rows("h1/expected.tsv");
     let (mut wrong, mut unusual) = (Vec::new(), Vec::new());
-    for row in rows.iter().filter(|row| row[1] != "-") {
+    // Windows takes the character for a separator, and the name is refused there.
+    for row in rows.iter().filter(|row| row[1] != "-" && (cfg!(unix) || row[6] != "backslash name")) {
         let path = format!("{}/../../testdata/vectors/h1/{}", env!("CARGO_MANIFEST_DIR"), row[0]);
         let bytes = std::fs::read(path).unwrap();
         let ways =

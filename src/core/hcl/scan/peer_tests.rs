@@ -99,7 +99,10 @@ fn characters_stand_where_they_do_for_terraform() {
     for character in characters.split(' ') {
         let values = values.iter().filter(|_| character.contains('\r'));
         for (at, place) in places.iter().chain(values).enumerate() {
-            texts.push((format!("c{at}-{}.tf", character.escape_unicode()), place.replace('X', character)));
+            texts.push((
+                format!("c{at}-{}.tf", character.escape_unicode().to_string().replace('\\', "")),
+                place.replace('X', character),
+            ));
         }
     }
     assert!(judged_alike(&texts).is_none_or(|accepted| accepted > 50 && accepted < texts.len() - 50));
