@@ -47,7 +47,7 @@ fn advice(path: &Path) -> String {
 
 /// The beginning of a command of git that is to work in a directory, by its path from where the run was started.
 pub fn git_in(directory: &Path) -> String {
-    match directory.to_string_lossy().trim_end_matches('/') {
+    match crate::path::shown(directory).trim_end_matches('/') {
         "" | "." => "git".to_owned(),
         directory => format!("git -C {}", shell_word(directory)),
     }

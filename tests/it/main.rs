@@ -68,6 +68,7 @@ mod verify;
 mod verify_base;
 mod verify_base_read;
 mod walk;
+mod without_openat2;
 mod work;
 mod written;
 
