@@ -132,7 +132,7 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("check", "`tflock verify` checks the lock file, `tflock lock --check` whether it is complete"),
     ("status", "`tflock diff` shows what changed, `tflock lock --check` checks whether the lock file is complete"),
     ("tree", "`tflock why` shows who requires each provider"),
-    ("show", "`tflock list` shows what is locked"),
+    ("show", "`tflock list` shows what is locked, `tflock trust list` which signers are remembered"),
     ("update", "`tflock upgrade` selects newer versions, `tflock lock` completes hashes"),
     ("uninstall", "`tflock remove` removes a provider, `tflock git uninstall` the merge driver"),
 ];

@@ -221,6 +221,7 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
     let Opening { warnings, reselected, .. } = opening;
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
+    notes.extend(targets.note());
     notes.extend(sources.notes());
     notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
     notes.extend(cache.note().map(str::to_owned));

@@ -25,6 +25,8 @@ pub struct Targets<'a> {
     pub found: bool,
     /// Results that stand before any request.
     pub outcomes: Vec<RootOutcome>,
+    /// Directories without a lock file that look like root modules.
+    like_roots: Vec<PathBuf>,
     dialects: Mutex<Vec<Dialect>>,
 }
 
@@ -73,6 +75,7 @@ impl<'a> Targets<'a> {
             places: Vec::new(),
             found: recursive,
             outcomes: Vec::new(),
+            like_roots: Vec::new(),
             dialects: Mutex::default(),
         };
         if recursive {
@@ -112,6 +115,7 @@ impl<'a> Targets<'a> {
                 self.paths.push(shown);
             }
         }
+        self.like_roots.extend(found.like_roots.iter().map(|path| at(&prefix, path)));
         self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path))));
         self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
             path: error.file.clone().unwrap_or_default(),
@@ -119,6 +123,18 @@ impl<'a> Targets<'a> {
             findings: Vec::new(),
         }));
         Ok(())
+    }
+
+    /// The note on directories that look like root modules and have no lock file.
+    pub fn note(&self) -> Option<String> {
+        let first = crate::path::shown(self.like_roots.first()?);
+        let (is, them) = match self.like_roots.len() {
+            1 => (format!("{first} looks like a new root module and has"), "one"),
+            count => (format!("{first} and {} more look like new root modules and have", count - 1), "them"),
+        };
+        Some(format!(
+            "{is} no lock file: `tflock lock -r --create` writes {them}; the setting `exclude` leaves directories out"
+        ))
     }
 
     /// Adds root modules that no search finds: as reports name them, and where they are.

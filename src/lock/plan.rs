@@ -13,7 +13,7 @@ use crate::platform::Platform;
 use crate::query::criteria::{Criteria, Within};
 use crate::query::question::{Goal, Moved, Query, Selection};
 use crate::query::rules::Rules;
-use crate::requirements::Requirements;
+use crate::requirements::{Requirement, Requirements};
 use crate::version::{Constraints, Version};
 
 #[derive(Debug, Clone, Default)]
@@ -94,6 +94,11 @@ pub fn plan(
         if is_left_out || intent.excluded.contains(addr) {
             continue;
         }
+        let keeps = lock.get(addr).is_some_and(|entry| requirement.constraints.allows(&entry.version));
+        if !keeps && requirement.constraints.exclude_each_other() {
+            errors.push(contradiction(addr, requirement));
+            continue;
+        }
         match planner.select(addr, &requirement.constraints) {
             Ok(selection) => {
                 let (rules, platforms, earlier) = wanted(addr);
@@ -129,6 +134,19 @@ pub fn plan(
     Ok(plan)
 }
 
+/// The places whose constraints no version satisfies together.
+fn contradiction(addr: &ProviderAddr, requirement: &Requirement) -> Error {
+    let message = format!(
+        "no release of provider {addr} can match the version constraint \"{}\": its parts exclude each other",
+        requirement.constraints
+    );
+    let constrained = requirement.origins.iter().filter_map(|origin| Some((origin, origin.constraint.as_ref()?)));
+    let hints = constrained.map(|(origin, constraint)| {
+        format!("`{constraint}` at {}:{} ({})", crate::path::shown(&origin.file), origin.position.line, origin.asker())
+    });
+    hints.fold(Error::new(ErrorKind::NotFound, message).about(addr.clone()), Error::hint)
+}
+
 fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool {
     match selection {
         Selection::Keep(version) => intent.republished.contains(&(addr.clone(), version.clone())),
@@ -144,7 +162,7 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
             // A bare type was typed, perhaps, which is then one of the tool's own publisher.
             let is_bare = ProviderAddr::parse(addr.type_name(), dialect).is_ok_and(|bare| bare == *addr);
             let typed = if is_bare { addr.type_name().to_owned() } else { addr.short(dialect) };
-            let message = format!("provider {typed} is not required by the configuration");
+            let message = format!("provider {} is not required by the configuration", addr.short(dialect));
             let error = Error::new(ErrorKind::Usage, message).about(addr.clone());
             let near = suggest(&typed, required.iter().map(String::as_str));
             let error = near.into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")));

@@ -19,6 +19,8 @@ pub struct Discovered {
     /// Directories with a backend that are called from no root module, that require a provider and have no lock file, unless they are among
     /// the others.
     pub without_lock: Vec<PathBuf>,
+    /// Such directories without a backend that configure a provider.
+    pub like_roots: Vec<PathBuf>,
     /// Trust files, relative to where the search began.
     pub trust_files: Vec<PathBuf>,
     /// Where the search could not go.
@@ -31,20 +33,21 @@ pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> 
     let survey = below::survey(start)?;
     let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
-    let mut without_lock = Vec::new();
+    let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
     if !others.is_empty() {
         let asked = read(start, &others);
+        let is_candidate = |calls: &Calls| create || calls.has_backend || calls.configures_providers;
         let candidates: Vec<(&Place, &Calls)> =
-            others.iter().zip(&asked).filter(|(_, calls)| create || calls.has_backend).collect();
+            others.iter().zip(&asked).filter(|(_, calls)| is_candidate(calls)).collect();
         if !candidates.is_empty() {
             // A caller counts for what `init` would lock: one that is reached from a root module. Where everything is to
             // get a lock file, each caller will be.
             let called = called(start, &locked, (&others, &asked), create);
-            for (place, _) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
+            for (place, calls) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
                 if create {
                     roots.insert(place.path.clone());
                 } else if may_require(&start.join(&place.path)) {
-                    without_lock.push(place.path.clone());
+                    if calls.has_backend { &mut without_lock } else { &mut like_roots }.push(place.path.clone());
                 }
             }
         }
@@ -54,8 +57,10 @@ pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> 
     let top = worktree::absolute(start);
     roots.retain(|path| !exclusions.cover(&top.join(path)));
     without_lock.retain(|path| !exclusions.cover(&top.join(path)));
+    like_roots.retain(|path| !exclusions.cover(&top.join(path)));
     let errors = survey.unreadable.into_iter().collect();
-    Ok(Discovered { roots: roots.into_iter().collect(), without_lock, trust_files: survey.trust_files, errors })
+    let roots = roots.into_iter().collect();
+    Ok(Discovered { roots, without_lock, like_roots, trust_files: survey.trust_files, errors })
 }
 
 /// True unless it is known that nothing is required: there `init` writes no lock file either.
@@ -185,13 +190,16 @@ mod tests {
             ("env/unknown/main.tf", &format!("{}{}", CLOUD, CALL.replace("../../modules/m", "acme/m/lab"))),
             ("modules/m/main.tf", BACKEND),
             ("modules/n/main.tf", ""),
+            ("new/main.tf", "provider \"null\" {\n}\n"),
             ("terragrunt/.terraform.lock.hcl", ""),
         ]);
         let found = discover(folder.path(), false, None).unwrap();
         assert_eq!(texts(&found.roots), ["env/a", "terragrunt"]);
         assert_eq!(texts(&found.without_lock), ["env/b", "env/unknown"]);
+        assert_eq!(texts(&found.like_roots), ["new"]);
         let found = discover(folder.path(), true, None).unwrap();
-        assert_eq!(texts(&found.roots), ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "terragrunt"]);
+        let all = ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "new", "terragrunt"];
+        assert_eq!(texts(&found.roots), all);
         assert_eq!(texts(&found.without_lock), [""; 0]);
     }
 

@@ -132,6 +132,28 @@ fn a_locked_version_that_is_no_longer_allowed_is_an_error() {
 }
 
 #[test]
+fn constraints_that_exclude_each_other_are_named_with_their_places() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    workspace.write("main.tf", &workspace.read("main.tf").replace("~> 1.4", "~> 6.0, < 6.0.0"));
+    for args in [&["lock"][..], &["upgrade"]] {
+        let run = workspace.tflock(&registry, args).ended_with(2);
+        assert!(run.stderr.contains("its parts exclude each other"), "{run}");
+        assert!(run.stderr.contains("`~> 6.0, < 6.0.0` at main.tf:"), "{run}");
+        assert!(!run.stderr.contains("tflock upgrade"), "{run}");
+    }
+}
+
+#[test]
+fn a_new_root_module_is_named() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    workspace.write("new/main.tf", &format!("{}\nprovider \"widget\" {{\n}}\n", workspace.read("main.tf")));
+    let run = workspace.tflock(&registry, ["lock", "-r"]).ended_with(0);
+    assert!(run.stderr.contains("new looks like a new root module and has no lock file"), "{run}");
+}
+
+#[test]
 fn no_version_is_allowed() {
     let workspace = Workspace::from("modules/one-root");
     workspace.write("main.tf", &workspace.read("main.tf").replace("~> 1.4", "~> 3.1"));

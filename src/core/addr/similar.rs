@@ -113,7 +113,11 @@ fn mistaken_host(host: &Hostname, used: &[&ProviderAddr]) -> Option<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "a test looks at files itself")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test looks at files itself, and says if it skips them"
+)]
 mod tests {
     use super::*;
     use crate::dialect::Dialect;
@@ -190,6 +194,10 @@ mod tests {
     #[test]
     fn providers_of_real_repositories_raise_no_alarm() {
         let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/realworld/locks"));
+        if !folder.is_dir() {
+            eprintln!("skipped: ../shared is not here");
+            return;
+        }
         let mut names = std::collections::BTreeSet::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -205,6 +213,7 @@ mod tests {
                 names.extend(labels.filter_map(|label| ProviderAddr::parse(label, Dialect::Terraform).ok()));
             }
         }
+        assert!(names.len() > 100, "only {} names are there", names.len());
         for name in &names {
             assert_eq!(mistaken_for(name, []), None, "{name}");
             let others = names.iter().filter(|other| *other != name);

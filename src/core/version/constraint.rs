@@ -94,6 +94,18 @@ impl Constraints {
     }
 }
 
+impl Constraints {
+    /// True if no version at all is allowed.
+    pub fn exclude_each_other(&self) -> bool {
+        // The lowest allowed version is a boundary, follows one, or is the first of all.
+        let near = self.0.iter().flat_map(|Term { boundary: at, .. }| {
+            let numbers = |patch| Version::new(at.major, at.minor, patch);
+            [at.clone(), numbers(at.patch), numbers(at.patch.saturating_add(1))]
+        });
+        !near.chain([Version::new(0, 0, 1)]).any(|version| self.allows(&version))
+    }
+}
+
 impl FromIterator<Term> for Constraints {
     fn from_iter<I: IntoIterator<Item = Term>>(terms: I) -> Self {
         let mut terms: Vec<Term> = terms.into_iter().collect();

@@ -21,6 +21,17 @@ fn missing_numbers_are_zero() {
 }
 
 #[test]
+fn parts_that_exclude_each_other() {
+    let excluded = |text: &str| Constraints::parse_config(text).unwrap().exclude_each_other();
+    for text in ["~> 6.0, < 6.0.0", "> 1.0.0, < 1.0.1", "= 1.0.0, = 2.0.0", "= 0.0.0", ">= 2.0.0, != 2.0.0, < 2.0.1"] {
+        assert!(excluded(text), "{text}");
+    }
+    for text in [">= 1.0.0", "> 1.0.0, < 1.0.2", "= 1.0.0-beta", ">= 1.0.0-beta, <= 1.0.0", "!= 1.0.0", "< 0.0.2"] {
+        assert!(!excluded(text), "{text}");
+    }
+}
+
+#[test]
 fn refusals_have_their_reason() {
     let error = |text: &str| text.parse::<Version>().unwrap_err();
     assert_eq!(error(""), VersionError::Empty);

@@ -13,6 +13,8 @@ pub struct Calls {
     pub local_modules: Vec<PathBuf>,
     /// True if there is a `backend` or `cloud` block.
     pub has_backend: bool,
+    /// True if a provider is configured, as root modules do.
+    pub configures_providers: bool,
 }
 
 pub fn calls(start: &Path, place: &Place) -> Calls {
@@ -21,6 +23,7 @@ pub fn calls(start: &Path, place: &Place) -> Calls {
         let path = start.join(&place.path).join(name);
         let Ok(Some(bytes)) = files::read(&path) else { continue };
         let text = String::from_utf8_lossy(&bytes).into_owned();
+        calls.configures_providers |= text.lines().any(|line| line.starts_with("provider \""));
         if Syntax::of(name) == Syntax::Native && !["module", "backend", "cloud"].iter().any(|word| text.contains(word))
         {
             continue;

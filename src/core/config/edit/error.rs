@@ -81,6 +81,8 @@ impl From<EditError> for Error {
                 let told = told(ErrorKind::Usage);
                 match text.as_str() {
                     "" | "latest" | "newest" => told.hint("for the newest release leave out the @ and what follows it"),
+                    "~" | "=" | "!" => told
+                        .hint("a shell took the rest for a redirection: quote the argument, as in 'acme/widget@~>2.0'"),
                     _ => told.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\""),
                 }
             }
