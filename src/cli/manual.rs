@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind};
 use crate::topics::Topic;
 
 const FILES: [(&str, &str); 4] = [
-    (".terraform.lock.hcl", "the dependency lock file, beside the configuration of a root module"),
-    (".tflock.hcl", "settings, written by people: in the root module and above it, up to the top of the working tree"),
+    (".terraform.lock.hcl", "the dependency lock file, next to the configuration of a root module"),
+    (".tflock.hcl", "settings: in the root module and above it, up to the top of the working tree"),
     (".tflock.trust.hcl", "the remembered signers, kept by tflock at the top of the working tree"),
     ("~/.terraformrc, ~/.tofurc", "the CLI configuration of the tools, for credentials and host blocks"),
 ];

@@ -154,7 +154,7 @@ impl Screen {
             Event::Tool { dialect } => *locked(&self.dialect) = dialect,
             Event::Request { url } => {
                 if self.verbose {
-                    self.line(&format!("asking {}", printable(&url)));
+                    self.line(&format!("contacting {}", printable(&url)));
                 }
                 self.asking(&url);
                 return;
@@ -172,7 +172,7 @@ impl Screen {
         let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         let Fetched { questions, answered, .. } = *locked(&self.fetched);
         let count = if questions > 1 { format!(" ({answered} of {questions} answered)") } else { String::new() };
-        self.status(Kind::Questions, &format!("asking {}{count}", printable(&host)), [0; 2]);
+        self.status(Kind::Questions, &format!("contacting {}{count}", printable(&host)), [0; 2]);
     }
 
     /// Says how much has come of what is on its way or waits for its turn.

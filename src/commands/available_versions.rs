@@ -80,7 +80,7 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
 
 fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
     let Some(session) = session else {
-        let message = "only the registries can tell which versions there are, and --offline forbids asking them";
+        let message = "only the registries know which versions exist, and --offline forbids contacting them";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
     };
     let versions = session.ask(async |sources| sources.versions(providers).await)?;

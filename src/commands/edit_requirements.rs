@@ -193,8 +193,7 @@ fn newest_beside<'a>(
 
 fn not_ours(addr: &ProviderAddr, target: &Version, other: &Origin, settings: &RunSettings) -> Error {
     let message = format!(
-        "{} {target} is not allowed by the constraint {:?}, which does not stand in the required_providers of the root \
-         module",
+        "{} {target} is not allowed by the constraint {:?}, which is not in the required_providers of the root module",
         addr.short(settings.dialect),
         other.constraint.as_deref().unwrap_or_default(),
     );

@@ -207,7 +207,7 @@ fn explicit(root: &Root, settings: &RunSettings, (way, edit_config): (&Way, bool
 
 fn missing_module(module: &str, settings: &RunSettings) -> Finding {
     let message = format!(
-        "module.{module} is not installed for {}: what it asks for is taken from the lock file",
+        "module.{module} is not installed for {}: its requirements are taken from the lock file",
         settings.dialect,
     );
     Finding::new(Rule::ModuleNotInstalled, message).in_file(settings.lock_file_shown())

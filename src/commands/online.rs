@@ -46,7 +46,7 @@ impl NamedRoots {
             Ok(Some(pem)) if memchr::memmem::find(&pem, b"-----BEGIN ").is_some() => {
                 return Self { pem, problem: None };
             }
-            Ok(Some(_)) => "holds no certificate in PEM".to_owned(),
+            Ok(Some(_)) => "contains no PEM certificate".to_owned(),
             Ok(None) => "is not there".to_owned(),
             Err(problem) => format!("cannot be read: {problem}"),
         };

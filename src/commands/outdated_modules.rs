@@ -49,7 +49,7 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
     if let Some(fetch) = settings.modules.fetch.as_ref().filter(|_| !calls.is_empty()) {
         if settings.offline {
             let message =
-                "only their sources can tell which versions of modules there are, and --offline forbids asking them";
+                "only their sources know which versions of modules exist, and --offline forbids contacting them";
             return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
         }
         let requests: Vec<ModuleRequest> = calls.iter().map(Called::request).collect();

@@ -83,7 +83,7 @@ pub(super) fn read(
         programs.extend(found);
     }
     for key in missing.into_keys().filter(|key| !programs.contains_key(key)).collect::<Vec<_>>() {
-        let message = format!("the settings forbid asking for the package of {} {}", key.0, key.1);
+        let message = format!("the settings forbid downloading the package of {} {}", key.0, key.1);
         programs.insert(key, Err(Error::new(ErrorKind::Offline, message)));
     }
     Ok((programs, sources.notes()))

@@ -90,7 +90,7 @@ impl Publishing {
         let told = published.differing.iter().map(|there| {
             let own = cache.h1_of(&there.zh).map(|(h1, _)| h1.to_string()).unwrap_or_default();
             let message = format!(
-                "the index {} gives {} and {} bytes for the archive zh:{}, which has {own}; it was left as it is",
+                "the index {} gives {} and {} bytes for the archive zh:{}, which has {own}; it was left unchanged",
                 self.shown,
                 there.h1_hash(),
                 there.size,

@@ -75,6 +75,6 @@ fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterato
         let origin = root.requirements().get(&addr)?.origins.first()?;
         let asker = origin.asker();
         let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
-        Some(format!("{name} stays locked: {asker} asks for it ({}:{})", shown(&file), origin.position))
+        Some(format!("{name} stays locked: {asker} requires it ({}:{})", shown(&file), origin.position))
     })
 }

@@ -92,7 +92,7 @@ fn remarks(root: &RootModule) -> Vec<String> {
     let warnings = root.tree.iter().flat_map(|tree| tree.warnings.iter().map(ToString::to_string));
     let none = root.tree.is_none().then(|| {
         let place = root.settings.lock_file_shown();
-        format!("there is no configuration beside {} that could ask for a provider", shown(&place))
+        format!("there is no configuration next to {} that could require a provider", shown(&place))
     });
     warnings.chain(none).collect()
 }

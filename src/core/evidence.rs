@@ -74,7 +74,7 @@ impl Verdict {
             Verdict::PlatformRemoved => "platform no longer covered",
             Verdict::SameSignedArchive => "same signed archive",
             Verdict::ReportedByOrigin => "reported by the registry only, unsigned",
-            Verdict::Unattested => "not vouched for",
+            Verdict::Unattested => "attested by no source",
             Verdict::Contradicts => "contradicts the record",
             Verdict::UnknownOffline => "not checked",
         }

@@ -97,7 +97,7 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
         _ => {}
     }
     // The library adds the random name, which means nothing.
-    let unnamed = |error: io::Error| failed("create a file beside", path)(io::Error::from(error.kind()));
+    let unnamed = |error: io::Error| failed("create a file next to", path)(io::Error::from(error.kind()));
     let mut beside = self::beside(directory, name).map_err(unnamed)?;
     beside.write_all(bytes).map_err(failed("write", path))?;
     set_mode(beside.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;

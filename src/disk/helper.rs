@@ -196,7 +196,7 @@ impl From<HelperError> for Error {
             | HelperError::Interrupted(_) => ErrorKind::Unauthorized,
         };
         Error::new(kind, error.to_string())
-            .hint("a TF_TOKEN_… variable for the host is used before any helper is asked")
+            .hint("a TF_TOKEN_… variable for the host takes precedence over credential helpers")
     }
 }
 

@@ -26,7 +26,7 @@ pub enum GitError {
     TooShallow { old: String, new: String },
     #[error("{old:?} and {new:?} have no common ancestor")]
     NoMergeBase { old: String, new: String },
-    #[error("the clone is a partial one (`--filter`), and what is asked for is not in it")]
+    #[error("the clone is a partial one (`--filter`), and it lacks the requested object")]
     Partial,
     #[error("git {task} did not end within {} s", limit.as_secs())]
     TooSlow { task: String, limit: Duration },

@@ -204,7 +204,7 @@ impl<'a> Planner<'a> {
                 constraints = constraints.to_string(),
             );
             return Err(Error::new(ErrorKind::NotFound, message)
-                .hint(format!("`tflock why {name}` shows which module asks for what"))
+                .hint(format!("`tflock why {name}` shows which module requires what"))
                 .hint(format!("`tflock upgrade {name}` selects a version that does")));
         }
         let version = entry.version.clone();
@@ -239,12 +239,12 @@ impl<'a> Planner<'a> {
         }
         let name = addr.short(self.dialect);
         let message = if constraints.is_empty() {
-            format!("version {version} of provider {name} must be asked for by a constraint")
+            format!("version {version} of provider {name} must be required by a constraint")
         } else {
             format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
         };
         Err(Error::new(ErrorKind::NotFound, message)
-            .hint(format!("`tflock why {name}` shows which module asks for what"))
+            .hint(format!("`tflock why {name}` shows which module requires what"))
             .hint(format!(
                 "if there is such a release, `tflock upgrade --bump --precise {version} {name}` changes the constraint of \
                  the root module"

@@ -156,7 +156,7 @@ fn refused(module: &RegistryModule, error: NetError, sent: bool) -> Error {
                 .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
         }
         _ => {
-            let message = format!("asking the registry about module {module} failed: {error}");
+            let message = format!("the request to the registry for module {module} failed: {error}");
             Error { message, ..Error::from(error) }
         }
     }

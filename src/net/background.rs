@@ -45,7 +45,7 @@ impl Background {
         work: impl Future<Output = T> + Send + 'static,
         done: impl FnOnce(Result<T, Error>) + Send + 'static,
     ) {
-        let failed = |problem| Error::new(ErrorKind::Disk, format!("asking failed: {problem}"));
+        let failed = |problem| Error::new(ErrorKind::Disk, format!("the request failed: {problem}"));
         match self.runtime() {
             Ok(runtime) => {
                 let work = runtime.spawn(or_interrupted(work, self.over.clone()));

@@ -173,7 +173,7 @@ impl ServiceMap {
             return Err(refused("its scheme is neither https nor http"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(refused("it holds a user name or password"));
+            return Err(refused("it contains a user name or password"));
         }
         url.set_fragment(None);
         if service == Service::Modules && !url.path().ends_with('/') {

@@ -58,10 +58,10 @@ pub enum Fault {
     #[error(transparent)]
     Redirect(#[from] RedirectFault),
     /// Neither `https` nor `http`.
-    #[error("{0:?} URLs cannot be asked")]
+    #[error("{0:?} URLs are not supported")]
     Scheme(String),
     /// The token holds characters that no header can.
-    #[error("the token for it holds characters that a header cannot carry")]
+    #[error("its token contains characters that a header cannot carry")]
     Token,
     #[error("cannot set up the HTTPS client: {0}")]
     Client(String),

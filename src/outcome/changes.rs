@@ -19,7 +19,7 @@ pub enum Need {
     Needless,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is asked by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is read by itself")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     pub changed: bool,

@@ -258,17 +258,17 @@ fn rule_of(kind: ChangeKind) -> ItemRule {
         ChangeKind::Downgraded => (
             "provider-downgraded",
             "An older version of a provider is locked.",
-            "Ask why; run `tflock upgrade` if it was not meant.",
+            "Ask the author why; run `tflock upgrade` if it was not intended.",
         ),
         ChangeKind::ConstraintsChanged => (
             "constraints-changed",
-            "Modules ask for other versions of a provider; the same one is locked.",
-            "Run `tflock why` to see who asks.",
+            "Modules require other versions of a provider; the same one is locked.",
+            "Run `tflock why` to see who requires it.",
         ),
         ChangeKind::HashesChanged => (
             "hashes-changed",
             "Checksums of a locked version were added or removed.",
-            "Run `tflock verify` to see who vouches for them.",
+            "Run `tflock verify` to check them with the registries.",
         ),
         ChangeKind::HashesReplaced => (
             "hash-replaced",

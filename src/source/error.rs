@@ -42,12 +42,12 @@ pub(super) fn unauthorized(host: &Hostname, sent: bool) -> Error {
 }
 
 pub(super) fn no_credentials(host: &Hostname, problem: HelperError) -> Error {
-    let message = format!("asking for the credentials of {host} failed: {problem}");
+    let message = format!("getting the credentials of {host} failed: {problem}");
     Error { message, ..Error::from(problem) }
 }
 
 pub(super) fn unanswered(source: &str, addr: &ProviderAddr, problem: NetError) -> Error {
-    let message = format!("asking {source} about provider {addr} failed: {problem}");
+    let message = format!("the request to {source} for provider {addr} failed: {problem}");
     Error { message, ..Error::from(problem) }
 }
 

@@ -61,7 +61,7 @@ impl SharedIndexes {
                 },
             };
             if !line.send_replace(true) {
-                note = Some(format!("the index {:?} is not asked any more: {failure}", index.name));
+                note = Some(format!("skipping the index {:?} for the rest of this run: {failure}", index.name));
             }
             None
         };

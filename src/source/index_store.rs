@@ -163,7 +163,7 @@ fn url_of(base: &Url, zh: &Sha256Digest) -> Result<Url, Error> {
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn stopped(problem: tokio::task::JoinError) -> Error {
-    Error::new(ErrorKind::Interrupted, format!("an index was not asked to the end: {problem}"))
+    Error::new(ErrorKind::Interrupted, format!("the lookup in an index stopped: {problem}"))
 }
 
 #[cfg(not(feature = "cloud"))]

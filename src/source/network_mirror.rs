@@ -53,7 +53,7 @@ impl NetworkMirror {
         let wrong = |reason: String| no_url(&shown, &reason);
         let base = Url::parse(base).map_err(|problem| wrong(problem.to_string()))?;
         if base.scheme() != "https" {
-            return Err(wrong("a network mirror is asked over https only".to_owned()));
+            return Err(wrong("a network mirror must be served over https".to_owned()));
         }
         let host = match base.port() {
             Some(port) => format!("{}:{port}", base.host_str().unwrap_or_default()),

@@ -70,7 +70,7 @@ impl Registry {
             let message = format!("provider registry {} does not have a provider named {addr}", addr.host());
             Error::new(ErrorKind::UnknownProvider, message)
                 .about(addr.clone())
-                .hint("check its source address; `tflock why` shows every place that asks for it")
+                .hint("check its source address; `tflock why` shows every place that requires it")
         };
         let document = self.metadata(addr, url, absent).await?;
         let offers = wire::read::<wire::Versions>(&document.body).and_then(wire::Versions::offers);

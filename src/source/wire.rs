@@ -16,7 +16,7 @@ use crate::version::Version;
 /// Why an answer cannot be used; one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    #[error("the answer is not the JSON document that the protocol asks for: {0}")]
+    #[error("the answer is not the JSON document that the protocol requires: {0}")]
     Json(String),
     #[error("the server answered with a page in place of {0}")]
     Page(&'static str),

@@ -159,7 +159,7 @@ fn who_asks_is_told_where_the_configuration_of_both_sides_is_at_hand() {
     let run = workspace.tflock(None, ["-C", "app", "diff", "-v"]).ended_with(0);
     let words: Vec<&str> = run.stdout.split_whitespace().collect();
     assert!(
-        words.join(" ").contains("than before: the root module (app/main.tf:3) asks for `>= 1.2, ~> 1.4`"),
+        words.join(" ").contains("than before: the root module (app/main.tf:3) requires `>= 1.2, ~> 1.4`"),
         "{run}"
     );
 }

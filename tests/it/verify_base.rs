@@ -193,7 +193,7 @@ fn only_what_changed_is_asked_about() {
     assert!(run.stderr.contains("skipped 2 unchanged root modules"), "{run}");
     // A single one says so itself.
     let run = workspace.tflock(&registry, ["-C", "app"].into_iter().chain(GATE)).ended_with(0);
-    assert_eq!(run.stdout, "unchanged since the base: nothing was asked\n");
+    assert_eq!(run.stdout, "unchanged since the base, not checked\n");
     // A file of the module, or of a module that it calls, makes the difference.
     workspace.write("app/more.tf", "# new\n");
     assert_eq!(unchanged(&all(&["--offline"])), [("app".to_owned(), false), ("other".to_owned(), true)]);

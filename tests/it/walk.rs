@@ -92,7 +92,7 @@ fn the_proxy_and_the_certificates_are_named() {
     assert!(proxied.stderr.contains("help: check the proxy that HTTPS_PROXY names"), "{proxied}");
     let workspace = workspace.env("HTTPS_PROXY", "");
     workspace.write("junk.pem", "junk\n");
-    for (file, wrong) in [("nowhere.pem", "which is not there"), ("junk.pem", "which holds no certificate in PEM")] {
+    for (file, wrong) in [("nowhere.pem", "which is not there"), ("junk.pem", "which contains no PEM certificate")] {
         let workspace = locked(&registry).env("SSL_CERT_FILE", file);
         workspace.write("junk.pem", "junk\n");
         let run = workspace.tflock(&registry, ["verify", "--no-cache"]).ended_with(4);

@@ -248,7 +248,7 @@ fn decide_each(jobs: &mut [Job], stores: &TrustStores, cache: &Cache, halted: im
 }
 
 fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {
-    let message = format!("locking provider {addr} needs its registry, and --offline forbids asking it");
+    let message = format!("locking provider {addr} needs its registry, and --offline forbids contacting it");
     let error = Error::new(ErrorKind::Offline, message).hint("run the command once without --offline");
     (addr.clone(), Err(Refusal::Error(error)))
 }

@@ -94,7 +94,7 @@ fn against(same: &SameVersion, versions: &[&Version]) -> String {
         ),
         // Something else has kept it from all.
         (Some(_), None) => {
-            "the constraints would allow one for all, but not the step, the age or the platforms that are asked for"
+            "the constraints would allow one for all, but not the step, the age or the platforms that are requested"
                 .to_owned()
         }
     }

@@ -92,7 +92,7 @@ impl Checked<'_> {
         // Another mirror may have had no copies of what was signed.
         let is_signed = self.root.settings().source().choice == SourceChoice::Origin;
         if is_signed && contents.is_none_or(|contents| contents.sums.is_none()) {
-            findings.push(lacks(key, "there is no SHA256SUMS beside the package of"));
+            findings.push(lacks(key, "there is no SHA256SUMS next to the package of"));
         }
         let entry = self.root.lock().get(&key.address);
         let zh = PackageHash::zh(hashes.zh);
@@ -104,7 +104,7 @@ impl Checked<'_> {
             let PackageKey { address, version, platform } = key;
             let message = format!(
                 "the package of {address} {version} for {platform} in the mirror has the checksum {zh}, which neither the \
-                 lock file nor a signed list beside it has",
+                 lock file nor a signed list next to it has",
             );
             findings.push(Finding::new(Rule::MirrorAltered, message).about(address));
         }

@@ -98,8 +98,7 @@ impl Contents {
             let is_ours = release.indexed || release.listed.is_some() || release.sums.is_some();
             for (platform, path) in release.unpacked.iter().filter(|_| is_ours) {
                 let message = format!(
-                    "an unpacked package of {addr} {version} for {platform} is in the mirror; the tools take it before the \
-                     packed one, which alone can be held to the signed checksums"
+                    "an unpacked package of {addr} {version} for {platform} is in the mirror; the tools prefer it to the packed one, and only the packed one can be checked against the signed checksums"
                 );
                 let finding = Finding::new(Rule::MirrorAltered, message).about(addr).in_file(path);
                 findings.push(finding.remedied_by("Find out who put it there; then remove the directory."));
@@ -123,7 +122,7 @@ impl Contents {
         let file = listed.url.strip_prefix("./").unwrap_or(&listed.url);
         if !is_plain_name(file) {
             let message =
-                format!("{version}.json leads to {:?} for {platform}, and not to a file beside it", listed.url);
+                format!("{version}.json leads to {:?} for {platform}, and not to a file next to it", listed.url);
             return Some(self.found(Rule::MirrorAltered, message, address, &format!("{version}.json")));
         }
         let Some(hashes) = self.hashes.get(key) else {
@@ -167,7 +166,7 @@ impl Contents {
             let Some(Ok(hashes)) = self.hashes.get(&key) else { continue };
             if hashes.zh != zh {
                 let message = format!(
-                    "the package of {addr} {version} for {} has the checksum zh:{}, where SHA256SUMS beside it has zh:{zh}",
+                    "the package of {addr} {version} for {} has the checksum zh:{}, where SHA256SUMS next to it has zh:{zh}",
                     key.platform, hashes.zh,
                 );
                 let file = naming::conventional(addr, version, &key.platform);

@@ -79,7 +79,7 @@ pub(super) fn copy(
 }
 
 fn offline(args: &MirrorArgs) -> Error {
-    let message = "mirror asks the sources of packages for them, which --offline forbids";
+    let message = "mirror downloads packages from their sources, which --offline forbids";
     let directory = shell_word(&shown(&args.directory));
     let hint = format!("`tflock mirror --check {directory}` needs no network");
     Error::new(ErrorKind::Offline, message).hint(hint)

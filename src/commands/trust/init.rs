@@ -104,7 +104,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
 }
 
 fn offline() -> Error {
-    let message = "only the registries can tell who signed what is locked, and --offline forbids asking them";
+    let message = "only the registries know who signed the locked releases, and --offline forbids contacting them";
     Error::new(ErrorKind::Offline, message).hint("run the command once without --offline")
 }
 

@@ -71,7 +71,7 @@ pub enum ConfigErrorKind {
     RequirementShape(String),
     /// A key that an entry of `required_providers` cannot have.
     #[error(
-        "an entry of required_providers can hold only \"source\", \"version\" and \"configuration_aliases\", not {0:?}"
+        "an entry of required_providers can contain only \"source\", \"version\" and \"configuration_aliases\", not {0:?}"
     )]
     RequirementKey(String),
     /// Anything but a list of `NAME` and `NAME.ALIAS` with the entry's own name.

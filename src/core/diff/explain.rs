@@ -70,7 +70,7 @@ fn against(change: &Change) -> Vec<String> {
     let mut reasons = Vec::new();
     let any = |wanted| change.hashes_added.iter().any(|added| verdict(change, &added.hash) == Some(wanted));
     if any(Verdict::Contradicts) {
-        reasons.push("a new checksum is none of those that the release is known to have".to_owned());
+        reasons.push("a new checksum does not belong to the published release".to_owned());
     }
     if any(Verdict::Unattested) {
         reasons.push("no source that should know a new checksum knows it".to_owned());
@@ -78,7 +78,7 @@ fn against(change: &Change) -> Vec<String> {
     let is_old = |hash: &PackageHash| change.old.as_ref().is_some_and(|old| old.hashes.contains(hash));
     let mut kept = change.new.iter().flat_map(|new| &new.hashes).filter(|hash| is_old(hash));
     if kept.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming)) {
-        reasons.push("a checksum of the old version stands under the new one, which does not have it".to_owned());
+        reasons.push("a checksum of the old version is recorded for the new one, which does not have it".to_owned());
     }
     match (change.standing, &change.signer) {
         (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is not signed any more".to_owned()),
@@ -92,7 +92,7 @@ fn against(change: &Change) -> Vec<String> {
         reasons.push("a version does not change once it is published, so its checksums should not either".to_owned());
     }
     if loses_all_hashes(change) {
-        reasons.push("no usable checksum is left, so that `init` accepts whatever it is given".to_owned());
+        reasons.push("no usable checksum is left, so `init` accepts whatever it is given".to_owned());
     }
     reasons
 }
@@ -106,8 +106,7 @@ fn added(change: &Change) -> (String, String) {
     texts(
         "A module uses this provider for the first time, or the file was incomplete.",
         format!(
-            "`init` downloads and runs {version} from {}, with the credentials of whoever runs it. Nothing was recorded \
-             before, so that nothing could be compared: check that this is the publisher you mean.",
+            "`init` downloads and runs {version} from {}, with the credentials of the user who runs it. Nothing was recorded before, so nothing could be compared: check that this is the publisher you mean.",
             change.address
         ),
     )
@@ -115,7 +114,7 @@ fn added(change: &Change) -> (String, String) {
 
 fn removed() -> (String, String) {
     texts(
-        "No module uses this provider any more, or somebody deleted the entry.",
+        "No module uses this provider any more, or someone deleted the entry.",
         "`init` does not install it. Should it be needed again, its newest allowed version is recorded afresh, and is \
          not compared with what was recorded here.",
     )
@@ -146,8 +145,8 @@ fn downgraded() -> (String, String) {
 
 fn constraints_changed() -> (String, String) {
     texts(
-        "Modules ask for other versions than before.",
-        "The same version as before is installed: the line is a note of what the modules ask for.",
+        "Modules require other versions than before.",
+        "The same version as before is installed: the line is a note of what the modules require.",
     )
 }
 
@@ -199,10 +198,10 @@ fn hashes_replaced(change: &Change) -> (String, String) {
         "Either the publisher re-uploaded this version, or the source now serves packages that are not the publisher's."
     } else if zh_kept && came.contains(&HashScheme::Zh) {
         "Archives (zh) were added, and those that both sides record are the same; checksums of contents (h1) were exchanged. \
-         That happens when another program writes the file, and when somebody slips one in."
+         That happens when another program writes the file, and when someone slips one in."
     } else if zh_kept {
         "The archives (zh) that both sides record are the same; checksums of contents (h1) were exchanged. That happens \
-         when the file is written on another platform, and when somebody slips one in."
+         when the file is written on another platform, and when someone slips one in."
     } else {
         "Either the file was rewritten on another platform, each of which has its own checksum of contents (h1), or \
          other packages are offered under the name of this version."
@@ -214,7 +213,7 @@ fn hashes_replaced(change: &Change) -> (String, String) {
     };
     let verdict_of = |added: &crate::diff::AddedHash| verdict(change, &added.hash);
     if change.hashes_added.iter().any(|added| matches!(verdict_of(added), None | Some(Verdict::UnknownOffline))) {
-        consequence.push_str(" `tflock verify` asks the registry which ones are signed.");
+        consequence.push_str(" `tflock verify` checks with the registry which ones are signed.");
     }
     texts(cause, consequence)
 }
@@ -227,13 +226,13 @@ fn moved(change: &Change) -> (String, String) {
         "The provider is taken from another namespace: its publisher renamed it, or another publisher's is used."
     };
     let same = match kept(change) {
-        0 => "None of the recorded packages is among the new ones: they are other builds.".to_owned(),
+        0 => "No recorded package is among the new ones: they are different builds.".to_owned(),
         kept => format!(
             "{kept} recorded checksum{} the same, so those packages are.",
             if kept == 1 { " is" } else { "s are" }
         ),
     };
-    texts(cause, format!("Another party vouches for it; who signed it before says nothing about it now. {same}"))
+    texts(cause, format!("Another party attests it now; the earlier signature says nothing about it. {same}"))
 }
 
 fn remarks(change: &Change) -> Vec<&'static str> {
@@ -243,7 +242,7 @@ fn remarks(change: &Change) -> Vec<&'static str> {
     }
     if change.standing == Standing::Rotated {
         remarks.push(
-            "The same change remembers another signer for this provider: ask the publisher whether the new key is theirs.",
+            "The same change adds another signer of this provider to the trust file: ask the publisher whether the new key is theirs.",
         );
     }
     if pins_nothing(change) && !loses_all_hashes(change) {
@@ -269,10 +268,10 @@ fn schemes<'a>(hashes: impl Iterator<Item = &'a PackageHash>) -> Vec<HashScheme>
 fn ask(ask: &Ask) -> String {
     let wanted = |constraint: Option<&String>| constraint.map_or("any version".to_owned(), |text| format!("`{text}`"));
     match ask {
-        Ask::Came(origin) => format!("{} asks for {}", place(origin), wanted(origin.constraint.as_ref())),
-        Ask::Went(origin) => format!("{} asks no more", place(origin)),
+        Ask::Came(origin) => format!("{} requires {}", place(origin), wanted(origin.constraint.as_ref())),
+        Ask::Went(origin) => format!("{} no longer requires it", place(origin)),
         Ask::Changed { was, now } => {
-            format!("{} asks for {}, was {}", place(now), wanted(now.constraint.as_ref()), wanted(was.as_ref()))
+            format!("{} requires {}, was {}", place(now), wanted(now.constraint.as_ref()), wanted(was.as_ref()))
         }
     }
 }
@@ -284,7 +283,7 @@ fn place(origin: &Origin) -> String {
 /// What changed next to the entries, in words; nothing if nothing did.
 pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
     if text.not_literal {
-        let cause = "An expression, an escape or a template stands where the tools write one quoted string.";
+        let cause = "An expression, an escape or a template is used where the tools write one quoted string.";
         let reason = "tools that evaluate it may select another version, or take other packages, than the file seems to \
                       record";
         let explanation =
@@ -310,7 +309,7 @@ pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
         (Some(header), true) => (format!("{header}, formatting"), "Another tool wrote the file."),
     };
     let mut consequence =
-        "Providers, versions and checksums are not touched by this, and `init` leaves the text as it is until it \
+        "Providers, versions and checksums are not touched by this, and `init` leaves the text unchanged until it \
                            has something else to write."
             .to_owned();
     if text.formatting {

@@ -143,7 +143,7 @@ fn verdicts(change: &Change, known: &[Verdict]) -> Option<String> {
     let of = |count: usize| if count == all { "all".to_owned() } else { count.to_string() };
     let told = [
         (Verdict::Contradicts, "contradict the record"),
-        (Verdict::Unattested, "not vouched for"),
+        (Verdict::Unattested, "attested by no source"),
         (Verdict::ReportedByOrigin, "reported by the registry only, unsigned"),
         (Verdict::UnknownOffline, "not checked"),
     ];

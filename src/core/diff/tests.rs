@@ -188,7 +188,7 @@ fn hashes_that_were_kept_under_another_version() {
     assert_eq!(risk_of(&["zh:linux", "zh:manifest"]), (Risk::Notable, String::new()));
     let (risk, warning) = risk_of(&["zh:a", "zh:b", "zh:manifest"]);
     assert_eq!(risk, Risk::Dangerous);
-    assert!(warning.contains("a checksum of the old version stands under the new one"), "{warning}");
+    assert!(warning.contains("a checksum of the old version is recorded for the new one"), "{warning}");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn who_asks_otherwise() {
     ];
     assert_eq!(change.asks, wanted);
     let cause = explain(&change).cause;
-    assert!(cause.contains("the root module (main.tf:9) asks for `~> 1.1`, was `~> 1.0`"), "{cause}");
+    assert!(cause.contains("the root module (main.tf:9) requires `~> 1.1`, was `~> 1.0`"), "{cause}");
 }
 
 /// What the changes say, done to the old file.

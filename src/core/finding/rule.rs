@@ -76,7 +76,7 @@ impl Rule {
 }
 
 rules! {
-    LockSyntax, "lock-syntax", Deny, Other, "The lock file is not valid HCL, or holds something that a lock file cannot.", "Restore the file from version control, or resolve its conflict markers.";
+    LockSyntax, "lock-syntax", Deny, Other, "The lock file is not valid HCL, or contains something that a lock file cannot.", "Restore the file from version control, or resolve its conflict markers.";
     LockNotLiteral, "lock-not-literal", Deny, Trust, "A value of the lock file is not one plain quoted string: no tool writes such a value, and two tools may read it differently.", "Find out who wrote it (`git log --patch -- PATH`), and restore the file from an earlier revision: `git checkout REV -- PATH`.";
     LockSchema, "lock-schema", Deny, Other, "The lock file has a block or argument that does not belong there, or lacks one.", "Remove the part, or restore the file from version control.";
     LockAddress, "lock-address", Deny, Other, "The label of a block is not the canonical address of a provider that can be locked.", "Write the full address, host/namespace/type, in lower case.";
@@ -88,18 +88,18 @@ rules! {
     DuplicateHash, "duplicate-hash", Warn, Other, "An entry records one hash twice.", "Run `tflock fmt`.";
     NotCanonical, "not-canonical", Warn, Other, "The lock file is not written as the tools write it.", "Run `tflock fmt`.";
     PinsNothing, "pins-nothing", Deny, Trust, "An entry records no hash of a known scheme, so any package is accepted.", "Run `tflock lock` and review the hashes it adds.";
-    Republished, "republished", Deny, Trust, "The release on offer is not the one that was recorded.", "Ask its publisher why; then `tflock lock --accept-republished ADDR@VERSION --reason TEXT`.";
-    LockFileAltered, "lock-file-altered", Deny, Trust, "An entry was changed: what is on offer is what the file's history or the index recorded for that version.", "Restore the entry from where it was recorded, and find out who changed it (`git log --patch -- PATH`).";
+    Republished, "republished", Deny, Trust, "The source serves another release than the recorded one.", "Ask its publisher why; then `tflock lock --accept-republished ADDR@VERSION --reason TEXT`.";
+    LockFileAltered, "lock-file-altered", Deny, Trust, "An entry was changed: the source serves what the file's history or the index recorded for that version.", "Restore the entry from where it was recorded, and find out who changed it (`git log --patch -- PATH`).";
     ReleaseGrew, "release-grew", Warn, Trust, "The release has more packages than when it was recorded; those recorded are unchanged.", "Review the new packages as you would a new release.";
     FirstUse, "first-use", Note, Trust, "A release is locked for the first time; its signer is taken on trust.", "Compare the fingerprint with what the publisher announces.";
     MirrorOnly, "mirror-only", Warn, Trust, "Only a mirror attests packages that are new to the lock file, and a mirror signs nothing.", "Where the origin registry is reachable, run `tflock verify` before you use the file.";
-    MirrorDiffers, "mirror-differs", Deny, Trust, "No package that a mirror has of a recorded release is recorded, so it may be another release.", "Ask who keeps the mirror; where the origin registry can be asked, `tflock verify --source origin` says whether the lock file is right.";
-    MirrorIncomplete, "mirror-incomplete", Deny, Other, "A mirror lacks a package that lock files ask for, or a document about one.", "Run `tflock mirror DIR` where registries can be reached.";
+    MirrorDiffers, "mirror-differs", Deny, Trust, "No package that a mirror has of a recorded release is recorded, so it may be another release.", "Ask the operator of the mirror; if the origin registry is reachable, `tflock verify --source origin` says whether the lock file is right.";
+    MirrorIncomplete, "mirror-incomplete", Deny, Other, "A mirror lacks a package that lock files record, or a document about one.", "Run `tflock mirror DIR` where registries can be reached.";
     MirrorAltered, "mirror-altered", Deny, Trust, "A file in a mirror is not what its checksums, their signature or the lock file say.", "Find out who changed it; then remove the file and run `tflock mirror DIR`.";
-    UnexplainedHash, "unexplained-hash", Warn, Trust, "A recorded hash is none of the hashes that the release is known to have.", "Run `tflock verify`; if the hash stays unexplained, remove it.";
+    UnexplainedHash, "unexplained-hash", Warn, Trust, "A recorded hash does not belong to the release.", "Run `tflock verify`; if the hash stays unexplained, remove it.";
     UnboundSignature, "unbound-signature", Deny, Trust, "The signed list names the package for another provider, version or platform.", "Ask the registry; the package may have been swapped.";
     UnusualPackageName, "unusual-package-name", Warn, Trust, "The signed list names the package in no known way, so the signature does not cover it.", "Ask the registry to name its packages terraform-provider-TYPE_VERSION_OS_ARCH.zip.";
-    BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Tell the publisher; use nothing of this release before that is fixed.";
+    BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Report it to the publisher, and do not use this release until it is fixed.";
     NoSigningKey, "no-signing-key", Deny, Trust, "A signature is required, but the registry lists no key that could have made one.", "Where that registry signs nothing, write `host \"HOST\" { signature = \"never\" }` into `.tflock.hcl`, and run `tflock trust add ADDR unsigned`.";
     RevokedKey, "revoked-key", Deny, Trust, "The signing key of a release is revoked.", "Wait for a release by another key.";
     SignerChanged, "signer-changed", Deny, Trust, "A release is signed by another key than those that are remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
@@ -109,9 +109,9 @@ rules! {
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release, or its signature, has expired.", "Ask the publisher to extend the key's expiry, or to sign again.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
     IndexDiffers, "index-differs", Warn, Trust, "A shared index has an h1 for an archive that differs from the computed one.", "Find out who filled it. `tflock cache prune --imported` forgets what was imported.";
-    WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
+    WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then report it to the registry.";
     UnusualArchive, "unusual-archive", Deny, Trust, "A package is an archive that can be read in more than one way, as no publisher makes it.", "Find out who made it: the publisher can pack it again with any usual tool.";
-    PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts the checksums of the release, or what is known of it.", "Tell the registry. Where it is about a platform that is not wanted, `tflock lock --h1 verified` works with the checksums alone.";
+    PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts the checksums of the release, or what is known of it.", "Report it to the registry. If you do not need that platform, `tflock lock --h1 verified` works with the checksums alone.";
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     InitChanges, "init-changes", Note, Other, "`init` will change what the lock file says.", "Run `init` where it can read the state, and review what it changes; `tflock lock --prune --state FILE` takes out what is no longer needed.";
@@ -120,13 +120,13 @@ rules! {
     LockedBefore, "locked-before", Note, Trust, "A provider that is new to the lock file was locked before, as git's history has it.", "`tflock add ADDR@VERSION --replace` restores that version, checked against the hashes recorded then.";
     PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Set `platforms` in `.tflock.hcl`, and run `tflock lock`.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
-    VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so each gets the newest that its constraints allow.", "Make their constraints agree; `tflock why ADDR` shows who asks for what.";
+    VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so each gets the newest that its constraints allow.", "Make their constraints agree; `tflock why ADDR` shows who requires what.";
     ExplicitHost, "explicit-host", Warn, Other, "The configuration names the registry of the other tool, so its provider stays there.", "Leave the host out of the source address, or run `tflock migrate --to TOOL --edit-config`.";
     ModuleNotInstalled, "module-not-installed", Warn, Other, "A module is not installed, so its requirements are unknown.", "Install the modules (`init` or `get` of the tool), then run `tflock lock`.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
-    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that was not asked for.", "Set `platforms` in `.tflock.hcl`.";
+    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that was not requested.", "Set `platforms` in `.tflock.hcl`.";
     EntryMissing, "entry-missing", Deny, Other, "The configuration requires a provider that has no entry in the lock file.", "Run `tflock lock` and review what it adds.";
-    VersionNotAllowed, "version-not-allowed", Deny, Other, "The locked version is not one that the configuration allows.", "`tflock why ADDR` shows who asks; `tflock upgrade ADDR` selects another one.";
+    VersionNotAllowed, "version-not-allowed", Deny, Other, "The locked version is not one that the configuration allows.", "`tflock why ADDR` shows who requires it; `tflock upgrade ADDR` selects another one.";
     ConstraintsStale, "constraints-stale", Warn, Other, "The recorded constraints are not those of the configuration.", "Run `tflock lock`.";
     PlatformUncovered, "platform-uncovered", Deny, Other, "A wanted platform has no h1 in an entry, so installing there changes or refuses the lock file.", "Run `tflock lock`, or name the platform under `optional_platforms` in `.tflock.hcl`.";
     MalformedHash, "malformed-hash", Deny, Trust, "A recorded hash is not written as a hash of its scheme and can match no package.", "Restore the line from version control, or remove it and run `tflock lock`.";
@@ -142,7 +142,7 @@ rules! {
     UnexpectedPublisher, "unexpected-publisher", Warn, Trust, "A well-known provider is signed by a key that its publisher is not known by.", "Compare the fingerprint with what the publisher announces: it may have a newer key than this program knows.";
     ProviderVulnerable, "provider-vulnerable", Warn, Other, "A provider contains a module with a known vulnerability.", "Read the advisory at https://pkg.go.dev/vuln/. `tflock upgrade ADDR` selects a newer release, which may have been built with newer modules.";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
-    TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
+    TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without contacting a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
     AmbiguousName, "ambiguous-name", Deny, Trust, "A file system that folds names takes a tracked name for another one that tflock reads.", "Rename it, or remove it from version control: `git rm -r --cached PATH`.";
     InstalledDiffers, "installed-differs", Deny, Trust, "An installed package, of a provider or a module, is not what is locked.", "Run `tflock install`, or `tflock get` for modules, or remove it and run `init` again.";
     HashReplaced, "hash-replaced", Deny, Trust, "Hashes of a locked release were replaced by others under the same version.", "Restore the entry from the base. If its publisher did publish it again: `tflock lock --accept-republished ADDR@VERSION --reason TEXT`, and have the record in the trust file approved.";

@@ -193,7 +193,7 @@ impl fmt::Display for Remark {
                 write!(f, "ours is a file of {ours}, theirs one of {theirs}: the result is one of {ours}")
             }
             Remark::NothingDecided => {
-                f.write_str("what stood between the markers cannot be read, so nothing of it counts as decided")
+                f.write_str("the text between the markers cannot be read, so nothing in it counts as decided")
             }
         }
     }

@@ -44,7 +44,7 @@ fn top(reader: &mut Reader<'_>, body: &Body, anchors: &mut Anchors) -> ModuleLoc
         anchor(anchors, &key, block);
         let name = format!("module {:?}", key.to_string());
         if found.lock.insert(key, locked).is_some() {
-            reader.report(start(&block.ident), format!("{name} stands twice"));
+            reader.report(start(&block.ident), format!("{name} appears twice"));
         }
     }
     found

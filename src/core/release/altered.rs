@@ -57,7 +57,7 @@ fn changed(recorded: &PackageHashes, witness: &Witness) -> String {
         recorded.iter().filter(is_known).filter(|hash| !witness.recorded.contains(hash)).collect();
     let first = foreign.first().map(|hash| format!(" (first: {})", hash.abridged())).unwrap_or_default();
     format!(
-        "{} of its {} hashes {} not in {}, which records the release on offer{first}",
+        "{} of its {} hashes {} not in {}, which records the release that the source serves{first}",
         foreign.len(),
         recorded.len(),
         if foreign.len() == 1 { "is" } else { "are" },

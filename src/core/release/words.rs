@@ -32,10 +32,10 @@ pub fn malformed(hash: &PackageHash, addr: &ProviderAddr, version: &Version) -> 
 
 fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new: usize) -> String {
     let missing = match (gone, recorded.len()) {
-        ([hash], 1) => format!("the recorded hash {} is gone", hash.abridged()),
-        ([hash], all) => format!("1 of {all} recorded hashes is gone ({})", hash.abridged()),
+        ([hash], 1) => format!("the recorded hash {} is missing", hash.abridged()),
+        ([hash], all) => format!("1 of {all} recorded hashes is missing ({})", hash.abridged()),
         ([first, ..], all) => {
-            format!("{} of {all} recorded hashes are gone (first: {})", gone.len(), first.abridged())
+            format!("{} of {all} recorded hashes are missing (first: {})", gone.len(), first.abridged())
         }
         ([], 1) => "the recorded hash does not match".to_owned(),
         ([], all) => format!("none of the {all} recorded hashes matches"),
@@ -45,7 +45,7 @@ fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new:
     let served = served.map(|hash| format!(" (such as {})", hash.abridged())).unwrap_or_default();
     let new = if new == 1 { "1 package is".to_owned() } else { format!("{new} packages are") };
     format!(
-        "the release {} {} on offer is not the recorded one: {missing}, {new} new{served}; its {}",
+        "the served release {} {} is not the recorded one: {missing}, {new} new{served}; its {}",
         release.address,
         release.version,
         signature(release),
@@ -61,7 +61,7 @@ fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
     };
     let served = release.h1.iter().flat_map(|(hash, vouched)| vouched.platforms.keys().map(move |it| (it, hash))).min();
     format!(
-        "{which} of {} {} is {}that of a package on offer{}; its {}",
+        "{which} of {} {} is {}that of a served package{}; its {}",
         release.address,
         release.version,
         if others == 0 { "not " } else { "" },

@@ -49,7 +49,7 @@ impl Judged<'_> {
             (false, true) => self.dropped(old, &shift),
         };
         if self.is_remedy(old, &shift) {
-            let message = format!("{}; no package of the release has what is gone", finding.message);
+            let message = format!("{}; no package of the release has the missing hashes", finding.message);
             return Some(Finding { level: Level::Note, message, ..finding });
         }
         Some(self.accepted(finding))
@@ -76,7 +76,7 @@ impl Judged<'_> {
     fn replaced(&self, shift: &Shift<'_>) -> Finding {
         let (first_gone, first_new) = (shift.went[0], shift.came[0]);
         let message = format!(
-            "hashes of {} were replaced: {} recorded at the base {} gone (first: {}), {} {} new (first: {})",
+            "hashes of {} were replaced: {} recorded at the base {} missing (first: {}), {} {} new (first: {})",
             self.name(),
             shift.went.len(),
             are(shift.went.len()),
@@ -92,10 +92,10 @@ impl Judged<'_> {
         let (gone, of) = (shift.went.len(), old.hashes.len());
         let name = self.name();
         let message = if gone == of {
-            format!("all {of} hashes of {name} recorded at the base are gone")
+            format!("all {of} hashes of {name} recorded at the base are missing")
         } else {
             format!(
-                "{gone} of {of} hashes of {name} recorded at the base {} gone (first: {})",
+                "{gone} of {of} hashes of {name} recorded at the base {} missing (first: {})",
                 are(gone),
                 shift.went[0].abridged()
             )

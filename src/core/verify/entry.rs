@@ -97,7 +97,7 @@ impl Judged<'_> {
         }
         let shown = |text: String| if text.is_empty() { "no constraints".to_owned() } else { format!("\"{text}\"") };
         let message = format!(
-            "the lock file records {}, but the configuration asks for {}",
+            "the lock file records {}, but the configuration requires {}",
             shown(self.entry.constraints.to_string()),
             shown(wanted.to_string()),
         );

@@ -136,8 +136,8 @@ impl Judged<'_> {
             return Some(finding.at(self.version_at()));
         }
         let message = match new {
-            1 => format!("1 package of {} on offer is not recorded", self.name()),
-            new => format!("{new} packages of {} on offer are not recorded", self.name()),
+            1 => format!("1 served package of {} is not recorded", self.name()),
+            new => format!("{new} served packages of {} are not recorded", self.name()),
         };
         Some(self.find(Rule::ZhMissing, message).at(self.hashes_at()))
     }

@@ -13,8 +13,7 @@ use crate::trust::pins::Signer;
 use crate::trust::words::{all, by, by_signer, not_pinned, refused};
 
 /// What to do where the word of a mirror does not suffice.
-const SIGNED_COPIES: &str = "Where the origin registry can be asked, verify with `--source origin`; or let the mirror keep the \
-                             copies of what was signed that `tflock mirror` writes, and the trust file the signer.";
+const SIGNED_COPIES: &str = "If the origin registry is reachable, verify with `--source origin`; or let the mirror keep the copies of the signed documents that `tflock mirror` writes, and the trust file the signer.";
 
 impl Judged<'_> {
     pub(super) fn release(&self) -> Vec<Finding> {

@@ -54,7 +54,7 @@ type Hosts = Option<BTreeSet<Hostname>>;
 fn hosts(name: &str, old: &Hosts, new: &Hosts) -> Option<Weakening> {
     let allowed = old.as_ref()?;
     let message = match new {
-        None => format!("every host may be asked; before, those of policy.{name} only"),
+        None => format!("every host is allowed; before, only those of policy.{name}"),
         Some(now) => {
             let more: Vec<String> = now.difference(allowed).map(ToString::to_string).collect();
             if more.is_empty() {
@@ -151,7 +151,7 @@ fn indexes(old: &Settings, new: &Settings) -> Vec<Weakening> {
 
 fn unbanned(ban: &Ban) -> Weakening {
     let versions = if ban.versions.is_empty() { String::new() } else { format!(" {}", ban.versions) };
-    let message = format!("the ban on {}{versions} is gone or covers less", ban.providers);
+    let message = format!("the ban on {}{versions} was removed or covers less", ban.providers);
     weakening(format!("ban \"{}\"", ban.providers), message)
 }
 

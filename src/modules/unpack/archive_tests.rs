@@ -83,7 +83,7 @@ fn a_tar_that_is_read_in_two_ways_is_refused() {
     for (entries, says) in [
         (vec![pax(&sparse), entry("notes.txt", EVIL, &[])], "a file is sparse"),
         (vec![entry("main.tf", EVIL, &[(156, b"S"), (257, b"ustar  \0")])], "a file is sparse"),
-        (vec![pax(&[("size", "0")]), entry("notes.txt", EVIL, &[])], "its size stands there twice"),
+        (vec![pax(&[("size", "0")]), entry("notes.txt", EVIL, &[])], "its size is given twice"),
         // What hides behind is an entry for the tools.
         (vec![header("l", 512, &[(156, b"2"), (157, b"main.tf")]), entry("x.tf", "", &[])], "has content"),
         (vec![header("d/", 512, &[(156, b"5")]), entry("x.tf", "", &[])], "has content"),

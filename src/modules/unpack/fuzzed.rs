@@ -32,7 +32,7 @@ pub fn read_package(bytes: &[u8]) {
         _ => zip::unpack(&mut Cursor::new(bytes), &mut builder),
     };
     let contents = unpacked.and_then(|()| builder.finish());
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something lies beside the package");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is next to the package");
     let Ok(contents) = contents else { return };
     for (name, digest) in contents.digests.iter().filter(|(name, _)| !contents.links.contains_key(*name)) {
         assert_eq!(Sha256Digest::of(&fs::read(top.join(name)).unwrap()), *digest, "{name}");

@@ -63,7 +63,7 @@ fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Bu
     let (name, target) = (said.name(&header)?, said.target(&header));
     let name = text_of(&name)?;
     if said.pax.size.is_some_and(|size| size != entry.size()) {
-        return Err(unclear("its size stands there twice"));
+        return Err(unclear("its size is given twice"));
     }
     let kind = match kind_of(entry) {
         0 if name.ends_with('/') => b'5',
@@ -210,7 +210,7 @@ fn up_to_zero(bytes: &[u8]) -> &[u8] {
 fn content<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<Vec<u8>, UnpackError> {
     let size = entry.size();
     if size > MAX_SAID {
-        let words = format!("what stands before an entry has more than {} KiB", MAX_SAID >> 10);
+        let words = format!("the headers of an entry have more than {} KiB", MAX_SAID >> 10);
         return Err(UnpackError::Archive(io::Error::other(words)));
     }
     let mut bytes = Vec::new();
@@ -220,5 +220,5 @@ fn content<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<Vec<u8>, UnpackErro
 
 /// What programs read in different ways.
 fn unclear(why: &str) -> UnpackError {
-    UnpackError::Archive(io::Error::other(format!("it does not say in one way only what it holds: {why}")))
+    UnpackError::Archive(io::Error::other(format!("its content is ambiguous: {why}")))
 }

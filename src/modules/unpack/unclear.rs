@@ -18,7 +18,7 @@ use crate::modules::is_configuration;
 enum Unclear {
     #[error("the name {0:?} has a line feed")]
     LineFeed(String),
-    #[error("the file {name:?} holds nothing but {text:?}: a link to that in its place would have the same hash")]
+    #[error("the file {name:?} contains only {text:?}: a link to that in its place would have the same hash")]
     File { name: String, text: String },
     #[error("the link {name:?} leads to {text:?}: a file with that text in its place would have the same hash")]
     Link { name: String, text: String },

@@ -240,5 +240,5 @@ fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
     }
     let url = ShownUrl::new(&package.url);
     let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
-    error.hint("tell the registry; until it is fixed, another version may do").into()
+    error.hint("report it to the registry; until it is fixed, another version may work").into()
 }

@@ -185,7 +185,7 @@ impl MirrorSource {
                 continue;
             };
             let message = format!(
-                "the mirror tells {wrong} for {address} {} for {platform}, which contradicts what is known of that package",
+                "the mirror reports {wrong} for {address} {} for {platform}, which contradicts what is known of that package",
                 selected.release.version,
             );
             against.push(Finding::new(Rule::PackagesDiffer, message).about(address));

@@ -89,11 +89,10 @@ pub(super) fn unexplained(release: &Release, query: &Query, by_registry: bool) -
     let (first, others) = (open.next()?, open.count());
     let Release { address, version, .. } = release;
     let (what, why, hint) = if by_registry {
-        let why = "no archive that the registry names has it, and the checksums do not tell which archives there are";
+        let why = "no archive that the registry names has it, and the checksums do not show which archives exist";
         ("h1", why, format!("`git log -S {first}` finds who recorded it"))
     } else {
-        let hint =
-            "a mirror may lack the packages of other platforms: `tflock verify --source origin` asks the registry";
+        let hint = "a mirror may lack the packages of other platforms: `tflock verify --source origin` checks with the registry";
         ("hashes", "no package that was served has it", hint.to_owned())
     };
     let which = if others == 0 { first.to_string() } else { format!("{first} and {others} more recorded {what}") };

@@ -106,7 +106,7 @@ impl SourceState {
             return Ok(());
         }
         let message = format!(
-            "{} does not have {addr} {version}, and `tofu init` asks no source after an oci_mirror for what that lacks",
+            "{} does not have {addr} {version}, and `tofu init` uses no source after an oci_mirror",
             mirror.mirror.shown()
         );
         let hint = "exclude the provider from the oci_mirror, or push that version to it";

@@ -353,7 +353,7 @@ fn not_found(addr: &ProviderAddr, taking: &[&SourceState]) -> Error {
         several => {
             let message = format!("provider {addr} was not found in any of the installation methods that take it");
             several.iter().fold(Error::new(ErrorKind::NotFound, message), |error, source| {
-                error.hint(format!("{} was asked", source.shown()))
+                error.hint(format!("{} was searched", source.shown()))
             })
         }
     }

@@ -212,7 +212,7 @@ impl Candidates<'_> {
         let is_age = |why: &PassedOver| matches!(why, PassedOver::TooYoung(None));
         let message = match (&criteria.within, criteria.constraints.is_empty(), passed_over.is_empty()) {
             _ if !self.capabilities.age && passed_over.iter().any(|(_, why)| is_age(why)) => {
-                format!("a mirror does not tell how old the releases of provider {addr} are")
+                format!("a mirror does not show how old the releases of provider {addr} are")
             }
             (_, _, false) => format!("every matching release of provider {addr} is excluded"),
             (Some((within, from)), true, _) => {
@@ -238,7 +238,7 @@ impl Candidates<'_> {
                 .fold(error, |it, newest| it.hint(format!("the newest release is {newest}"))),
             (false, _) => error,
         };
-        error.hint(format!("`tflock why {addr}` shows which module asks for what"))
+        error.hint(format!("`tflock why {addr}` shows which module requires what"))
     }
 }
 

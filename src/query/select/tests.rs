@@ -177,7 +177,7 @@ fn a_mirror_knows_no_age() {
     let step = not_after(9, newest("", false));
     assert_eq!(
         MIRROR.selects(&step),
-        "a mirror does not tell how old the releases of provider h.example/acme/widget are"
+        "a mirror does not show how old the releases of provider h.example/acme/widget are"
     );
     // But for a version of any age.
     let mut step = step;

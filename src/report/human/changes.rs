@@ -182,7 +182,7 @@ fn told(change: &Change) -> Vec<String> {
     if matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
         && !change.hashes_removed.is_empty()
     {
-        told.push(format!("gone: {}", counted(&change.hashes_removed)));
+        told.push(format!("removed: {}", counted(&change.hashes_removed)));
     }
     told
 }

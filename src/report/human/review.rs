@@ -200,7 +200,7 @@ fn release(text: &mut String, change: &Change, style: Style) {
 fn hashes(text: &mut String, change: &Change, style: Style) {
     let added: Vec<&PackageHash> = change.hashes_added.iter().map(|added| &added.hash).collect();
     let removed: Vec<&PackageHash> = change.hashes_removed.iter().collect();
-    for (sign, word, paint, hashes) in [('+', "new", Paint::Good, added), ('-', "gone", Paint::Bad, removed)] {
+    for (sign, word, paint, hashes) in [('+', "new", Paint::Good, added), ('-', "removed", Paint::Bad, removed)] {
         for (verdict, title) in groups(&hashes, change) {
             let _ = writeln!(text, "    {word}{title}:");
             for hash in hashes.iter().filter(|hash| verdict_of(change, hash) == verdict) {

@@ -106,7 +106,7 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
         let origins: Vec<[String; 4]> = shown.into_iter().map(|asked| origin_on_path(asked, provider)).collect();
         text.push_str(&rows("  ", &origins, style));
         if left > 0 {
-            let _ = writeln!(text, "  and {left} more that ask for any version; -v shows them");
+            let _ = writeln!(text, "  and {left} more that require any version; -v shows them");
         }
     }
     text

@@ -61,7 +61,7 @@ pub(super) fn git(reports: &[GitReport]) -> String {
             GitReport::Installed(true) => {
                 let _ = writeln!(text, "set: {CLONE} and .gitattributes");
                 text.push_str(
-                    "commit .gitattributes; everybody who merges runs `tflock git install` in their own clone\n",
+                    "commit .gitattributes; everyone who merges runs `tflock git install` in their own clone\n",
                 );
             }
             GitReport::Installed(false) => {

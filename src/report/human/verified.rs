@@ -23,7 +23,7 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
         return "not checked: the configuration could not be read at the base either".to_owned();
     }
     if verified.unchanged && denied + warned == 0 {
-        return "unchanged since the base: nothing was asked".to_owned();
+        return "unchanged since the base, not checked".to_owned();
     }
     let mut told = Vec::new();
     // Where there is nothing to prove, that is no news next to what was found or not answered.

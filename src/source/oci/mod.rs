@@ -167,7 +167,7 @@ fn unauthorized(repository: &Repository, sent: bool) -> Error {
 }
 
 fn unanswered(repository: &Repository, problem: NetError) -> Error {
-    let message = format!("asking the OCI registry about {repository} failed: {problem}");
+    let message = format!("the request to the OCI registry for {repository} failed: {problem}");
     Error { message, ..Error::from(problem) }
 }
 

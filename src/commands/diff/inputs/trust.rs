@@ -44,7 +44,7 @@ pub(super) fn trust(texts: Texts) -> (Trust, Vec<String>) {
 fn changed(old: Option<&Pins>, new: Option<&Pins>) -> Option<String> {
     let nobody = Pins::default();
     if let (Some(_), None) = (old, new) {
-        return Some(format!("{FILE_NAME} is gone with this change: no signer is remembered any more"));
+        return Some(format!("{FILE_NAME} was removed by this change: no signer is remembered after it"));
     }
     let (old, new) = (old.unwrap_or(&nobody), new.unwrap_or(&nobody));
     let patterns: BTreeSet<&AddrPattern> = old.providers.keys().chain(new.providers.keys()).collect();
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(told(None, Some(&pin)), wanted);
         assert_eq!(told(Some(&pin), Some("")), wanted);
         assert!(told(Some(""), Some(&denied)).ends_with(": denied signers"));
-        assert!(told(Some(&pin), None).contains("is gone with this change"));
+        assert!(told(Some(&pin), None).contains("was removed by this change"));
         assert!(told(Some(&pin), Some("nonsense {")).starts_with("signers are not compared"));
     }
 }

@@ -129,9 +129,8 @@ impl<'a> Roots<'a> {
     fn crossing(&self, at: &str, kind: Kind, is_out_of_sight: &impl Fn(&str) -> bool) -> Finding {
         let what = if kind == Kind::Submodule { "a submodule" } else { "a symbolic link" };
         if self.has_any_in(at) && (kind == Kind::Submodule || is_out_of_sight(at)) {
-            let message = format!(
-                "{at} held root modules at the base, and is {what} now that leads to a place where none is judged"
-            );
+            let message =
+                format!("{at} contained root modules at the base, and is now {what} to a place where none is checked");
             return Finding::new(Rule::RootModuleMovedOut, message).in_file(at);
         }
         let message = format!("{at} is {what} that is new or changed since the base");

@@ -400,7 +400,7 @@ fn git_error(error: GitError, revision: &str) -> Error {
     match error {
         GitError::NoWorkTree { ref reason, .. } if reason.contains("dubious ownership") => error.into(),
         GitError::NoWorkTree { .. } => said.hint("--base compares with a revision of git: run in a clone"),
-        GitError::Start(_) => said.hint("install git; --base asks it"),
+        GitError::Start(_) => said.hint("install git: --base needs it"),
         GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
         GitError::UnknownName { shallow, ref remote, .. } => {
             let is_told = shallow || remote.is_some();

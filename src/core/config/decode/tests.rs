@@ -188,7 +188,7 @@ fn every_error_of_required_providers_is_told() {
             "6:5 \"under_score\" is not a valid local name of a provider: must contain only letters, digits, and dashes, \
              and may not use leading or trailing dashes",
             "7:20 the source of a provider must be a constant string",
-            "9:26 an entry of required_providers can hold only \"source\", \"version\" and \"configuration_aliases\", not \
+            "9:26 an entry of required_providers can contain only \"source\", \"version\" and \"configuration_aliases\", not \
              \"foo\"",
             "10:21 a version constraint must be a constant string",
             "11:21 a version constraint must be a constant string",

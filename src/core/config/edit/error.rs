@@ -31,7 +31,7 @@ pub enum EditError {
         #[source]
         reason: ConstraintError,
     },
-    #[error("cannot add {source_text} as {name:?}: that name stands for {taken_by}")]
+    #[error("cannot add {source_text} as {name:?}: that name already means {taken_by}")]
     NameTaken { name: String, source_text: String, taken_by: String, place: Place },
     #[error("provider {addr} is already required as {name:?} {}", constraint_words(.constraint.as_deref()))]
     AlreadyRequired { addr: ProviderAddr, name: String, constraint: Option<String>, place: Place },

@@ -142,7 +142,7 @@ impl Reader<'_> {
     /// Reports the second of a block that can appear once.
     pub fn report_twice(&mut self, block: &Block) {
         let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
-        self.report(start(&block.ident), format!("{}{} stands twice", block.ident.as_str(), labels.concat()));
+        self.report(start(&block.ident), format!("{}{} appears twice", block.ident.as_str(), labels.concat()));
     }
 
     pub fn text<'e>(&mut self, body: &'e Body, name: &'static str) -> Option<Literal<'e>> {

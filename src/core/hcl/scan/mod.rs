@@ -83,7 +83,7 @@ pub enum StructureError {
     #[error("argument names must not be quoted")]
     QuotedName,
     /// A character that code never holds outside of strings and comments.
-    #[error("the character {0:?} cannot stand here")]
+    #[error("the character {0:?} cannot appear here")]
     Character(char),
     /// Neither `=` nor labels and `{` after a name.
     #[error("to set an argument, use the equals sign; to open a block, use \"{{\" on the same line as its header")]
@@ -100,7 +100,7 @@ pub enum StructureError {
     #[error("{0} must end with a newline")]
     MissingNewline(&'static str),
     /// `a { b {} }`, or two arguments.
-    #[error("a block on a single line can hold only one argument")]
+    #[error("a block on a single line can contain only one argument")]
     SingleLineBlock,
 }
 

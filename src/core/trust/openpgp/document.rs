@@ -40,7 +40,7 @@ impl Signatures {
             };
         }
         if signatures.is_empty() {
-            return Err(SignatureError::Malformed("it holds no signature".to_owned()));
+            return Err(SignatureError::Malformed("it contains no signature".to_owned()));
         }
         Ok(Self(signatures))
     }
@@ -63,7 +63,9 @@ fn accept(packet: Packet) -> Result<Option<Signature>, SignatureError> {
         Packet::Signature(signature) => signature,
         Packet::Marker(_) | Packet::Padding(_) => return Ok(None),
         Packet::Unknown(unknown) => return Err(SignatureError::Malformed(one_line(unknown.error()))),
-        other => return Err(SignatureError::Malformed(format!("it holds a packet of another kind: {}", other.tag()))),
+        other => {
+            return Err(SignatureError::Malformed(format!("it contains a packet of another kind: {}", other.tag())));
+        }
     };
     if !matches!(signature.typ(), SignatureType::Binary | SignatureType::Text) {
         return Err(malformed("it is not a signature over a document"));

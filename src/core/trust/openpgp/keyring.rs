@@ -66,7 +66,7 @@ fn decode_key(text: &str, room: &mut usize) -> Result<Vec<Cert>, String> {
     }
     match error {
         Some(reason) if certs.is_empty() => Err(reason),
-        _ if certs.is_empty() => Err("it holds no key".to_owned()),
+        _ if certs.is_empty() => Err("it contains no key".to_owned()),
         _ => Ok(certs),
     }
 }

@@ -45,7 +45,7 @@ pub fn provider_pattern(text: &str) -> Result<AddrPattern, Problem> {
     }
     let pattern = AddrPattern::parse(text, Dialect::Terraform)?;
     if pattern.to_string().starts_with('*') {
-        return Err(format!("{text:?} covers every host; a pin holds for one host").into());
+        return Err(format!("{text:?} covers every host; a pin applies to one host").into());
     }
     if pattern.is_exact() {
         ProviderAddr::parse(text, Dialect::Terraform)?;

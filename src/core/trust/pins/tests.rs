@@ -126,7 +126,7 @@ fn everything_wrong_is_told() {
             "2:1 a provider block needs signers or unsigned = true",
             "2:10 \"c/d\" has no host; a pin is for host/namespace/type",
             "3:3 there is no setting \"signer\" in a provider block; did you mean \"signers\"?",
-            "5:10 \"*/*/*\" covers every host; a pin holds for one host",
+            "5:10 \"*/*/*\" covers every host; a pin applies to one host",
             "6:13 signers must not be empty",
             "9:15 \"C874\" is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits",
             "9:23 signers must be a list of literal strings",
