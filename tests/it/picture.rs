@@ -1,10 +1,11 @@
-//! `docs/terminal.svg`: what the program prints on a terminal, drawn from its own output.
+//! The pictures of pages: what the program prints on a terminal, and as a comment on a pull request, drawn from its own output.
 
 use std::fmt::Write;
 
 use crate::support::workspace::{TESTDATA, Workspace};
+use crate::support::worlds::EMPTY_LOCK;
 
-const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/terminal.svg");
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
 
 /// Columns of the terminal that is drawn.
 const COLUMNS: usize = 96;
@@ -67,21 +68,164 @@ fn picture(text: &str) -> String {
     svg + "</g>\n</svg>\n"
 }
 
-#[test]
-fn the_picture_shows_what_is_printed() {
-    let columns = COLUMNS.to_string();
+/// How wide a comment is drawn, in letters of running text.
+const COMMENT: usize = 104;
+
+/// The lines of a text that are no longer than this, broken at spaces.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().unwrap();
+        if !last.is_empty() && last.chars().count() + word.chars().count() >= width {
+            lines.push(word.to_owned());
+        } else {
+            let space = if last.is_empty() { "" } else { " " };
+            last.push_str(&format!("{space}{word}"));
+        }
+    }
+    lines
+}
+
+/// Markdown without its marks, and whether all of it is bold.
+fn unmarked(text: &str) -> (String, bool) {
+    let is_bold = text.starts_with("**") && text.ends_with("**");
+    let mut plain = text.replace("**", "").replace('`', "").replace("&nbsp;", " ").replace("\\", "");
+    while let Some((before, rest)) = plain.split_once("](").map(|(before, rest)| (before.to_owned(), rest.to_owned())) {
+        let (_, after) = rest.split_once(')').unwrap();
+        plain = before.replacen('[', "", 1) + after;
+    }
+    (plain, is_bold)
+}
+
+/// A comment as a code host shows it: headings, one table, lists, and folded details by their summaries.
+fn comment(markdown: &str) -> String {
+    let (mut body, mut y, mut is_folded) = (String::new(), 20, false);
+    let mut columns: Vec<usize> = Vec::new();
+    let text = |body: &mut String, x: usize, y: usize, class: &str, text: &str| {
+        writeln!(body, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escaped(text)).unwrap();
+    };
+    let rows: Vec<Vec<String>> = markdown
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| unmarked(cell.trim()).0).collect())
+        .collect();
+    for row in rows.iter().filter(|row| !row.iter().all(|cell| cell.trim_matches('-').is_empty() && !cell.is_empty())) {
+        columns.resize(row.len().max(columns.len()), 0);
+        for (width, cell) in columns.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count().min(46));
+        }
+    }
+    for line in markdown.lines() {
+        match line {
+            "<details>" => is_folded = true,
+            "</details>" => is_folded = false,
+            _ if line.starts_with("<summary>") => {
+                let summary = line.replace("<summary>", "").replace("</summary>", "");
+                text(&mut body, 0, y, "", &format!("▸ {}", unmarked(&summary).0));
+                y += 24;
+            }
+            _ if is_folded || line.starts_with("|--") || line.starts_with("<!--") => {}
+            "" => y += 6,
+            _ if line.starts_with('|') => {
+                let cells: Vec<(Vec<String>, bool)> = line
+                    .trim_matches('|')
+                    .split('|')
+                    .map(|cell| unmarked(cell.trim()))
+                    .map(|(cell, is_bold)| (wrapped(&cell, 46), is_bold))
+                    .collect();
+                let height = cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(1) * 18 + 12;
+                let mut x = 0;
+                for ((lines, is_bold), width) in cells.iter().zip(&columns) {
+                    let pixels = width.max(&1) * 8 + 18;
+                    let top = y - 15;
+                    writeln!(body, "<rect x=\"{x}\" y=\"{top}\" width=\"{pixels}\" height=\"{height}\"/>").unwrap();
+                    for (at, line) in lines.iter().enumerate() {
+                        let is_head = y < 140 && rows.first().is_some_and(|head| head.contains(line));
+                        let class = if line == "dangerous" {
+                            "danger"
+                        } else if *is_bold || is_head {
+                            "bold"
+                        } else {
+                            ""
+                        };
+                        text(&mut body, x + 8, y + 4 + at * 18, class, line);
+                    }
+                    x += pixels;
+                }
+                y += height;
+            }
+            _ => {
+                let (class, line) = match line.strip_prefix("### ") {
+                    Some(heading) => ("title", heading.to_owned()),
+                    None => ("", line.replacen("- ", "• ", 1)),
+                };
+                let (line, is_bold) = unmarked(&line);
+                for line in wrapped(&line, COMMENT) {
+                    text(&mut body, 0, y, if is_bold { "bold" } else { class }, &line);
+                    y += 20;
+                }
+            }
+        }
+    }
+    let (width, height) = (COMMENT * 7 + 40, y + 24);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         role=\"img\" aria-label=\"tflock's comment on a pull request\">\n<style>text{{font:13px system-ui,sans-serif;fill:#1f2328}}\
+         .title{{font-size:17px;font-weight:600}}.bold{{font-weight:600}}.danger{{font-weight:600;fill:#cf222e}}\
+         rect{{fill:none;stroke:#d0d7de}}#page{{fill:#fff}}@media (prefers-color-scheme:dark){{text{{fill:#e6edf3}}\
+         .danger{{fill:#ff7b72}}rect{{stroke:#3d444d}}#page{{fill:#0d1117}}}}</style>\n\
+         <rect id=\"page\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"8\"/>\n<g transform=\"translate(20 18)\">\n{body}</g>\n</svg>\n",
+        width - 1,
+        height - 1,
+    )
+}
+
+/// Compares a picture with what is printed now; draws it again if `UPDATE=1` is set.
+fn assert_picture(name: &str, drawn: &str) {
+    let path = format!("{DOCS}/{name}.svg");
+    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+        std::fs::write(&path, drawn).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == drawn, "docs/{name}.svg is not what is printed: UPDATE=1 draws it again");
+}
+
+/// A lock file in a repository, and its change.
+fn changed() -> Workspace {
     let text = |side: &str| std::fs::read_to_string(format!("{TESTDATA}/diffs/hashes-replaced/{side}.hcl")).unwrap();
-    let changed = Workspace::with_files(&[(".terraform.lock.hcl", &text("old"))]).env("COLUMNS", &columns);
+    let changed = Workspace::with_files(&[(".terraform.lock.hcl", &text("old"))]).env("COLUMNS", &COLUMNS.to_string());
     changed.git(["init", "--quiet"]);
     changed.git(["add", "--all"]);
     changed.git(["commit", "--quiet", "--message", "old"]);
     changed.write(".terraform.lock.hcl", &text("new"));
-    let diff = changed.tflock(None, ["--color", "always", "diff"]).ended_with(0);
-    let shown = format!("$ tflock diff\n{}", diff.stdout);
-    let drawn = picture(&shown);
-    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
-        std::fs::write(PICTURE, &drawn).unwrap();
+    changed
+}
+
+#[test]
+fn the_picture_of_a_terminal_shows_what_is_printed() {
+    let diff = changed().tflock(None, ["--color", "always", "diff"]).ended_with(0);
+    assert_picture("terminal", &picture(&format!("$ tflock diff\n{}", diff.stdout)));
+}
+
+#[test]
+fn the_picture_of_a_comment_shows_what_is_printed() {
+    let diff = changed().tflock(None, ["diff", "--format", "markdown"]).ended_with(0);
+    assert_picture("comment", &comment(&diff.stdout));
+}
+
+#[test]
+fn the_picture_of_a_monorepo_shows_what_is_printed() {
+    let entry = |provider: &str, version: &str| {
+        format!("provider \"registry.terraform.io/hashicorp/{provider}\" {{\n  version = \"{version}\"\n}}\n")
+    };
+    let monorepo = Workspace::with_files(&[]).env("COLUMNS", &COLUMNS.to_string());
+    for (root, aws) in [("network", "6.2.0"), ("cluster", "6.2.0"), ("database", "6.1.0"), ("legacy", "5.100.0")] {
+        for stage in ["staging", "production"] {
+            let random = if root == "database" { entry("random", "3.7.2") } else { String::new() };
+            let text = EMPTY_LOCK.to_owned() + "\n" + &entry("aws", aws) + "\n" + &random;
+            monorepo.write(&format!("{stage}/{root}/.terraform.lock.hcl"), &text);
+        }
     }
-    let kept = std::fs::read_to_string(PICTURE).unwrap_or_default();
-    assert!(kept == drawn, "docs/terminal.svg is not what is printed: UPDATE=1 draws it again");
+    let list = monorepo.tflock(None, ["--color", "always", "list", "-r"]).ended_with(0);
+    assert_picture("list", &picture(&format!("$ tflock list -r\n{}", list.stdout)));
 }
