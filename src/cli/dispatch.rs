@@ -26,7 +26,9 @@ fn in_root_modules_below(recursive: &mut bool, services: &Services<'_>) -> impl 
     *recursive |= implied;
     move |mut outcome| {
         if implied {
-            outcome.notes.push("this directory is no root module: working in those below, as with -r".to_owned());
+            outcome.notes.push(
+                "this directory is not a root module: working in the root modules below it, as with -r".to_owned(),
+            );
         }
         outcome
     }

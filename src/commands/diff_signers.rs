@@ -62,7 +62,7 @@ fn confirm(signer: &Signer) -> &'static str {
 
 fn unknown(change: &Change, signer: &Signer) -> Option<String> {
     let version = &change.new.as_ref()?.version;
-    Some(format!("{} {version} is {}, and no signer is remembered for it any more", change.address, by(signer)))
+    Some(format!("{} {version} is {}, and its signer is no longer remembered", change.address, by(signer)))
 }
 
 #[cfg(test)]

@@ -240,7 +240,7 @@ fn none_below(start: &Path, unlocked: Unlocked) -> Error {
     } else {
         let hint =
             "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider";
-        ("no directory has a lock file", hint)
+        ("no directory has a lock file that Git does not ignore", hint)
     };
     let message = format!("there is no root module in or below {}: {lacks}", shown(start));
     Error::new(ErrorKind::NotFound, message).hint(hint)

@@ -22,7 +22,7 @@ pub enum GitError {
     UnknownName { name: String, shallow: bool, remote: Option<String>, near: Option<String> },
     #[error("{name:?} may mean {}", candidates.join(" or "))]
     AmbiguousName { name: String, candidates: Vec<String> },
-    #[error("the clone is too shallow: where {old:?} and {new:?} part is not in it")]
+    #[error("the clone is too shallow: it lacks the commit where {old:?} and {new:?} diverge")]
     TooShallow { old: String, new: String },
     #[error("{old:?} and {new:?} have no common ancestor")]
     NoMergeBase { old: String, new: String },
@@ -30,7 +30,7 @@ pub enum GitError {
     Partial,
     #[error("git {task} did not end within {} s", limit.as_secs())]
     TooSlow { task: String, limit: Duration },
-    #[error("git {task} answers with more than {most} bytes")]
+    #[error("git {task} printed more than {most} bytes")]
     TooLarge { task: String, most: u64 },
     #[error("git {task} failed: {reason}")]
     Failed { task: &'static str, reason: String },

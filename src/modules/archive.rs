@@ -216,7 +216,7 @@ impl Archive {
 /// What a proxy or a login form answers.
 fn page(url: &Url) -> Error {
     let shown = ShownUrl::new(url);
-    let message = format!("cannot fetch the module from {shown}: a page came in place of an archive");
+    let message = format!("cannot fetch the module from {shown}: the server sent a page instead of an archive");
     Error::new(ErrorKind::Unavailable, message)
         .about_url(shown.as_str())
         .hint("a proxy or login page may have answered")

@@ -376,7 +376,7 @@ fn a_shallow_clone_is_told_how_to_be_deepened() {
     clone("two", &["--depth", "1", "--no-single-branch"]);
     let run = gate("two", "origin/main").ended_with(2);
     insta::assert_snapshot!(run.filtered(&run.stderr), @r#"
-    error: the clone is too shallow: where "origin/main" and "HEAD" part is not in it
+    error: the clone is too shallow: it lacks the commit where "origin/main" and "HEAD" diverge
       help: fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI
       help: or here: `git fetch --unshallow`
     "#);

@@ -147,7 +147,8 @@ impl CompletionsArgs {
     /// The shell that was named, else that of the variable `SHELL`.
     pub(super) fn shell(&self, variable: Option<&str>) -> Result<Shell, Error> {
         let unknown = || {
-            let error = Error::new(ErrorKind::Usage, "the variable SHELL names no shell that there is a script for");
+            let error =
+                Error::new(ErrorKind::Usage, "there is no completion script for the shell in the variable SHELL");
             error.hint("name the shell: `tflock completions bash`")
         };
         self.shell.or_else(|| Shell::from_shell_path(variable?)).ok_or_else(unknown)

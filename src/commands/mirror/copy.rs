@@ -268,6 +268,6 @@ fn mirrored(args: &MirrorArgs, key: PackageKey, copied: &Copied, first: bool) ->
 fn absent(key: &PackageKey) -> Error {
     let PackageKey { address, version, platform } = key;
     let message = format!("provider {address} {version} is not available for {platform}");
-    let hint = "where the package is not needed, name the platform under optional_platforms in .tflock.hcl";
+    let hint = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
     Error::new(ErrorKind::NotFound, message).hint(hint)
 }

@@ -81,7 +81,7 @@ fn against(change: &Change) -> Vec<String> {
         reasons.push("a checksum of the old version is recorded for the new one, which does not have it".to_owned());
     }
     match (change.standing, &change.signer) {
-        (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is not signed any more".to_owned()),
+        (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is no longer signed".to_owned()),
         (Standing::Refused, _) => reasons.push("its signer is not among those that may sign this provider".to_owned()),
         _ => {}
     }
@@ -131,7 +131,7 @@ fn upgraded(change: &Change) -> (String, String) {
         }
         Some(Distance::Minor) => "A minor version adds features and should keep what was there.",
         Some(Distance::Patch) => "A patch should only fix what was wrong.",
-        Some(Distance::Tag) | None => "Only the part behind the numbers differs: a pre-release, or another build.",
+        Some(Distance::Tag) | None => "Only the part after the numbers differs: a pre-release, or another build.",
     };
     texts("A newer release was selected.", consequence)
 }

@@ -45,12 +45,12 @@ fn taken_over(addr: &ProviderAddr, lock: &LockFile, dialect: Dialect) -> Option<
         return None;
     }
     let message = format!(
-        "tofu takes the entry of {addr} for one of {own} too: `tofu init -lockfile=readonly` refuses the file, and `tofu \
+        "tofu reads the entry of {addr} as one of {own} too: `tofu init -lockfile=readonly` refuses the file, and `tofu \
          providers lock` adds an entry for {own} that pins nothing"
     );
     let finding = Finding::new(Rule::InitChanges, message).about(addr);
     Some(finding.remedied_by(
-        "Where registry.opentofu.org has the provider, leave the host out of its source address; `tflock lock --prune` removes what `tofu providers lock` added.",
+        "If registry.opentofu.org has the provider, leave the host out of its source address; `tflock lock --prune` removes what `tofu providers lock` added.",
     ))
 }
 

@@ -60,9 +60,7 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
             (None, Some(new)) => {
                 (Rule::PinAdded, format!("{pattern} is pinned to {}; before, it was not pinned", told(new)))
             }
-            (Some(old), None) => {
-                (Rule::PinRemoved, format!("{pattern} is not pinned any more; before, to {}", told(old)))
-            }
+            (Some(old), None) => (Rule::PinRemoved, format!("{pattern} is no longer pinned; before, to {}", told(old))),
             (None, None) => continue,
         };
         changes.push(PinChange { rule, message, block });

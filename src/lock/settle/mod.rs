@@ -173,7 +173,7 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
             None if facts.release.signer.is_none() => format!("the source has no package of it for {platform}"),
             None => format!("no version of {addr} has a package for {platform}"),
         };
-        let optional = "where the package is not needed, name the platform under optional_platforms in .tflock.hcl";
+        let optional = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
         errors.push(Error::new(ErrorKind::NotFound, message).hint(hint).hint(optional));
     }
     if !facts.supported_protocol {

@@ -155,7 +155,7 @@ fn a_page_is_no_archive() {
         let registry = widget().document("/r/a.tar.gz", media_type, page);
         for rest in ["a.tar.gz".to_owned(), format!("a.tar.gz?checksum=sha256:{}", sha256(b"x"))] {
             let unknown = call(&registry, &rest).tflock(&registry, LOCK).ended_with(4);
-            assert!(unknown.stderr.contains("a page came in place of an archive"), "{unknown}");
+            assert!(unknown.stderr.contains("the server sent a page instead of an archive"), "{unknown}");
         }
     }
 }

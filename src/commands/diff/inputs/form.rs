@@ -127,7 +127,7 @@ fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
         Err(reason) => {
             let hint = match reason {
                 GitError::Start(_) => "revisions are compared by git, which cannot be started: install it",
-                _ => "revisions are those of a git working tree: run in a clone, or name two files",
+                _ => "revisions need a git working tree: run in a clone, or name two files",
             };
             Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text).hint(hint)
         }

@@ -128,11 +128,12 @@ impl Reader<'_> {
     }
 
     fn report_unknown(&mut self, offset: usize, (what, name): (&str, &str), place: &Place) {
-        let suggestion = nearest(name, place.attributes.iter().chain(place.blocks).copied());
+        let known = || place.attributes.iter().chain(place.blocks).copied();
+        let suggestion = nearest(name, known());
         let meant = did_you_mean(suggestion);
         let problem = Problem::from(format!("there is no {what} {name:?} {}{meant}", place.name));
-        let section = format!("see the section on {} in the README for what there is", self.file_name);
-        self.report(offset, if suggestion.is_none() { problem.hint(section) } else { problem });
+        let expected = || format!("write one of: {}", known().collect::<Vec<_>>().join(", "));
+        self.report(offset, if suggestion.is_none() { problem.hint(expected()) } else { problem });
     }
 
     fn report_type(&mut self, value: &Expression, name: &str, wanted: &str) {

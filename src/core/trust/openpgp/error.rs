@@ -16,7 +16,7 @@ pub enum SignatureError {
     Armored,
     #[error("the signature is malformed: {0}")]
     Malformed(String),
-    #[error("the signature bears {0}, which is marked critical and not known: terraform refuses it too")]
+    #[error("the signature has {0}, which is marked critical and unknown: terraform refuses it too")]
     Critical(String),
     #[error("the signature is dated before the signing key {0} was made")]
     Predates(Fingerprint),
