@@ -24,7 +24,6 @@ use crate::finding::{LineIndex, Position};
 
 pub struct Reader<'a> {
     lines: LineIndex<'a>,
-    file_name: &'static str,
     errors: Vec<(Position, Problem)>,
 }
 
@@ -70,7 +69,7 @@ pub fn read<T>(
     read: impl FnOnce(&mut Reader<'_>, &Body) -> T,
 ) -> Result<T, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader { lines: LineIndex::new(text), file_name, errors: Vec::new() };
+    let mut reader = Reader { lines: LineIndex::new(text), errors: Vec::new() };
     let read = match parse_body(text) {
         Ok(body) => Some(read(&mut reader, &body)),
         Err(error) => {
