@@ -1,4 +1,4 @@
-//! Locks on directories, by which runs at the same time keep out of each other's way.
+//! Locks on directories, for concurrent runs.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use super::atomic::{StoreError, failed};
 
-/// A lock on a directory: while it lives, no other run holds one to write.
+/// A lock on a directory: while it lives, no other run has the lock for writing.
 ///
-/// Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary directory). It is held
-/// while files are read or written, never during a request, and none waits for another while it holds one; except in
-/// the package store, where a run downloads what others wait for, and all take the locks in one order.
+/// It creates no file in the directory: the directory itself is locked (on Windows, a file in the temporary directory). A
+/// run keeps it while it reads or writes files, never during a request, and never waits for a second lock; except in the
+/// package store, where runs wait for another run's download, and all take the locks in one order.
 #[derive(Debug)]
 pub struct DirectoryLock {
     /// Closing it gives the lock back. Where the file system knows no locks it means none.

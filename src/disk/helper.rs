@@ -75,7 +75,7 @@ impl HelperProgram {
         }
     }
 
-    /// Asks for the token of a host, and waits for the answer at most as long as allowed.
+    /// Runs the helper to get the token of a host, for at most `limit`.
     pub fn token(&self, host: &Hostname, limit: Duration) -> Result<Option<Secret>, HelperError> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).args(["get", host.as_ascii()]);
@@ -92,7 +92,7 @@ impl HelperProgram {
     }
 }
 
-/// Asks a credentials helper of Docker, a program on the `PATH`, about a server; none if it has no credentials for it.
+/// Runs a credentials helper of Docker, a program on the `PATH`; `None` if it has no credentials for the server.
 ///
 /// Source: `github.com/docker/docker-credential-helpers`, `client`.
 pub fn docker_credential(program: &str, server: &str, limit: Duration) -> Result<Option<Vec<u8>>, String> {
@@ -129,7 +129,7 @@ fn run(
     }
     let answer = wait(&mut child, limit);
     if answer.is_none() {
-        // It may be gone by now; either way it is not waited for any longer.
+        // It may have ended by now, so errors are ignored.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -149,7 +149,7 @@ fn newest(dirs: &[PathBuf], name: &str) -> Option<PathBuf> {
     versioned.max().map(|(_, path)| path)
 }
 
-/// The exit status and both outputs; none if they are not complete in time.
+/// The exit status and both outputs; `None` after a timeout.
 fn wait(child: &mut Child, limit: Duration) -> Option<(ExitStatus, Vec<u8>, Vec<u8>)> {
     const TICK: Duration = Duration::from_millis(5);
     let stdout = read_aside(child.stdout.take());
@@ -157,7 +157,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<(ExitStatus, Vec<u8>, Vec<
     let mut left = limit;
     loop {
         if let Ok(Some(status)) = child.try_wait() {
-            // The outputs end with the program, unless a process it started holds them open.
+            // The outputs end with the program, unless a process that it started keeps them open.
             return Some((status, stdout.recv_timeout(left).ok()?, stderr.recv_timeout(left).ok()?));
         }
         left = left.checked_sub(TICK)?;
@@ -165,7 +165,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<(ExitStatus, Vec<u8>, Vec<
     }
 }
 
-/// Reads a pipe on a thread of its own, so that a full one never blocks the program.
+/// Reads a pipe on a thread of its own, so a full one never blocks the program.
 fn read_aside(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

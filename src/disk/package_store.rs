@@ -4,8 +4,8 @@
 //! CACHE/packages/v1/HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/H1/     H1: the digest of the package's `h1:`, in hex
 //! ```
 //!
-//! An entry is complete or absent: it is unpacked next to its place and renamed. It is only a copy: whoever uses an entry
-//! hashes it first, since another program may have changed it. Its files are read-only, because root modules link to them.
+//! An entry is complete or absent: it is unpacked next to its place and renamed. It is hashed before each use,
+//! since another program may have changed it. Its files are read-only, because root modules link to them.
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -7,10 +7,10 @@ use super::atomic::{new_file, put_in_place};
 use crate::path::links;
 use crate::path::worktree;
 
-/// Writes a report whole, in the place of what stood there.
+/// Writes a report. A regular file is replaced atomically.
 ///
-/// A symbolic link in a git working tree is replaced and not written through, since whoever wrote the tree chose where it
-/// leads. Elsewhere, as for `/dev/stdout`, it is the user's own.
+/// In a git working tree a symbolic link is replaced, not followed, since the author of the tree chose its target. Elsewhere,
+/// such as for `/dev/stdout`, the link is the user's own and is followed.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     // A device of Windows, such as NUL, is one in every directory.
     if std::path::absolute(path).is_ok_and(|place| place.to_string_lossy().starts_with(r"\\.\")) {

@@ -8,12 +8,12 @@ use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::path::shown;
 
-/// The bytes of a file; none if there is no such file.
+/// `None` if there is no such file.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     files::read(path).map_err(|reason| unreadable(ErrorKind::Disk, path, &reason))
 }
 
-/// The bytes of what a user named on the command line, even a pipe; none if there is no such file.
+/// Reads a path from the command line, which may be a pipe; `None` if there is no such file.
 pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match files::read_named(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -22,7 +22,7 @@ pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
-/// The text of a file of ours, which is UTF-8; none if there is no such file. Errors name it as `named`.
+/// Reads one of tflock's own files, in UTF-8; `None` if there is no such file. Errors show it as `named`.
 pub fn read_text(path: &Path, named: &Path, kind: ErrorKind) -> Result<Option<String>, Error> {
     let Some(bytes) = files::read(path).map_err(|reason| unreadable(kind, named, &reason))? else { return Ok(None) };
     String::from_utf8(bytes).map(Some).map_err(|_| unreadable(kind, named, &"it is not UTF-8 text"))
@@ -32,12 +32,12 @@ fn unreadable(kind: ErrorKind, path: &Path, reason: &dyn Display) -> Error {
     Error::new(kind, format!("cannot read {}: {reason}", shown(path))).in_file(path)
 }
 
-/// True if there is something, even a link that leads nowhere.
+/// True even for a broken link.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// The names in a directory, as far as they are UTF-8; none if it cannot be read.
+/// The names in a directory that are UTF-8; empty if it cannot be read.
 pub fn names_in(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()

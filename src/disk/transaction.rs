@@ -1,8 +1,8 @@
 //! Several files that are replaced together: configuration, lock file and trust file.
 //!
-//! All new files are written and flushed next to the old ones before the first one is renamed, so that whatever can fail
-//! usually fails while nothing has changed. Each rename is atomic: after a kill at any moment every file is the old one
-//! or the new one, and the new ones are the first of the list.
+//! All new files are written and flushed next to the old ones before the first one is renamed, so most failures
+//! happen while nothing has changed. Each rename is atomic: after a kill at any moment every file is the old one or the
+//! new one, and the new ones are the first of the list.
 //!
 //! The caller's order makes a second run complete what a first one left: the trust file, then the lock files, then
 //! configuration. A pin without an entry in a lock file is a known signer, no more. An entry that configuration does not
@@ -32,8 +32,8 @@ pub enum Expected<'a> {
 
 /// Replaces files, or creates them, in the order of the list; see [`super::atomic::store`] for each.
 ///
-/// A file that holds its new bytes already is not touched, whatever was expected of it: so a second run goes on. Gives
-/// what became of each. The caller holds the lock on `directory`, in which what killed runs left is swept away first.
+/// A file that already has its new bytes is not touched, whatever `was` says, so a second run can complete the first.
+/// The caller must have locked `directory`; leftovers of killed runs are removed from it first.
 pub fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> Result<Vec<Stored>, StoreError> {
     super::atomic::sweep(directory);
     let staged: Vec<_> = files

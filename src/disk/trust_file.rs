@@ -23,7 +23,7 @@ pub fn locate(root: &Place) -> Result<PathBuf, Error> {
     }
 }
 
-/// Makes sure that trust files stand at the tops of working trees only; outside of git each root module has its own.
+/// Refuses a trust file below the top of a working tree; outside of git each root module has its own.
 pub fn only_at_tops(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Error> {
     for second in paths {
         let place = worktree::absolute(second.parent().unwrap_or(Path::new("")));
@@ -44,10 +44,9 @@ pub fn store(path: &Path, text: &str) -> Result<bool, Error> {
     Ok(atomic::store(path, text.as_bytes(), MODE, &worktree::boundary(within))? == Stored::Written)
 }
 
-/// Keeps other runs from writing the trust file, from reading it to writing it; what killed runs left next to it is swept
-/// away.
+/// Locks the trust file for a read and a write, and removes leftovers of killed runs next to it.
 ///
-/// Whoever holds it must not hold the lock on a root module, which may be the same directory.
+/// The caller must not have the lock on a root module, which may be the same directory.
 pub fn guard(path: &Path) -> Result<DirectoryLock, Error> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let lock = DirectoryLock::acquire(directory)?;
@@ -55,7 +54,7 @@ pub fn guard(path: &Path) -> Result<DirectoryLock, Error> {
     Ok(lock)
 }
 
-/// Pins in two places would contradict each other one day.
+/// Two trust files could contradict each other.
 fn second_file(first: &Path, second: &Path) -> Error {
     let (first_shown, second_shown) = (shown(first), shown(second));
     let message = format!("{second_shown} is a second trust file; the one of this working tree is {first_shown}");

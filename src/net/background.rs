@@ -1,4 +1,4 @@
-//! The threads on which servers are asked.
+//! The threads that contact servers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,14 +7,14 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::error::{Error, ErrorKind};
 
-/// The only runtime of a run, so that all its questions share connections; built when the first one is asked.
+/// The only runtime of a run, so all requests share connections; built on first use.
 #[derive(Debug, Default)]
 pub struct Background {
     runtime: OnceLock<Result<Runtime, Error>>,
     over: Shutdown,
 }
 
-/// Tells whether a run is over, so that what fails from then on fails because its threads end.
+/// Set when a run ends, to distinguish failures caused by stopping its threads from real ones.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown(Arc<AtomicBool>);
 
@@ -29,17 +29,16 @@ impl Shutdown {
 }
 
 impl Background {
-    /// Works until there is an answer or Ctrl-C.
+    /// Runs until `work` completes or the user presses Ctrl-C.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
         self.runtime()?.block_on(or_interrupted(work, self.over.clone()))
     }
 
-    /// Whether the run is over, to be asked at any time.
     pub fn over(&self) -> Shutdown {
         self.over.clone()
     }
 
-    /// Begins work, and hands over later what comes of it, or as an error what [`Self::run`] would have told.
+    /// Starts work and passes its result, or the error of [`Self::run`], to `done`.
     pub fn begin<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -65,7 +64,7 @@ impl Background {
 async fn or_interrupted<T>(work: impl Future<Output = T>, over: Shutdown) -> Result<T, Error> {
     tokio::select! {
         answer = work => Ok(answer),
-        // An error means that there is no such signal here; then nothing interrupts.
+        // `ctrl_c` fails where the signal cannot be caught; then the work is not interrupted.
         Ok(()) = tokio::signal::ctrl_c() => {
             over.tell();
             Err(Error::new(ErrorKind::Interrupted, "interrupted; no lock file was changed"))
@@ -75,7 +74,7 @@ async fn or_interrupted<T>(work: impl Future<Output = T>, over: Shutdown) -> Res
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // What is still under way, such as the hashing of an archive, must not hold up the end of a run.
+        // Work in progress, such as hashing an archive, must not delay the end of a run.
         self.over.tell();
         if let Some(Ok(runtime)) = self.runtime.take() {
             runtime.shutdown_background();

@@ -1,4 +1,4 @@
-//! Hosts that do not answer are not contacted any more in a run, over HTTP or by git.
+//! Stops contacting a host, over HTTP or with git, once it has failed to answer several requests in a run.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,11 +7,11 @@ use url::Url;
 
 use super::error::Fault;
 
-/// So many requests in a row without an answer, each with all its attempts, and a host counts as down for the run: a
-/// lock file may name thousands of providers of a host that stalls.
+/// A host is down after this many unanswered requests in a row, each with all its retries: a lock file may name
+/// thousands of providers of a host that stalls.
 const MOST: u32 = 4;
 
-/// How often each host and port gave no answer since it gave the last one.
+/// By host and port: the number of unanswered requests since the last answer.
 #[derive(Debug, Default)]
 pub(super) struct CircuitBreaker(Mutex<HashMap<String, u32>>);
 
@@ -25,12 +25,12 @@ impl CircuitBreaker {
         }
     }
 
-    /// Takes in how a request ended; none for an answer of any kind.
+    /// Records how a request ended; `fault` is `None` after a usable answer.
     pub(super) fn ended(&self, url: &Url, fault: Option<&Fault>) {
         let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match fault {
             Some(fault) if fault.is_silence() => *silent.entry(url.authority().to_owned()).or_default() += 1,
-            // It was not asked.
+            // No request was sent.
             Some(Fault::Down) => {}
             _ => drop(silent.remove(url.authority())),
         }

@@ -121,7 +121,7 @@ impl RunBudget {
         Ok(self.time_left()?.min(HELPER_PATIENCE))
     }
 
-    /// Takes note of how a request ended; no fault for an answer of any kind.
+    /// Records how a request ended; `fault` is `None` after a usable answer.
     pub(crate) fn ended(&self, url: &Url, fault: Option<&Fault>) {
         self.breaker.ended(url, fault);
     }

@@ -29,10 +29,10 @@ const MAX_CHALLENGE: usize = 4096;
 /// The most redirects of service discovery. Source: `maxRedirects` of terraform-svchost.
 const MAX_DISCOVERY_REDIRECTS: usize = 3;
 
-/// Asks servers. Cheap to clone; all clones share connections and permits.
+/// An HTTP client. Cheap to clone; all clones share connections and permits.
 ///
-/// Nothing is set up before the first request, so that a run that asks nothing pays nothing. All requests of a client
-/// must come from one runtime.
+/// Set up on the first request, so a run without requests pays nothing. All requests of a client must come from one
+/// runtime.
 #[derive(Debug, Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -53,12 +53,12 @@ struct Inner {
 }
 
 impl Client {
-    /// A client with these options, which reports nothing of what it does.
+    /// A client that reports no events.
     pub fn new(options: ClientOptions) -> Self {
         Self::watched(options, Watch::default(), Arc::default())
     }
 
-    /// A client that tells what it does, and spends from the budget of a run.
+    /// A client that reports its events, and spends from the budget of a run.
     pub fn watched(options: ClientOptions, watch: Watch, budget: Arc<RunBudget>) -> Self {
         Self::of(options, watch, budget, false)
     }
@@ -78,8 +78,8 @@ impl Client {
         Self { inner: Arc::new(inner) }
     }
 
-    /// A client that waits for so long only, and asks once. It spends from the same budget, but how long others may wait for a
-    /// host that is slow for it says nothing.
+    /// A client with a timeout of `patience` and no retries. It spends from the same budget, but its timeouts do not mark a
+    /// host as down for other clients.
     #[must_use]
     pub fn impatient(&self, patience: Duration) -> Self {
         let options = self.inner.options.clone();
@@ -87,12 +87,10 @@ impl Client {
         Self::of(options, Watch::default(), Arc::clone(self.budget()), true)
     }
 
-    /// The options it was made with.
     pub fn options(&self) -> &ClientOptions {
         &self.inner.options
     }
 
-    /// What the run may still spend.
     pub(crate) fn budget(&self) -> &Arc<RunBudget> {
         &self.inner.budget
     }
@@ -103,11 +101,11 @@ impl Client {
 
     /// Reads a whole document.
     ///
-    /// Asks again after failures that may pass: no connection, no answer in time, a body cut short, 429, 5xx but 501.
+    /// Retries after transient failures: no connection, a timeout, a truncated body, 429, 5xx except 501.
     pub async fn document(&self, ask: &Ask) -> Result<Document, NetError> {
         let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
         loop {
-            // On the heap: it is large, and every question that waits for it would be as well.
+            // On the heap: the future is large, and would make that of every caller as large.
             match Box::pin(self.attempt(ask)).await {
                 Ok(document) => {
                     self.ended(&ask.url, None);
@@ -121,7 +119,7 @@ impl Client {
         }
     }
 
-    /// Remembers how a request ended, with all its attempts.
+    /// Records how a request ended, after all its retries.
     pub(super) fn ended(&self, url: &Url, fault: Option<&Fault>) {
         if !self.inner.is_impatient {
             self.inner.budget.ended(url, fault);

@@ -54,7 +54,7 @@ impl fmt::Display for Service {
 pub struct ServiceMap {
     host: Hostname,
     base: Url,
-    /// Ids with their texts; none where the value is no text.
+    /// By service ID; `None` if the value is not a string.
     services: BTreeMap<String, Option<String>>,
     configured: bool,
 }
@@ -79,7 +79,7 @@ pub enum DiscoveryError {
     Host(Hostname),
 }
 
-/// Asks each host once a run what it offers; failures are remembered too.
+/// Runs service discovery once per host and run; failures are remembered too.
 #[derive(Debug)]
 pub struct Discovery {
     client: Client,
@@ -114,7 +114,7 @@ impl Discovery {
         if let Some(services) = self.configured.get(host) {
             return Ok(Arc::new(ServiceMap::configured(host, url, services)));
         }
-        // A helper that fails is told where the token is needed; here it may not be.
+        // Discovery may need no token: a helper that fails is reported where the token is needed.
         let token = self.credentials.token(host).await.unwrap_or_default();
         let ask = Ask::new(url, Kind::Discovery).token(token).header("Accept", "application/json");
         let map = match self.client.document(&ask).await {

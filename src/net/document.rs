@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::settings::Secret;
 
-/// The kinds of document; each has its bound, which holds after decompression.
+/// The kinds of document, each with its size limit, which applies after decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `/.well-known/terraform.json`: 1 MiB.
@@ -34,7 +34,6 @@ impl Kind {
     }
 }
 
-/// What shows who asks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Authorization {
     /// A token.

@@ -6,7 +6,7 @@
 //! ```ignore
 //! let mut download = client.download(&url);
 //! loop {
-//!     let mut body = download.open().await?;     // asks again by itself until an answer begins
+//!     let mut body = download.open().await?;     // retries by itself until an answer begins
 //!     match hash(&mut body).await {              // `body.fill(&mut buffer)` until it says `false`
 //!         Ok(hashes) => break hashes,
 //!         Err(broken) => download.again(broken).await?, // waits, or gives the error back
@@ -61,7 +61,7 @@ impl Download {
         self
     }
 
-    /// Asks for the archive, again if need be, until an answer of success begins.
+    /// Requests the archive, with retries, until a successful answer begins.
     pub async fn open(&mut self) -> Result<Body, NetError> {
         loop {
             match Box::pin(self.client.open(&self.ask)).await {

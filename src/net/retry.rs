@@ -1,4 +1,4 @@
-//! When to ask again.
+//! When to retry a request.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::client::Client;
 use super::error::{Fault, NetError};
 use super::watch::{Doing, Watch};
 
-/// The longest that a server's `Retry-After` is waited for.
+/// The longest `Retry-After` that is honoured; a longer one is an error.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The longest delay of our own.
@@ -22,8 +22,8 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// At most `times` further attempts: the first after `first_delay`, each later one after twice as long, up to 30 s,
-    /// with up to as much again at random, so that many clients do not come back at once.
+    /// At most `times` retries: the first after `first_delay`, each later one after twice as long, up to 30 s. Jitter of up
+    /// to the same length keeps many clients from returning at once.
     pub(super) fn new(first_delay: Duration, times: u32) -> Self {
         let delays = ExponentialBuilder::new()
             .with_min_delay(first_delay)
@@ -41,7 +41,7 @@ impl Retry {
         Ok(())
     }
 
-    /// Apart from the waiting, whose future would have to hold the error as well.
+    /// A separate function, so the future that sleeps does not also store the error.
     fn told_delay(&mut self, error: NetError, watch: &Watch) -> Result<Duration, NetError> {
         let told = error.clone();
         let delay = self.delay(error)?;
@@ -68,7 +68,7 @@ impl Retry {
 
 /// The meaning of `Retry-After`: seconds, or a date, which is compared with the answer's own `Date`.
 ///
-/// The server's clock is the one that the date was made with, and ours need not be right.
+/// The server made both dates with the same clock; the local clock may be wrong.
 pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {

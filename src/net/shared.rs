@@ -1,4 +1,4 @@
-//! One job per key, one answer for all who ask.
+//! One job per key, with one answer shared by all callers.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 
-/// Runs one job per key; later askers wait for the first answer and share it.
+/// Runs one job per key; later callers wait for its answer and share it.
 ///
-/// A failure is an answer too: with a `Result` as value a dead host is asked once a run. If the asker whose job runs
-/// goes away, the next one runs its own.
+/// With a `Result` as value, failures are shared too, so a dead host is contacted once per run. If the caller whose job
+/// is running is dropped, the next caller runs its own job.
 #[derive(Debug)]
 pub struct Shared<K, V> {
     cells: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
@@ -22,14 +22,13 @@ impl<K, V> Default for Shared<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Shared<K, V> {
-    /// No answers yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The answer for a key; runs the job only if there is none and none is under way.
+    /// The answer for a key; runs the job only if there is no answer yet and no other job is running.
     pub async fn answer(&self, key: K, job: impl Future<Output = V>) -> V {
-        // Nothing is done under the lock that could leave the map half changed.
+        // A poisoned lock is safe to use: no code under it can leave the map half changed.
         let cell = self.cells.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
         cell.get_or_init(|| job).await.clone()
     }

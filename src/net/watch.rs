@@ -1,4 +1,4 @@
-//! What a client tells while it works, to whoever watches.
+//! Events that a client reports while it works.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,11 @@ use std::time::Duration;
 use super::error::NetError;
 use super::redact::ShownUrl;
 
-/// Something that a client is about to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Doing {
-    /// It asks for this, after a redirect too.
+    /// It sends a request, possibly after a redirect.
     Asking(ShownUrl),
-    /// It will ask again after this long.
+    /// It will retry after this delay.
     Again(NetError, Duration),
 }
 
@@ -21,7 +20,6 @@ pub enum Doing {
 pub struct Watch(Option<Arc<dyn Fn(Doing) + Send + Sync>>);
 
 impl Watch {
-    /// Everything is told to a callback.
     pub fn by(callback: impl Fn(Doing) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(callback)))
     }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Lines end with a line feed; entries are in the order of their `ZH`, each archive once: the same index gives the same
-//! file. Only what was computed here is exported, and whoever imports it holds it for a report. Signed documents are not
-//! exported: keys that an import brings along would vouch for it.
+//! file. Only entries that were computed here are exported; the importing cache marks them as imported. Signed documents
+//! are not exported: an import could attest its own entries with the keys in them.
 
 use std::fmt::Write as _;
 
@@ -91,7 +91,7 @@ pub fn encode_line(entry: &IndexEntry) -> String {
     format!("{} {} {}", entry.zh, entry.h1.to_base64(), entry.size)
 }
 
-/// The entry of one line, as an imported one; none if it is no entry, or not written as [`encode_line`] does.
+/// The entry of one line, as an imported one; `None` if it is not exactly what [`encode_line`] writes.
 pub fn decode_line(line: &[u8]) -> Option<IndexEntry> {
     let line = std::str::from_utf8(line).ok()?;
     let mut fields = line.split(' ');

@@ -1,13 +1,13 @@
 //! The user's cache: facts about archives, and the signed documents that name them.
 //!
-//! - The index, `zh → (h1, size)`: a function of the archive, so that an entry never goes stale.
+//! - The index, `zh → (h1, size)`: a function of the archive, so an entry never goes stale.
 //! - Documents by their digest: SHA256SUMS, signatures, lists of keys.
 //! - Release records: which documents a release had when it was last seen, and which platform each archive is for. They
-//!   are hints; whoever uses one must check the documents again.
+//!   are hints; the caller must check the documents again.
 //!
-//! Nothing here is an authority on who vouches for what, and nothing of it is needed: whatever is missing, damaged or
-//! contradictory counts as absent. Writing waits for [`Cache::flush`], so that a run that fails leaves no trace but the
-//! old facts. Several runs may read and write at once.
+//! The cache proves nothing about signers, and a run can do without it: a missing, damaged or contradictory entry counts
+//! as absent. Nothing is written before [`Cache::flush`], so a run that fails leaves the cache unchanged. Several runs may
+//! read and write at once.
 
 mod advisories;
 mod document;
@@ -120,7 +120,7 @@ impl Cache {
         self.entry(zh, Origin::Computed)
     }
 
-    /// The same from entries that were imported: reported by whoever made the export, not computed here.
+    /// The same from entries that were imported: reported by the export, not computed here.
     pub fn imported_h1_of(&self, zh: &Sha256Digest) -> Option<(PackageHash, u64)> {
         self.entry(zh, Origin::Imported)
     }
@@ -195,7 +195,7 @@ impl Cache {
         let index = state.index.flush(&folder);
         drop(state);
         let documents = documents.iter().map(|(digest, bytes)| document::store(&folder, digest, bytes));
-        // Records come last, so that they never name documents that are not there.
+        // Records come last, so they never name documents that are missing.
         let releases = releases.values().map(|record| release::store(&folder, record));
         let programs = programs.values().map(|record| programs::store(&folder, record));
         [index].into_iter().chain(documents).chain(releases).chain(programs).fold(Ok(()), Result::and)

@@ -34,8 +34,8 @@ pub struct ReleaseRecord {
     pub packages: Vec<ReleasePackage>,
     /// What lock files were written by, under this version.
     pub locked: Locked,
-    /// True if what the registry reported of packages when it was last asked contradicted the checksums or the archives:
-    /// then it is to be asked again before anything counts as settled.
+    /// True if the registry's last answer about packages contradicted the checksums or the archives: then the registry must
+    /// be queried again before the release counts as settled.
     pub disputed: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Copies of packages into a directory, each checked before it takes its name.
 //!
-//! What lock files record is copied, and of that only what its source has signed, if it has.
+//! Only packages that a lock file records are copied; where the source has signed checksums, the package must match them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,56 +27,55 @@ use crate::source::{MirrorPackage, Miss};
 
 #[derive(Debug, Clone)]
 pub struct CopyOrder {
-    /// Where it goes, under its conventional name.
+    /// The package gets its conventional name in it.
     pub directory: PathBuf,
     pub rules: Rules,
     /// The hashes that lock files record of the release: one of them must be the package's.
     pub recorded: PackageHashes,
 }
 
-/// One package that is only read.
+/// An order to hash one package without keeping a copy.
 #[derive(Debug, Clone)]
 pub struct ReadOrder {
-    /// The rules that its release is judged by.
     pub rules: Rules,
     /// The hashes that lock files record of the release: one of them must be the package's.
     pub recorded: PackageHashes,
 }
 
-/// The `h1:` of a package that was read; none if the source has no such package.
+/// The `h1:` of the package; `None` if the source has no such package.
 pub type ReadAnswer = Result<Option<PackageHash>, Refusal>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
     pub file_name: String,
-    /// Shutdown its bytes.
+    /// The hash of the archive.
     pub zh: PackageHash,
-    /// Shutdown its files, as lock files record it.
+    /// The hash of the files in the archive.
     pub h1: PackageHash,
     pub size: u64,
     pub fate: Fate,
-    /// What its source has signed of the release; none of a mirror without copies of that.
+    /// `None` for a mirror without signed checksums.
     pub signed: Option<SignedDigests>,
 }
 
-/// The documents that were signed of a release, by the digests under which the cache of the run has them.
+/// The digests by which the run's cache has the signed documents of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignedDigests {
     pub sums: Sha256Digest,
     pub signature: Option<Sha256Digest>,
-    /// The keys that their source lists.
+    /// The list of signing keys.
     pub keys: Option<Sha256Digest>,
 }
 
-/// What came of one order; none if the source has no such package.
+/// `None` if the source has no such package.
 pub type CopyAnswer = Result<Option<Copied>, Refusal>;
 
-/// Where a package is, and what it is held to.
+/// Where a package is, and what it is checked against.
 struct Located {
     place: Place,
-    /// Its digest, where a signed list gives it.
+    /// From the registry's signed checksums; `None` for a mirror.
     digest: Option<Sha256Digest>,
-    /// The release by the signed list; none where the digest says it all.
+    /// The release by the mirror's signed checksums, if it has them; `None` for a registry, where `digest` is enough.
     release: Option<Release>,
     signed: Option<SignedDigests>,
 }
@@ -87,7 +86,7 @@ enum Place {
 }
 
 impl SourceState {
-    /// Copies a package, if the source has it. One that is there already, and is the right one, is not asked for again.
+    /// Copies a package, if the source has it. A correct existing copy is not downloaded again.
     pub(super) async fn copied(&self, key: PackageKey, order: &CopyOrder) -> CopyAnswer {
         let located = self.locate(&key, &order.rules).await?;
         let Some(Located { place, digest, release, signed }) = located else { return Ok(None) };
@@ -110,7 +109,7 @@ impl SourceState {
         Ok(Some(Copied { file_name, zh, h1, size, fate, signed }))
     }
 
-    /// Reads a package, if the source has it, so that the cache knows what its program was built from.
+    /// Hashes a package, if the source has it.
     pub(super) async fn read(&self, key: PackageKey, order: &ReadOrder) -> ReadAnswer {
         let Some(Located { place, release, .. }) = self.locate(&key, &order.rules).await? else { return Ok(None) };
         let facts = Box::pin(self.fetched(&key, place, None)).await?;
@@ -125,7 +124,7 @@ impl SourceState {
         }
     }
 
-    /// Refuses a package that is not the one that is signed and recorded.
+    /// Refuses a package that does not match the signed checksums or has no recorded hash.
     fn check(
         &self,
         key: &PackageKey,
@@ -163,11 +162,10 @@ impl SourceState {
         }
     }
 
-    /// A package of which no lock file records a hash.
     fn unrecorded(&self, key: &PackageKey) -> Error {
         let Self::Mirror(mirror) = self else { return unrecorded(key) };
         let PackageKey { address, version, platform } = key;
-        // What it is was never signed.
+        // A mirror's package may not be the signed one, so the message names that possibility too.
         let message = format!(
             "the lock file records no hash of the package of {address} {version} for {platform} that {} has: the platform is not \
              locked, or it is not the package of that release",
@@ -237,7 +235,7 @@ impl MirrorSource {
 }
 
 impl Downloads {
-    /// What is where a package is to go, of which the digest may be known.
+    /// Checks the file at the target path of a copy. `wanted` is the signed digest, if known.
     async fn there(&self, key: &PackageKey, path: &Path, wanted: Option<Sha256Digest>) -> There {
         if !path.exists() {
             return There::Nothing;
@@ -257,7 +255,7 @@ impl Downloads {
             let unread = PackageFacts::unread(Some(zh), String::new());
             Some(PackageFacts { h1: Some(h1), computed: true, size: Some(size), ..unread })
         };
-        // A task that panics has read nothing.
+        // A panic counts as an unreadable file.
         let found = tokio::task::spawn_blocking(read).await.ok().flatten();
         let bytes = found.as_ref().and_then(|found| found.size).unwrap_or_default();
         self.events.emit(Event::PackageBytes { package: key.clone(), bytes });
@@ -271,14 +269,14 @@ fn is_recorded(facts: &PackageFacts, recorded: &PackageHashes) -> bool {
 }
 
 enum There {
-    /// A package, of the digest that was wanted, if one was.
+    /// A readable package; it has the wanted digest, if one was given.
     Package(PackageFacts),
-    /// Something else.
+    /// A file that is not the wanted package.
     Other,
     Nothing,
 }
 
-/// A package that is what its registry signed, and of which a lock file records no hash.
+/// For a package that matches its registry's signed checksums, but has no hash in a lock file.
 pub fn unrecorded(key: &PackageKey) -> Error {
     let PackageKey { address, version, platform } = key;
     let message = format!("the lock file records no hash of the package of {address} {version} for {platform}");
