@@ -6,8 +6,8 @@
 //!   are hints; the caller must check the documents again.
 //!
 //! The cache proves nothing about signers, and a run can do without it: a missing, damaged or contradictory entry counts
-//! as absent. Nothing is written before [`Cache::flush`], so a run that fails leaves the cache unchanged. Several runs may
-//! read and write at once.
+//! as absent. All three are written by [`Cache::flush`] only, so a run that fails leaves them unchanged. Several runs may read
+//! and write at once.
 
 mod advisories;
 mod document;
