@@ -3,6 +3,7 @@
 //! Every module has its own small enum. Next to it is how it becomes an [`Error`]: its kind, which decides the exit
 //! code, and its hints.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ impl ErrorKind {
 /// How many bytes a line has at most that is shown.
 const QUOTED: usize = 160;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Error {
     pub kind: ErrorKind,
     /// One line, lower case, no full stop.
@@ -152,17 +153,15 @@ impl Error {
 
     /// Many errors as one: the first one carries the others, and theirs. None if there are none.
     pub fn all(errors: impl IntoIterator<Item = Error>) -> Option<Self> {
-        let mut each = errors.into_iter().flat_map(|mut error| {
+        let each = errors.into_iter().flat_map(|mut error| {
             let others = std::mem::take(&mut error.others);
             std::iter::once(error).chain(others)
         });
+        // A dead host is asked once; all who wanted something of it tell the same.
+        let mut seen = HashSet::new();
+        let mut each = each.filter(|error| seen.insert(error.clone()));
         let mut first = each.next()?;
-        for error in each {
-            // A dead host is asked once; all who wanted something of it tell the same.
-            if error != first && !first.others.contains(&error) {
-                first.others.push(error);
-            }
-        }
+        first.others = each.collect();
         Some(first)
     }
 

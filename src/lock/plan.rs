@@ -13,7 +13,7 @@ use crate::platform::Platform;
 use crate::query::criteria::{Criteria, Within};
 use crate::query::question::{Goal, Moved, Query, Selection};
 use crate::query::rules::Rules;
-use crate::requirements::{Requirement, Requirements};
+use crate::requirements::{Requirement, Requirements, StateProviders};
 use crate::version::{Constraints, Version};
 
 #[derive(Debug, Clone, Default)]
@@ -25,7 +25,7 @@ pub struct Intent {
     pub platforms: Vec<Platform>,
     pub prune: bool,
     /// The providers that a state needs, if a state was given.
-    pub state: Option<BTreeSet<ProviderAddr>>,
+    pub state: Option<StateProviders>,
     /// Entries to remove, whatever requires them.
     pub dropped: BTreeSet<ProviderAddr>,
     /// Select again what is selected already; none to keep it.
@@ -124,7 +124,7 @@ pub fn plan(
     let replaced = planner.replaced(&plan);
     let unrequired = lock.iter().filter(|(addr, _)| requirements.get(addr).is_none());
     for (addr, _) in unrequired.filter(|(addr, _)| !intent.dropped.contains(addr)) {
-        let in_state = intent.state.as_ref().is_some_and(|state| state.contains(addr));
+        let in_state = intent.state.as_ref().is_some_and(|state| state.need(addr));
         if replaced.contains(addr) || intent.prune && !in_state && intent.only.is_none() {
             plan.pruned.push(addr.clone());
         } else if !in_state {

@@ -21,7 +21,7 @@ use crate::disk::cache::exchange::LONGEST_LINE;
 use crate::disk::index_directory::entry_of;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-use crate::net::Client;
+use crate::net::{Client, NetError};
 
 #[derive(Debug, Default)]
 pub(super) struct Clouds {
@@ -42,6 +42,7 @@ impl HttpConnector for Connector {
 impl Clouds {
     /// The text of an entry, if there is one.
     pub(super) async fn read(&self, client: &Client, url: &Url, zh: &Sha256Digest) -> Result<Option<Vec<u8>>, Error> {
+        spend(client, url)?;
         let store = self.store(client, url)?;
         let found = match store.get_opts(&object_of(url, zh), GetOptions::default()).await {
             Ok(found) => found,
@@ -63,6 +64,7 @@ impl Clouds {
         url: &Url,
         (zh, line): (&Sha256Digest, String),
     ) -> Result<(), Error> {
+        spend(client, url)?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store(client, url)?.put_opts(&object_of(url, zh), PutPayload::from(line), options).await {
             Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
@@ -79,6 +81,11 @@ impl Clouds {
         stores.insert(url.clone(), Arc::clone(&store));
         Ok(store)
     }
+}
+
+/// Takes a request from what the run may still spend; a further attempt of the store is part of it.
+fn spend(client: &Client, url: &Url) -> Result<(), Error> {
+    client.budget().request(url).map_err(|fault| NetError::new(url, fault).into())
 }
 
 fn build(client: &Client, url: &Url) -> object_store::Result<Arc<dyn ObjectStore>> {

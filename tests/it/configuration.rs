@@ -109,7 +109,9 @@ fn what_init_will_change_is_named() {
     let run = lock(&workspace, &registry, &["--state", "none.json"]).ended_with(0);
     assert!(!run.to_string().contains("init-changes"), "{run}");
     let address = format!("{}/acme/gadget", registry.host());
-    let state = format!("{{\"version\": 4, \"resources\": [{{\"provider\": \"provider[\\\"{address}\\\"]\"}}]}}");
+    let state = format!(
+        "{{\"version\": 4, \"resources\": [{{\"mode\": \"managed\", \"provider\": \"provider[\\\"{address}\\\"]\"}}]}}"
+    );
     workspace.write("state.json", &state);
     let messages = |run: &Run| -> Vec<String> {
         let found = run.json()["findings"].as_array().unwrap().clone();

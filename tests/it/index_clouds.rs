@@ -112,6 +112,22 @@ fn an_index_in_azure() {
     spares_downloads_and_shows_nothing("az://team", &environment);
 }
 
+#[test]
+fn cloud_stores_spend_from_the_budget_of_the_run() {
+    let registry = widget();
+    // A store that does not answer.
+    let with = |workspace: Workspace| {
+        let names = [("AWS_ENDPOINT", "http://127.0.0.1:1"), ("AWS_ALLOW_HTTP", "true"), ("AWS_REGION", "a")];
+        let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
+        names.into_iter().chain(keys).fold(workspace, |it, (name, value)| it.env(name, value))
+    };
+    with(machine("s3://bucket", "")).tflock(&registry, LOCK_BOTH).ended_with(0);
+    let limit = registry.requests().len().to_string();
+    let limited = with(machine("s3://bucket", "")).env("TFLOCK_MAX_REQUESTS", &limit);
+    let run = limited.tflock(&registry, LOCK_BOTH).ended_with(4);
+    assert!(run.stderr.contains("set TFLOCK_MAX_REQUESTS to more than"), "{run}");
+}
+
 /// The same with `-v`, whatever is said.
 fn spares_downloads_and_shows_nothing(url: &str, environment: &[(&'static str, String)]) {
     let registry = widget();

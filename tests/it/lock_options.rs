@@ -72,6 +72,23 @@ fn state(registry: &Registry, provider: &str) -> String {
     serde_json::json!({ "version": 4, "serial": 1, "lineage": "x", "outputs": {}, "resources": [resource] }).to_string()
 }
 
+/// Terraform 0.12 and before recorded types without addresses: what they may mean stays.
+#[test]
+fn what_an_old_state_may_need_is_not_pruned() {
+    let registry = widget_and_gadget();
+    let workspace = Workspace::from("modules/module-tree");
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let main = workspace.read("main.tf");
+    workspace.write("main.tf", main.split("module").next().unwrap());
+    let resource =
+        |kind: &str| format!(r#"{{"path": ["root"], "resources": {{"{kind}_thing.a": {{"provider": ""}}}}}}"#);
+    for (kind, stays) in [("gadget", true), ("other", false)] {
+        workspace.write("state.json", &format!(r#"{{"version": 3, "modules": [{}]}}"#, resource(kind)));
+        let run = workspace.tflock(&registry, LOCK.iter().chain(&["--prune", "--state", "state.json"])).ended_with(0);
+        assert_eq!(workspace.lock_file().contains("acme/gadget"), stays, "{run}");
+    }
+}
+
 #[test]
 fn what_nothing_requires_is_pruned_on_request_only() {
     let registry = widget_and_gadget();

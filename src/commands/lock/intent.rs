@@ -9,7 +9,7 @@ use crate::disk::state;
 use crate::error::{Error, ErrorKind};
 use crate::lock::plan::Intent;
 use crate::platform::Platform;
-use crate::requirements::providers_in_state;
+use crate::requirements::{StateProviders, providers_in_state};
 use crate::workspace::{Names, RunSettings};
 
 /// What the options ask, by what names of providers mean there.
@@ -37,7 +37,7 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names
     })
 }
 
-fn state_providers(path: &Path, settings: &RunSettings) -> Result<BTreeSet<ProviderAddr>, Error> {
+fn state_providers(path: &Path, settings: &RunSettings) -> Result<StateProviders, Error> {
     let text = state::read(path)?;
     providers_in_state(&text, settings.dialect).map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))
 }

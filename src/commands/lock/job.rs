@@ -255,7 +255,7 @@ impl Job {
             );
             Finding::new(Rule::PossiblyFromState, message).about(addr)
         };
-        let only_in_state = state.into_iter().flatten().filter(|addr| {
+        let only_in_state = state.into_iter().flat_map(|state| &state.addresses).filter(|addr| {
             let has_entry = self.root.lock.get(addr).is_some();
             !has_entry && self.root.requirements().get(addr).is_none()
         });

@@ -202,6 +202,9 @@ fn hashes_replaced(change: &Change) -> (String, String) {
     } else if zh_kept {
         "The archives (zh) that both sides record are the same; checksums of contents (h1) were exchanged. That happens \
          when the file is written on another platform, and when someone slips one in."
+    } else if came.contains(&HashScheme::Zh) {
+        "Checksums of contents (h1) were exchanged, and archives (zh) were added, of which none was recorded before. Either the \
+         file was rewritten by a program that records both, or other packages are offered under the name of this version."
     } else {
         "Either the file was rewritten on another platform, each of which has its own checksum of contents (h1), or \
          other packages are offered under the name of this version."

@@ -7,7 +7,7 @@ mod state;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use state::providers as providers_in_state;
+pub use state::{StateProviders, providers as providers_in_state};
 
 use crate::addr::ProviderAddr;
 use crate::finding::Position;

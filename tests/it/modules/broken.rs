@@ -100,3 +100,20 @@ fn a_package_that_many_call_fails_once() {
     assert_eq!(run.stderr.matches("it is skipped for the rest of this run").count(), 1, "{run}");
     assert!(run.stderr.matches("error: ").count() < 25, "{run}");
 }
+
+/// A registry that does not answer is told once, however many root modules and providers need it.
+#[test]
+fn a_dead_registry_is_told_once() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let entry = |at| format!("    p{at} = {{ source = \"127.0.0.1:{port}/acme/p{at}\" }}\n");
+    let providers: String = (0..5).map(entry).collect();
+    let workspace = Workspace::with_files(&[]);
+    for root in 0..8 {
+        let text = format!("terraform {{\n  required_providers {{\n{providers}  }}\n}}\n");
+        workspace.write(&format!("r{root}/main.tf"), &text);
+        workspace.write(&format!("r{root}/.terraform.lock.hcl"), "");
+    }
+    let run = workspace.tflock(None, ["lock", "-r"]).ended_with(4);
+    assert_eq!(run.stderr.matches("error: ").count(), 1, "{run}");
+    assert!(run.stderr.contains("in all 8 root modules"), "{run}");
+}

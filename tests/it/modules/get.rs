@@ -108,6 +108,51 @@ fn texts(workspace: &Workspace, below: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
+/// A list of modules never names what is not there whole, and a further run completes.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_killed_leaves_nothing_half() {
+    let (registry, workspace) = tree();
+    let began = std::time::Instant::now();
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    let usual = began.elapsed();
+    let whole = texts(&workspace, ".terraform/modules");
+    for part in 0..8 {
+        std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+        let mut run = workspace.tflock_command(&registry, ["get"]).spawn().unwrap();
+        std::thread::sleep(usual * part / 8);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        if workspace.has(LIST) {
+            let now = texts(&workspace, ".terraform/modules");
+            assert!(whole.iter().all(|file| now.contains(file)), "{part}");
+        }
+        workspace.tflock(&registry, ["get"]).ended_with(0);
+        assert_eq!(texts(&workspace, ".terraform/modules"), whole, "{part}");
+        workspace.tflock(&registry, ["verify", "--installed"]).ended_with(0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_no_list() {
+    let (registry, workspace) = tree();
+    std::fs::create_dir_all(workspace.path(".terraform")).unwrap();
+    let place = workspace.path(".terraform");
+    // A file system of this size can be mounted by root alone.
+    let mount = ["-t", "tmpfs", "-o", "size=4k,nr_inodes=6,mode=755", "tmpfs", place.to_str().unwrap()];
+    let mounted = std::process::Command::new("mount").args(mount).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: a small file system cannot be mounted\n");
+        return;
+    }
+    let run = workspace.tflock(&registry, ["get"]);
+    let has_list = workspace.has(LIST);
+    std::process::Command::new("umount").arg(&place).output().unwrap();
+    let run = run.ended_with(2);
+    assert!(!has_list && run.stderr.contains("No space left"), "{run}");
+}
+
 #[test]
 fn what_is_wrong_or_old_is_replaced() {
     let (registry, workspace) = tree();
