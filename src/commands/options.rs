@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use super::LockOptions;
 use crate::disk::roots::{Assigned, ModuleAccess, ModuleLookup};
+use crate::finding::shell_word;
 use crate::platform::{Platform, PlatformError};
 use crate::settings::{H1Rule, SourceChoice};
 
@@ -109,6 +110,11 @@ impl Packages {
         let directory = || self.fs_mirror.clone().map(SourceChoice::Directory);
         let network = || self.net_mirror.clone().map(SourceChoice::Network);
         self.source.clone().or_else(directory).or_else(network)
+    }
+
+    /// The option with which another command has the same source, with a space before it.
+    pub(crate) fn option(&self) -> String {
+        self.choice().map_or_else(String::new, |choice| format!(" --source {}", shell_word(&choice.to_string())))
     }
 }
 

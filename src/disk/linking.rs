@@ -50,8 +50,7 @@ impl Linker {
         if self.choice == LinkChoice::Symlink {
             let link = staged.path().join("link");
             symlink(from, &link).map_err(failed("link", place))?;
-            take_away(place, &staged)?;
-            return renamed(&link, place).map_err(failed("replace", place));
+            return exchange(&link, place);
         }
         self.fill(from, staged.path())?;
         put_in_place(staged, place)
@@ -164,12 +163,20 @@ pub(super) fn beside(parent: &Path) -> Result<TempDir, StoreError> {
 
 /// Renames a directory to its place. What is there is taken away before, so that it is one of the two or nothing.
 pub(super) fn put_in_place(staged: TempDir, place: &Path) -> Result<(), StoreError> {
-    let aside = beside(place.parent().unwrap_or(place))?;
-    take_away(place, &aside)?;
-    renamed(staged.path(), place).map_err(failed("replace", place))?;
+    exchange(staged.path(), place)?;
     // It is no longer there to be removed.
     let _ = staged.keep();
     Ok(())
+}
+
+fn exchange(from: &Path, place: &Path) -> Result<(), StoreError> {
+    let aside = beside(place.parent().unwrap_or(place))?;
+    take_away(place, &aside)?;
+    renamed(from, place).map_err(|reason| {
+        // Windows refuses to rename what another program has open: nothing is lost.
+        let _ = renamed(&aside.path().join("old"), place);
+        failed("replace", place)(reason)
+    })
 }
 
 /// Removes a directory or a link, never what a link leads to. It goes at once, not file by file.
@@ -220,4 +227,20 @@ pub fn size_of(directory: &Path) -> u64 {
         Err(_) => 0,
     };
     entries.map(|entry| size(entry.path())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_replaced_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("place");
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("file"), "old").unwrap();
+        exchange(&directory.path().join("absent"), &place).unwrap_err();
+        assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "old");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
 }

@@ -100,6 +100,14 @@ impl Outcome {
                     *step = if stand.recursive { stand.for_all(step, None) } else { stand.for_root(step, path, None) };
                 }
             }
+            if let Ok(Body::Install(report)) = body {
+                for error in &mut report.failed {
+                    // Equal ones are told once.
+                    error.advise(&|text, file| {
+                        if stand.recursive { stand.for_all(text, file) } else { stand.for_root(text, path, file) }
+                    });
+                }
+            }
             let unanswered: Vec<&mut Error> = match body {
                 Err(error) => vec![error],
                 Ok(Body::Verified(verified)) => verified.inconclusive.iter_mut().map(|it| &mut it.error).collect(),

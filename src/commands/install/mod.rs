@@ -7,7 +7,7 @@ mod fetch;
 mod place;
 mod wanted;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use super::options::{Assignments, Packages, Within, platform};
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
 use super::{Services, get};
+use crate::addr::ProviderAddr;
 use crate::disk::linking::Linker;
 use crate::disk::package::KnownFiles;
 use crate::error::{Error, ErrorKind};
@@ -27,10 +28,9 @@ use crate::git::TrackedFiles;
 use crate::hash::PackageHashes;
 use crate::outcome::{Body, InstallReport, InstallState, InstalledModules, InstalledPackage, Outcome, RootOutcome};
 use crate::parallel;
-use crate::path::shown;
+use crate::path::{lexical, shown};
 use crate::platform::Platform;
 use crate::query::PackageKey;
-use crate::query::engine::unrecorded;
 use crate::settings::{LINKS, LinkChoice};
 use crate::workspace::Named;
 
@@ -88,7 +88,6 @@ fn link() -> impl TypedValueParser<Value = LinkChoice> {
 /// Installs what the lock files record.
 pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?.or_none()?;
-    refuse_one_data_dir(&targets, services)?;
     let (known, tracked, named) = (KnownFiles::default(), TrackedFiles::default(), Named::new(&args.providers));
     let mut roots = parallel::each(targets.paths.len(), parallel::cores(), |at| {
         let settings = targets.settings(at)?;
@@ -98,6 +97,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
     if let Some(error) = named.missing(not_locked) {
         return Err(error);
     }
+    refuse_shared_data_dir(&roots)?;
     let mut notes = Vec::new();
     let linkers = linkers(args, &roots);
     if !args.check {
@@ -140,17 +140,19 @@ fn not_locked(text: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}")).hint("`tflock list` shows all")
 }
 
-/// One directory cannot be that of several root modules.
-fn refuse_one_data_dir(targets: &Targets<'_>, services: &Services<'_>) -> Result<(), Error> {
-    let variable = services.variables().get("TF_DATA_DIR").map(PathBuf::from);
-    let Some(data) = variable.filter(|data| data.is_absolute() && targets.paths.len() > 1) else { return Ok(()) };
+/// Several root modules cannot have one data directory: each would install over the others, and prune what they lock.
+fn refuse_shared_data_dir(roots: &[Result<Root, Error>]) -> Result<(), Error> {
+    let mut users: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for Root { settings, .. } in roots.iter().flatten() {
+        *users.entry(lexical(&settings.place, &settings.data_dir_name())).or_default() += 1;
+    }
+    let Some((data, count)) = users.into_iter().find(|(_, count)| *count > 1) else { return Ok(()) };
     let message = format!(
-        "TF_DATA_DIR is the absolute path {}, and {} root modules cannot share one data directory",
-        shown(&data),
-        targets.paths.len(),
+        "TF_DATA_DIR makes {} the data directory of {count} root modules, which cannot share one",
+        shown(&data)
     );
     Err(Error::new(ErrorKind::Usage, message)
-        .hint("set TF_DATA_DIR to a relative path, or install one root module at a time"))
+        .hint("set TF_DATA_DIR to a path inside of each root module, or install one root module at a time"))
 }
 
 /// One linker for each way that is wanted, and one for plugin caches.
@@ -235,7 +237,8 @@ impl Root {
             self.failed.push(error);
             None
         });
-        let Self { settings, findings, failed, removed, .. } = self;
+        let Self { settings, mut findings, failed, removed, .. } = self;
+        findings.extend(uncovered(&self.uncovered, &args.packages));
         let lock_file = settings.lock_file_shown();
         let placed = |finding: Finding| if finding.file.is_none() { finding.in_file(&lock_file) } else { finding };
         let findings = findings.into_iter().map(placed).collect();
@@ -249,15 +252,31 @@ impl Root {
     }
 }
 
-/// A package that no lock file of the root module records for the platform, though it is one of the release.
-fn uncovered(want: &Want) -> Finding {
+/// Packages that the lock file does not record for their platforms, though they are those of the release. One command records
+/// all that lack the same platforms.
+fn uncovered(keys: &[PackageKey], packages: &Packages) -> Vec<Finding> {
     use crate::finding::Rule;
 
-    let PackageKey { address, version, platform } = &want.key;
-    let message = format!("no h1 is recorded for {address} {version} on {platform}, so `init` would download it again");
-    let hints = unrecorded(&want.key).hints;
-    let remedy = hints.first().map_or_else(String::new, |hint| format!("{hint}."));
-    Finding::new(Rule::PlatformUncovered, message).about(address).remedied_by(&remedy)
+    let mut lacking: BTreeMap<&ProviderAddr, BTreeSet<&Platform>> = BTreeMap::new();
+    for key in keys {
+        lacking.entry(&key.address).or_default().insert(&key.platform);
+    }
+    let mut commands: BTreeMap<&BTreeSet<&Platform>, String> = BTreeMap::new();
+    for (address, platforms) in &lacking {
+        let command = commands.entry(platforms).or_insert_with(|| {
+            let platforms: String =
+                platforms.iter().fold(String::new(), |text, platform| text + " --platform " + platform.as_str());
+            format!("tflock lock{}{platforms}", packages.option())
+        });
+        *command = format!("{command} {address}");
+    }
+    let finding = |PackageKey { address, version, platform }: &PackageKey| {
+        let message =
+            format!("no h1 is recorded for {address} {version} on {platform}, so `init` would download it again");
+        let remedy = format!("`{}` records what is missing.", commands[&lacking[address]]);
+        Finding::new(Rule::PlatformUncovered, message).about(address).remedied_by(&remedy)
+    };
+    keys.iter().map(finding).collect()
 }
 
 /// A package whose content is none that the lock file records.

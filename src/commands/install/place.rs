@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::fetch::Found;
 use super::wanted::{Root, Want, cache_place, state_of};
-use super::{InstallArgs, installed_differs, refused, uncovered};
+use super::{InstallArgs, installed_differs, refused};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::linking::{self, Linker};
 use crate::disk::mirror::FilesystemMirror;
@@ -82,10 +82,8 @@ impl Root {
             Some(Refusal::Error(error)) => self.failed.push(error.clone()),
             Some(Refusal::Finding(finding)) => self.findings.push(finding.clone()),
             Some(Refusal::Revoked(finding, _)) => self.findings.push((**finding).clone()),
-            None => {
-                let is_of_release = found.is_of_release(&want.recorded);
-                self.findings.push(if is_of_release { uncovered(want) } else { refused(want, &found.unrecorded) });
-            }
+            None if found.is_of_release(&want.recorded) => self.uncovered.push(want.key.clone()),
+            None => self.findings.push(refused(want, &found.unrecorded)),
         }
     }
 

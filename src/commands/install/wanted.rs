@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{InstallArgs, installed_differs, uncovered};
+use super::{InstallArgs, installed_differs};
 use crate::addr::ProviderAddr;
 use crate::commands::RunSettings;
 use crate::commands::local_places::LocalPlaces;
@@ -34,6 +34,8 @@ pub(super) struct Root {
     pub(super) locked: LockFile,
     pub(super) wants: Vec<Want>,
     pub(super) removed: Vec<(ProviderAddr, Version)>,
+    /// The packages for which the lock file has no `h1:`.
+    pub(super) uncovered: Vec<PackageKey>,
     pub(super) findings: Vec<Finding>,
     pub(super) failed: Vec<Error>,
     /// True if nothing may be installed here.
@@ -80,6 +82,7 @@ impl Root {
             plugin_cache: plugin_cache.filter(|cache| cache.is_dir()),
             wants: Vec::new(),
             removed: Vec::new(),
+            uncovered: Vec::new(),
             findings: Vec::new(),
             failed: Vec::new(),
             is_refused: !findings.is_empty(),
@@ -125,7 +128,7 @@ impl Root {
                     downloaded: 0,
                 };
                 if want.recorded.of(HashScheme::H1).next().is_none() {
-                    findings.push(uncovered(&want));
+                    self.uncovered.push(want.key);
                     continue;
                 }
                 (want.state, want.h1) = state_of(&want.place, &want.recorded, known);

@@ -106,13 +106,10 @@ fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String 
         if key.1 {
             continue;
         }
-        if group.first.remedy.is_some() {
-            helps(&mut text, [&own_help(group, whose)], style);
-        } else if let Some(advice) = advice.get(&key) {
-            let help = advice.help(group, whose);
-            if helped.insert((group.first.rule, help.clone())) {
-                helps(&mut text, [&help], style);
-            }
+        let shared = advice.get(&key).filter(|_| group.first.remedy.is_none());
+        let help = shared.map_or_else(|| own_help(group, whose), |advice| advice.help(group, whose));
+        if helped.insert((group.first.rule, help.clone())) {
+            helps(&mut text, [&help], style);
         }
     }
     text

@@ -123,6 +123,26 @@ fn what_init_would_download_again_is_not_installed() {
     }
 }
 
+/// One command for all providers of a root module, with the source that was named.
+#[test]
+fn one_command_records_all_that_is_missing() {
+    let registry = crate::support::worlds::widget_and_gadget();
+    let provider = |name: &str| format!("    {name} = {{\n      source = \"{{{{registry}}}}/acme/{name}\"\n    }}\n");
+    let main =
+        format!("terraform {{\n  required_providers {{\n{}  }}\n}}\n", ["gadget", "widget"].map(provider).concat());
+    let workspace = Workspace::with_files(&[("main.tf", &main)]);
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    workspace.tflock(&registry, ["mirror", "mirror", "--platform=linux_amd64"]).ended_with(0);
+    fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+    workspace.tflock(&registry, ["lock", "--platform=darwin_arm64"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["install", "--platform=linux_amd64", "--fs-mirror=mirror"]).ended_with(1);
+    let host = registry.host();
+    let printed = format!("lock --source fs:mirror --platform linux_amd64 {host}/acme/gadget {host}/acme/widget");
+    assert_eq!(run.stderr.matches(&format!("`tflock {printed}`")).count(), 1, "{run}");
+    workspace.tflock(None, printed.split(' ')).ended_with(0);
+    workspace.tflock(None, ["install", "--platform=linux_amd64", "--fs-mirror=mirror"]).ended_with(0);
+}
+
 #[test]
 fn an_earlier_init_is_left_alone_or_repaired() {
     let registry = widget();

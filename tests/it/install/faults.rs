@@ -1,6 +1,8 @@
 //! Everything that can be in the way.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::{INSTALL, LOCK, cache, files, leftovers, locked, place, program, several, stored};
@@ -132,9 +134,82 @@ fn one_data_directory_is_not_that_of_many_root_modules() {
     let shared = tempfile::tempdir().unwrap();
     let workspace = several(&registry, &["a", "b"]).env("TF_DATA_DIR", shared.path().to_str().unwrap());
     let run = workspace.tflock(&registry, ["install", "-r"]).ended_with(2);
-    assert!(run.stderr.contains("TF_DATA_DIR is the absolute path"), "{run}");
+    assert!(run.stderr.contains("the data directory of 2 root modules, which cannot share one"), "{run}");
     workspace.tflock_in("a", &registry, INSTALL).ended_with(0);
     assert!(shared.path().join("providers").is_dir());
+    // A relative path may name one directory, too: here that of `b`, which is inside of a root module.
+    let workspace = several(&registry, &["a", "b"]).env("TF_DATA_DIR", "../b/data");
+    let run = workspace.tflock(&registry, ["install", "-r", "--prune"]).ended_with(2);
+    assert!(run.stderr.contains("the data directory of 2 root modules, which cannot share one"), "{run}");
+    assert!(!workspace.has("b/data"));
+    workspace.tflock_in("a", &registry, INSTALL).ended_with(0);
+    assert!(workspace.has("b/data/providers") && !workspace.has("a/data"));
+    workspace.tflock_in("b", &registry, ["install", "--platform=linux_amd64", "--check"]).ended_with(0);
+}
+
+/// A root module that is removed while its package is downloaded is not made again, and others are installed.
+#[test]
+fn a_root_module_that_disappears_is_an_error() {
+    let registry = widget();
+    let workspace = several(&registry, &["a", "b"]);
+    let other = Workspace::from("modules/one-root");
+    // The download ends once another run downloads, too.
+    let registry = registry.answers(Endpoint::Zip, Answer::together(2));
+    let run = workspace.tflock_command(&registry, ["install", "-r", "--platform=linux_amd64"]).spawn().unwrap();
+    while registry.count(Endpoint::Zip) == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    fs::remove_dir_all(workspace.path("b")).unwrap();
+    other.tflock(&registry, LOCK).ended_with(0);
+    let output = run.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("the root module b was removed during the run"), "{stderr}");
+    assert!(place(&workspace, &registry, "a").is_dir() && !workspace.has("b"), "{stderr}");
+}
+
+/// However many root modules: no request more than for one. 5,000 pass too, but take a minute in a program that is not optimized.
+#[test]
+fn hundreds_of_root_modules_share_one_download() {
+    let registry = widget();
+    let names: Vec<String> = (0..400).map(|at| format!("r{at:03}")).collect();
+    let workspace = several(&registry, &names.iter().map(String::as_str).collect::<Vec<_>>());
+    let install = ["install", "-r", "--platform=linux_amd64"];
+    let run = workspace.tflock(&registry, install).ended_with(0);
+    assert!(run.stdout.starts_with("installed 1 provider in 400 root modules: "), "{run}");
+    assert_eq!(registry.count(Endpoint::Zip), 1);
+    assert!(registry.requests().len() < 10, "{run}");
+    assert!(place(&workspace, &registry, "r399").is_dir());
+}
+
+/// A directory on another file system than the package store; none, and a line on stderr, where there is none.
+#[cfg(target_os = "linux")]
+fn elsewhere() -> Option<tempfile::TempDir> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let device = |path: &std::path::Path| fs::metadata(path).map(|found| found.dev()).ok();
+    let found = tempfile::tempdir_in("/dev/shm").ok();
+    let found = found.filter(|found| device(found.path()) != device(&std::env::temp_dir()));
+    if found.is_none() {
+        let _ = writeln!(std::io::stderr(), "skipped: /dev/shm is no other file system");
+    }
+    found
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn packages_are_copied_to_another_file_system() {
+    let Some(elsewhere) = elsewhere() else { return };
+    let registry = widget();
+    let workspace = locked(&registry).env("TF_DATA_DIR", elsewhere.path().to_str().unwrap());
+    let hard = [&INSTALL[..], &["--link=hard"]].concat();
+    let run = workspace.tflock(&registry, hard).ended_with(2);
+    assert!(run.stderr.contains("cannot link"), "{run}");
+    assert_eq!(leftovers(elsewhere.path()), Vec::<PathBuf>::new());
+    let run = workspace.tflock(&registry, INSTALL).ended_with(0);
+    assert_eq!(run.stderr.matches("packages were copied").count(), 1, "{run}");
+    assert!(run.stderr.contains("set TFLOCK_CACHE_DIR to a directory on the same file system"), "{run}");
+    workspace.tflock(None, [&INSTALL[..], &["--check"]].concat()).ended_with(0);
 }
 
 /// A root module that cannot be worked on does not keep others from being installed.
@@ -156,13 +231,9 @@ fn a_directory_that_cannot_be_written_is_an_error() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let registry = widget();
-    let workspace = locked(&registry);
+    let Some(workspace) = locked(&registry).by_normal_user() else { return };
     fs::create_dir(workspace.path(".terraform")).unwrap();
     fs::set_permissions(workspace.path(".terraform"), fs::Permissions::from_mode(0o555)).unwrap();
-    if fs::write(workspace.path(".terraform/probe"), "").is_ok() {
-        // Nothing is forbidden to root.
-        return;
-    }
     let run = workspace.tflock(&registry, INSTALL).ended_with(2);
     assert!(run.stderr.contains("cannot create"), "{run}");
 }
@@ -286,22 +357,39 @@ fn runs_at_the_same_time_share_one_download() {
     assert_eq!(registry.downloads("acme/widget"), 1);
 }
 
+/// In the package store, and in a root module.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing() {
-    // A file system of this size can be mounted by root alone.
-    let small = tempfile::tempdir().unwrap();
-    let mount = ["-t", "tmpfs", "-o", "size=4k,nr_inodes=9,mode=755", "tmpfs", small.path().to_str().unwrap()];
-    let mounted = std::process::Command::new("mount").args(mount).output();
-    if !mounted.is_ok_and(|output| output.status.success()) {
-        return;
+    for variable in ["TFLOCK_CACHE_DIR", "TF_DATA_DIR"] {
+        // A file system of this size can be mounted by root alone.
+        let small = tempfile::tempdir().unwrap();
+        let mount = ["-t", "tmpfs", "-o", "size=4k,nr_inodes=9,mode=755", "tmpfs", small.path().to_str().unwrap()];
+        let mounted = std::process::Command::new("mount").args(mount).output();
+        if !mounted.is_ok_and(|output| output.status.success()) {
+            let _ = writeln!(std::io::stderr(), "skipped: a small file system cannot be mounted here");
+            return;
+        }
+        let registry = widget();
+        let workspace = Workspace::from("modules/one-root").env(variable, small.path().to_str().unwrap());
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        let run = workspace.tflock(&registry, INSTALL);
+        let (left, files) = (leftovers(small.path()), program_files(small.path()));
+        let _ = std::process::Command::new("umount").arg(small.path()).output();
+        let run = run.ended_with(2);
+        assert!(run.stderr.contains("No space left"), "{run}");
+        assert_eq!((left, files), (Vec::new(), 0), "{run}");
+        assert!(!place(&workspace, &registry, "").exists());
     }
-    let registry = widget();
-    let workspace = Workspace::from("modules/one-root").env("TFLOCK_CACHE_DIR", small.path().to_str().unwrap());
-    workspace.tflock(&registry, LOCK).ended_with(0);
-    let run = workspace.tflock(&registry, INSTALL);
-    let _ = std::process::Command::new("umount").arg(small.path()).output();
-    let run = run.ended_with(2);
-    assert!(run.stderr.contains("No space left"), "{run}");
-    assert!(!place(&workspace, &registry, "").exists());
+}
+
+/// How many programs of providers there are, whole or not.
+#[cfg(target_os = "linux")]
+fn program_files(folder: &std::path::Path) -> usize {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let count = |entry: fs::DirEntry| {
+        let is_program = entry.file_name().to_string_lossy().starts_with("terraform-provider-");
+        usize::from(is_program) + if entry.path().is_dir() { program_files(&entry.path()) } else { 0 }
+    };
+    entries.map(count).sum()
 }
