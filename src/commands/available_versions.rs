@@ -21,7 +21,11 @@ pub(super) struct Opened {
     pub(super) offered: Arc<Offered>,
     /// The versions that are selected where more than the constraints has a say, if that was asked.
     pub(super) choices: Choices,
+    pub(super) warnings: Arc<Warnings>,
 }
+
+/// What registries warn of.
+pub(super) type Warnings = BTreeMap<ProviderAddr, Arc<[String]>>;
 
 pub(super) type Choices = BTreeMap<ProviderAddr, Answer>;
 
@@ -43,20 +47,23 @@ pub(super) fn of_roots(
     let asking = asking.filter_map(|(at, (root, asked))| Some((at, &root.as_ref().ok()?.source, asked.iter())));
     let sources = Sources::new(services, &cache);
     let mut answers = sources.ask(asking, |session, members| {
-        let of_all = members.iter().flat_map(|at| asked[*at].iter().cloned()).collect();
-        let offered = Arc::new(offered(session.as_ref(), of_all)?);
+        let of_all: BTreeSet<ProviderAddr> = members.iter().flat_map(|at| asked[*at].iter().cloned()).collect();
+        let offered = Arc::new(offered(session.as_ref(), of_all.clone())?);
+        let warned = session.as_ref().filter(|_| choose);
+        let warned = warned.map(|session| session.ask(async |sources| sources.warnings(of_all).await));
+        let warnings = Arc::new(warned.transpose()?.unwrap_or_default());
         let of_member = |at: &usize| {
             let queries = match &roots[*at] {
                 Ok(root) if choose => queries(root, &asked[*at]),
                 _ => BTreeMap::new(),
             };
-            Ok((Arc::clone(&offered), choices(session.as_ref(), &queries)?))
+            Ok((Arc::clone(&offered), choices(session.as_ref(), &queries)?, Arc::clone(&warnings)))
         };
         members.iter().map(of_member).collect()
     });
     let opened = roots.into_iter().enumerate().map(|(at, root)| {
-        let (offered, choices) = answers.remove(&at).unwrap_or_else(|| Ok(Default::default()))?;
-        Ok(Opened { root: root?, offered, choices })
+        let (offered, choices, warnings) = answers.remove(&at).unwrap_or_else(|| Ok(Default::default()))?;
+        Ok(Opened { root: root?, offered, choices, warnings })
     });
     (opened.collect(), sources.notes())
 }

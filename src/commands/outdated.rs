@@ -83,6 +83,7 @@ struct Known {
     offered: Vec<Version>,
     /// What is selected of them; none where the constraints alone decide that.
     choice: Option<Chosen>,
+    warnings: Vec<String>,
 }
 
 #[derive(Default)]
@@ -98,7 +99,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
     let mut known = known;
     let known = requirements.iter().filter_map(|(addr, requirement)| Some((addr, requirement, known.remove(addr)?)));
     known
-        .map(|(addr, requirement, Known { offered: versions, choice })| {
+        .map(|(addr, requirement, Known { offered: versions, choice, warnings })| {
             let selected = lock.get(addr).map(|entry| entry.version.clone());
             let by_number = || Chosen {
                 version: newest_allowed(&versions, &requirement.constraints).cloned(),
@@ -108,14 +109,14 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
             let holders = newest.iter().filter(|newest| allowed.as_ref() != Some(newest));
             let holders = holders.flat_map(|newest| held_back::holders(requirement, newest)).cloned().collect();
-            Outdated { address: addr.clone(), selected, allowed, newest, holders, passed_over }
+            Outdated { address: addr.clone(), selected, allowed, newest, holders, passed_over, warnings }
         })
         .collect()
 }
 
 /// The rows of one root module, and next to them the providers whose versions are unknown.
 fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<RootOutcome> {
-    let Opened { root, offered, mut choices } = match opened {
+    let Opened { root, offered, mut choices, warnings } = match opened {
         Ok(opened) => opened,
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };
@@ -125,7 +126,10 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
     for addr in asked {
         let choice = choices.remove(&addr).map(chosen).transpose();
         match (offered.get(&addr).cloned(), choice) {
-            (Some(Ok(offered)), Ok(choice)) => drop(known.insert(addr, Known { offered, choice })),
+            (Some(Ok(offered)), Ok(choice)) => {
+                let warnings = warnings.get(&addr).map(|warnings| warnings.to_vec()).unwrap_or_default();
+                known.insert(addr, Known { offered, choice, warnings });
+            }
             (Some(Err(error)), _) | (Some(Ok(_)), Err(error)) => errors.push(error),
             (None, _) => {}
         }
@@ -190,7 +194,12 @@ mod tests {
         lock.insert(addr.clone(), entry);
         let offer = |texts: &[&str]| {
             let offered = texts.iter().map(|text| text.parse().unwrap()).collect();
-            rows(&requirements, &lock, BTreeMap::from([(addr.clone(), Known { offered, choice: None })])).remove(0)
+            rows(
+                &requirements,
+                &lock,
+                BTreeMap::from([(addr.clone(), Known { offered, choice: None, warnings: Vec::new() })]),
+            )
+            .remove(0)
         };
         let row = offer(&["1.0.0", "1.4.0", "2.0.0", "3.0.0-rc1"]);
         let text = |version: &Option<Version>| version.as_ref().map(ToString::to_string);

@@ -245,6 +245,8 @@ pub struct Outdated {
     pub holders: Vec<Origin>,
     /// Newer versions that the constraints allow, the newest first, and why each is not selected.
     pub passed_over: Vec<(crate::version::Version, String)>,
+    /// What the registry warns of.
+    pub warnings: Vec<String>,
 }
 
 impl Outdated {
@@ -253,7 +255,7 @@ impl Outdated {
     }
 
     pub fn is_noteworthy(&self) -> bool {
-        self.allowed != self.selected || self.newest > self.selected
+        self.allowed != self.selected || self.newest > self.selected || !self.warnings.is_empty()
     }
 }
 

@@ -25,7 +25,7 @@ pub use index_store::{IndexStores, Published};
 pub use methods::{Filter, Method, Place};
 pub use mirror::{Mirror, MirrorPackage, MirrorPackages};
 pub use network_mirror::{MirrorArchive, NetworkMirror};
-pub use registry::{Package, Registry, SignedUrls};
+pub use registry::{Listing, Package, Registry, SignedUrls};
 
 #[derive(Debug)]
 pub enum Source {

@@ -51,6 +51,14 @@ pub struct SignedUrls {
     pub keys: Vec<String>,
 }
 
+/// What a registry says of all releases of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    pub offers: Arc<Vec<Offer>>,
+    /// Such as that the provider is deprecated; one line each.
+    pub warnings: Arc<[String]>,
+}
+
 impl Registry {
     pub fn new(client: Client, discovery: Arc<Discovery>, credentials: Arc<Credentials>) -> Self {
         Self { client, discovery, credentials }
@@ -64,7 +72,7 @@ impl Registry {
         &self.client
     }
 
-    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, Miss> {
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Listing, Miss> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
         let absent = || {
             let message = format!("provider registry {} does not have a provider named {addr}", addr.host());
@@ -73,13 +81,14 @@ impl Registry {
                 .hint("check its source address; `tflock why` shows every place that requires it")
         };
         let document = self.metadata(addr, url, absent).await?;
-        let offers = wire::read::<wire::Versions>(&document.body).and_then(wire::Versions::offers);
-        let offers = offers.map_err(|reason| answer(addr, &document.final_url, &reason))?;
+        let read = wire::read::<wire::Versions>(&document.body);
+        let read = read.and_then(|versions| Ok((versions.warnings(), versions.offers()?)));
+        let (warnings, offers) = read.map_err(|reason| answer(addr, &document.final_url, &reason))?;
         if offers.is_empty() {
             let message = format!("provider registry {} lists no release of provider {addr}", addr.host());
             return Err(Miss::Absent(Error::new(ErrorKind::NotFound, message)));
         }
-        Ok(offers)
+        Ok(Listing { offers: Arc::new(offers), warnings: warnings.into() })
     }
 
     pub async fn package(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Result<Package, Miss> {

@@ -98,6 +98,7 @@ object! {
     /// The answer to *which versions are there*.
     pub(super) struct Versions {
         versions: Option<Vec<VersionItem>> = "versions",
+        warnings: Vec<String> = "warnings",
     }
 }
 
@@ -162,7 +163,18 @@ object! {
     }
 }
 
+/// How much of what a registry warns of is shown: so many warnings, each with so many characters.
+const MOST_WARNINGS: (usize, usize) = (8, 300);
+
 impl Versions {
+    /// What the registry warns of, each warning one line.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let (count, length) = MOST_WARNINGS;
+        let lines = self.warnings.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines = lines.filter(|line| !line.is_empty()).take(count);
+        lines.map(|line| line.chars().take(length).collect()).collect()
+    }
+
     /// The versions, each once, ascending; none if the registry lists none, which it must say.
     pub(super) fn offers(self) -> Result<Vec<Offer>, WireError> {
         let mut offers = BTreeMap::new();
@@ -271,6 +283,19 @@ mod tests {
         for other in ["[]", "[[]]", "null", "\"\"", r#"{"versions":{}}"#, "<html>", ""] {
             assert!(matches!(offers(other), Err(WireError::Json(_))), "{other}");
         }
+    }
+
+    #[test]
+    fn warnings_are_few_and_short_lines() {
+        let warnings = |warnings: serde_json::Value| {
+            let body = serde_json::json!({ "versions": [], "warnings": warnings }).to_string();
+            read::<Versions>(body.as_bytes()).map(|read| read.warnings())
+        };
+        assert_eq!(warnings(serde_json::json!(["  moved\nto x", " "])), Ok(vec!["moved to x".to_owned()]));
+        assert_eq!(warnings(serde_json::Value::Null), Ok(Vec::new()));
+        let many = warnings(vec!["é".repeat(1000); 100].into()).unwrap();
+        assert_eq!((many.len(), many[0].chars().count()), MOST_WARNINGS);
+        assert!(matches!(warnings("moved".into()), Err(WireError::Json(_))));
     }
 
     #[test]

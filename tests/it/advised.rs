@@ -256,7 +256,8 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 29] = [
+const ELSEWHERE: [(Rule, &str); 30] = [
+    (Rule::RegistryWarning, "outdated: what the registry warns of"),
     (Rule::ProviderVulnerable, "audit: what is known of a program"),
     (Rule::InstalledDiffers, "verify: what is installed is looked at; modules: it is installed again"),
     (Rule::ModuleChanged, "modules: the locks of modules"),

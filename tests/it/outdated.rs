@@ -99,3 +99,13 @@ fn an_unknown_provider_does_not_hide_the_others() {
     let run = workspace.tflock(&registry(), ["outdated", "acme/misspelt"]).ended_with(2);
     assert!(run.stderr.contains("acme/misspelt is not required by the configuration"), "{run}");
 }
+
+/// What the registry warns of is told, and none of its control characters is printed.
+#[test]
+fn what_the_registry_warns_of() {
+    let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);
+    let registry = registry().warning("moved to\nother/widget\u{1b}[2J");
+    let run = workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    assert!(run.stdout.contains("warning[registry-warning]: the registry warns about "), "{run}");
+    assert!(run.stdout.contains("acme/widget: moved to other/widget\\u{1b}[2J"), "{run}");
+}

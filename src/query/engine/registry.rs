@@ -26,7 +26,7 @@ use crate::release::expiry::ExpiryRules;
 use crate::release::offer::Offer;
 use crate::release::reported::Reported;
 use crate::settings::{Index, SignatureRule};
-use crate::source::{Miss, Package, Registry, SharedIndexes, SignedUrls, speaks_supported_protocol};
+use crate::source::{Listing, Miss, Package, Registry, SharedIndexes, SignedUrls, speaks_supported_protocol};
 use crate::version::Version;
 
 const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
@@ -38,7 +38,7 @@ pub(super) struct RegistrySource {
     pub(super) equipment: Equipment,
     pub(super) cache: Arc<Cache>,
     pub(super) downloads: Downloads,
-    offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, Miss>>,
+    listings: Shared<ProviderAddr, Result<Listing, Miss>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
     pub(super) signed: Shared<(SignedUrls, SignatureRule, ExpiryRules), Result<Arc<SignedSums>, Refusal>>,
     archives: Shared<Sha256Digest, Result<Hashed, Refusal>>,
@@ -118,7 +118,7 @@ impl RegistrySource {
             registry,
             cache: Arc::clone(&equipment.cache),
             equipment: equipment.clone(),
-            offers: Shared::new(),
+            listings: Shared::new(),
             packages: Shared::new(),
             signed: Shared::new(),
             archives: Shared::new(),
@@ -126,8 +126,11 @@ impl RegistrySource {
     }
 
     pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
-        let ask = async { self.registry.versions(addr).await.map(Arc::new) };
-        self.offers.answer(addr.clone(), ask).await
+        Ok(self.listing(addr).await?.offers)
+    }
+
+    pub(super) async fn listing(&self, addr: &ProviderAddr) -> Result<Listing, Miss> {
+        self.listings.answer(addr.clone(), self.registry.versions(addr)).await
     }
 
     pub(super) async fn package(

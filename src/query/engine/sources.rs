@@ -180,6 +180,19 @@ impl Sources {
         .await
     }
 
+    /// What registries warn of with the versions of some providers.
+    pub async fn warnings(
+        self: &Arc<Self>,
+        providers: BTreeSet<ProviderAddr>,
+    ) -> BTreeMap<ProviderAddr, Arc<[String]>> {
+        let items = providers.into_iter().map(|addr| (addr, ()));
+        each(self, items, |sources, addr, ()| async move {
+            let on_offer = Box::pin(sources.on_offer(&addr)).await.unwrap_or_default();
+            warnings(&addr, &on_offer).await
+        })
+        .await
+    }
+
     pub(super) fn taking(&self, addr: &ProviderAddr) -> Vec<&SourceState> {
         self.sources.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, source)| source).collect()
     }
@@ -216,11 +229,14 @@ impl Sources {
                 }
             }
         }
+        let warnings = warnings(addr, &on_offer).await;
         let nothing = || Selected::new(Release::new(key.0.clone(), key.1.clone()));
         let mut selected = several::joined(parts, query).unwrap_or_else(nothing);
         let unexplained = several::unexplained(&selected.release, query, place(&on_offer).is_none());
         let release = &mut selected.release;
-        release.findings.splice(0..0, ambiguous(&key, query, &offers));
+        let findings =
+            ambiguous(&key, query, &offers).into_iter().chain(warnings.iter().map(|text| warned(addr, text)));
+        release.findings.splice(0..0, findings);
         release.inconclusive = self.budget.left_out(&key).or(release.inconclusive.take()).or(unexplained);
         let before = offers.iter().map(|offer| &offer.version).filter(|version| **version < key.1);
         let older = newest_allowed(before, &query.constraints).cloned();
@@ -289,6 +305,22 @@ fn ambiguous((addr, version): &ReleaseKey, query: &Query, offers: &[Offer]) -> O
     let verb = if ties == 1 { "differs" } else { "differ" };
     let message = format!("{others} of {addr} {verb} from {version} in build metadata only");
     Some(Finding::new(Rule::AmbiguousVersion, message).about(addr))
+}
+
+/// What the registry warns of, if it was asked.
+async fn warnings(addr: &ProviderAddr, on_offer: &[OnOffer<'_>]) -> Arc<[String]> {
+    for (source, _) in on_offer {
+        if let SourceState::Registry(registry) = source
+            && let Ok(listing) = registry.listing(addr).await
+        {
+            return listing.warnings;
+        }
+    }
+    Arc::default()
+}
+
+fn warned(addr: &ProviderAddr, text: &str) -> Finding {
+    Finding::new(Rule::RegistryWarning, format!("the registry warns about {addr}: {text}")).about(addr)
 }
 
 /// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.

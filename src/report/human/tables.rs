@@ -45,10 +45,10 @@ fn counts(listed: &Listed) -> String {
 }
 
 /// One line for each provider that has a newer release or must be newly selected; none if there is none.
-pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Option<Table<5>> {
-    let rows: Vec<[String; 5]> =
+pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Option<Table<6>> {
+    let rows: Vec<[String; 6]> =
         report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();
-    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY"];
+    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY", "REGISTRY WARNING"];
     (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
@@ -57,11 +57,15 @@ pub(super) fn up_to_date(report: &OutdatedReport) -> String {
     if report.complete { "all providers are up to date\n".to_owned() } else { String::new() }
 }
 
-fn versions(row: &Outdated, style: Style) -> [String; 5] {
+fn versions(row: &Outdated, style: Style) -> [String; 6] {
     let text = |version: &Option<Version>| version.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
     let holders = row.holders.iter().map(|origin| holder(origin, true));
     let held = holders.chain(skipped(row)).collect::<Vec<_>>().join(", ");
-    [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), held]
+    [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), held, warnings(row)]
+}
+
+pub(super) fn warnings(row: &Outdated) -> String {
+    printable(&row.warnings.join("; ")).into_owned()
 }
 
 pub(super) fn skipped(row: &Outdated) -> Option<String> {

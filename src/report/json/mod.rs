@@ -198,6 +198,7 @@ fn outdated(row: &Outdated) -> Value {
         "newest": text(&row.newest),
         "held_back_by": row.holders.iter().map(origin).collect::<Value>(),
         "skipped": row.passed_over.iter().map(skipped).collect::<Value>(),
+        "warnings": row.warnings,
     })
 }
 

@@ -10,7 +10,7 @@ use crate::outcome::{Body, Grouping, Listed, Outcome, Outdated, OutdatedModule, 
 use crate::report::Style;
 use crate::report::groups::{RootSummary, Same};
 use crate::report::human::modules;
-use crate::report::human::tables::{MOST_USES, holder, origin_on_path, rows_shown, short_key, skipped};
+use crate::report::human::tables::{MOST_USES, holder, origin_on_path, rows_shown, short_key, skipped, warnings};
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
 use crate::version::Version;
@@ -97,7 +97,7 @@ fn by_root(listed: &[Item<'_, Listed>], whose: RootSummary, style: Style) -> Str
 type Held<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
 
 /// Each provider with a newer release once for all that are in the same place with it.
-pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: Style) -> Option<Table<6>> {
+pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: Style) -> Option<Table<7>> {
     let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
     let mut same: Same<'_, Held<'_>> = Same::new();
     let mut places: BTreeMap<(&ProviderAddr, &Path), &Outdated> = BTreeMap::new();
@@ -105,7 +105,8 @@ pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: 
         let versions = [row.selected.as_ref(), row.allowed.as_ref(), row.newest.as_ref()];
         let holders = row.holders.iter().map(|it| (it.module.clone(), it.constraint.clone().unwrap_or_default()));
         let skipped = skipped(row).map(|why| (String::new(), why));
-        same.add(path, (&row.address, versions, holders.chain(skipped).collect()));
+        let warnings = row.warnings.iter().map(|text| (String::new(), text.clone()));
+        same.add(path, (&row.address, versions, holders.chain(skipped).chain(warnings).collect()));
         places.insert((&row.address, path), row);
     }
     let mut items = same.into_items();
@@ -114,10 +115,11 @@ pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: 
         let [selected, allowed, newest] =
             versions.map(|version| version.map_or_else(|| "none".to_owned(), ToString::to_string));
         let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
-        [style.addr(addr), selected, allowed, newest, whose.table_cell(paths), holders(&held)]
+        let warnings = held.first().map(|row| warnings(row)).unwrap_or_default();
+        [style.addr(addr), selected, allowed, newest, whose.table_cell(paths), holders(&held), warnings]
     });
-    let rows: Vec<[String; 6]> = cells.collect();
-    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
+    let rows: Vec<[String; 7]> = cells.collect();
+    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY", "REGISTRY WARNING"];
     (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
