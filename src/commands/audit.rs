@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Services;
+use super::fixed_by::Newer;
 use super::mirror::placed;
 use super::options::{Packages, Within, bytes, platform};
 use super::programs::{self, Locked, Programs, Wanted, is_reported};
+use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::base::{AskedBase, Base};
@@ -32,6 +34,7 @@ use crate::verify::{leveled, policy};
 /// of them and the standard library up in the Go vulnerability database, as `govulncheck -mode=binary` does. A module that
 /// is present need not be reached: programs are stripped, so that is unknown. Packages that no earlier run has read are
 /// downloaded, one platform of each.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock audit\n  tflock audit -r --base origin/main\n  tflock audit --db vulndb.zip --offline"
@@ -52,6 +55,9 @@ pub(crate) struct AuditArgs {
     /// Leave out advisories that no version fixes.
     #[arg(long)]
     pub(crate) ignore_unfixed: bool,
+    /// Look for the first newer release that the constraints allow and that has no advisory; downloads one package of each.
+    #[arg(long)]
+    pub(crate) fixed_by: bool,
     /// Report what a change adds, as in a pull request, by the settings of this revision.
     #[arg(long, value_name = "REV")]
     pub(crate) base: Option<String>,
@@ -62,6 +68,13 @@ pub(crate) struct AuditArgs {
     pub(crate) packages: Packages,
     #[command(flatten)]
     pub(crate) within: Within,
+}
+
+impl AuditArgs {
+    /// False for what is to be left out.
+    pub(super) fn reports(&self, it: &Vulnerability) -> bool {
+        it.fixed.is_some() || !self.ignore_unfixed
+    }
 }
 
 /// Looks the programs of locked providers up in a database of advisories.
@@ -79,8 +92,10 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     let locked: Vec<Locked<'_>> =
         opened.flat_map(|(root, entries)| [&entries.new, &entries.old].map(|lock| (root.settings(), lock))).collect();
     let wanted = Wanted { platform: args.platform.as_ref(), most: args.max_download };
-    let (programs, mut notes) = programs::read(&locked, wanted, services, &cache)?;
-    let audited = Audited::of(&programs, args, services, (&cache, targets.dialect()))?;
+    let sources = Sources::new(services, &cache);
+    let programs = programs::read(&locked, wanted, &sources, &cache)?;
+    let newer = Newer { args, sources: &sources, cache: &cache };
+    let audited = Audited::of(&programs, newer, services, (&cache, targets.dialect()))?;
     let judged = roots.iter().map(|(path, root)| match root {
         Ok((root, entries)) => audited.of_root(path, root, entries),
         Err(error) => RootOutcome::failed(path.clone(), error.clone()),
@@ -89,6 +104,7 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     if targets.found {
         outcomes.sort_by(|one, other| one.path.cmp(&other.path));
     }
+    let mut notes = sources.notes();
     notes.extend(base.as_ref().map(Base::note));
     notes.extend(audited.note());
     notes.extend(cache.note().map(str::to_owned));
@@ -131,41 +147,41 @@ fn since(roots: super::verify::Roots, base: Option<&Base>) -> Result<Roots, Erro
 
 /// What was found in the programs of a run.
 struct Audited<'a> {
-    args: &'a AuditArgs,
+    newer: Newer<'a>,
     now: SystemTime,
     programs: &'a Programs,
     /// What is wrong with the database, whatever is looked up in it.
     failed: Vec<Error>,
-    database: Option<AuditedDatabase>,
+    database: Option<Database>,
     found: BTreeMap<&'a ReleaseKey, AuditedProgram>,
 }
 
 impl<'a> Audited<'a> {
     fn of(
         programs: &'a Programs,
-        args: &'a AuditArgs,
+        newer: Newer<'a>,
         services: &Services<'_>,
         (cache, dialect): (&Arc<Cache>, Option<Dialect>),
     ) -> Result<Self, Error> {
         let now = services.scope.environment.now;
-        let mut audited = Self { args, now, programs, failed: Vec::new(), database: None, found: BTreeMap::new() };
+        let mut audited = Self { newer, now, programs, failed: Vec::new(), database: None, found: BTreeMap::new() };
         let read: Vec<(&ReleaseKey, &ProgramRecord)> =
             programs.iter().filter_map(|(key, record)| Some((key, record.as_ref().ok()?))).collect();
         if read.is_empty() {
             return Ok(audited);
         }
-        let parts: Vec<Components> =
-            read.iter().map(|((_, version), record)| parts(record, &version.to_string(), args.toolchain)).collect();
+        let parts: Vec<Components> = read
+            .iter()
+            .map(|((_, version), record)| parts(record, &version.to_string(), newer.args.toolchain))
+            .collect();
         let access = services.online.access(dialect.unwrap_or(Dialect::Terraform))?;
         let client = (!services.scope.offline).then(|| access.client.clone());
         let asked = services.online.background.run(async {
-            let database = Database::open(&args.db, client, cache, now).await?;
-            let known = parts.iter().flat_map(|parts| &parts.known);
-            let listed = known.flat_map(|part| database.index().advisories(&part.module, &part.version));
-            let advisories = database.advisories(listed).await;
-            Ok((database, advisories))
+            let database = Database::open(&newer.args.db, client, cache, now).await?;
+            let (advisories, failed) = advisories(&database, &parts).await;
+            Ok((database, advisories, failed))
         })?;
-        let (database, advisories) = match asked {
+        let (database, advisories, failed) = match asked {
             Ok(asked) => asked,
             Err(error) => {
                 audited.failed.push(error);
@@ -173,20 +189,23 @@ impl<'a> Audited<'a> {
             }
         };
         audited.failed.extend(database.problem.clone());
-        audited.failed.extend(advisories.values().filter_map(|advisory| advisory.as_ref().err().cloned()));
-        let advisories: Vec<Advisory> = advisories.into_values().filter_map(Result::ok).collect();
+        audited.failed.extend(failed);
         audited.found = read
             .into_iter()
             .zip(&parts)
             .map(|((key, record), parts)| (key, program(key, record, parts, &advisories)))
             .collect();
-        audited.database = Some(AuditedDatabase { source: args.db.to_string(), modified: database.modified });
+        audited.database = Some(database);
         Ok(audited)
     }
 
     fn of_root(&self, path: &std::path::Path, root: &Root, entries: &Entries) -> RootOutcome {
-        let (mut report, mut findings) =
-            (AuditReport { database: self.database.clone(), ..AuditReport::default() }, Vec::new());
+        let described = |database: &Database| AuditedDatabase {
+            source: self.newer.args.db.to_string(),
+            modified: database.modified.clone(),
+        };
+        let database = self.database.as_ref().map(described);
+        let (mut report, mut findings) = (AuditReport { database, ..AuditReport::default() }, Vec::new());
         if !entries.new.is_empty() {
             report.failed.extend(self.failed.iter().cloned());
         }
@@ -199,9 +218,13 @@ impl<'a> Audited<'a> {
             let Some(mut program) = self.found.get(&key).cloned() else { continue };
             let before: BTreeSet<String> =
                 entries.old.get(addr).into_iter().flat_map(|old| self.ids(addr, &old.version)).collect();
-            program
-                .vulnerabilities
-                .retain(|it| !before.contains(&it.id) && (it.fixed.is_some() || !self.args.ignore_unfixed));
+            program.vulnerabilities.retain(|it| !before.contains(&it.id) && self.newer.args.reports(it));
+            let asked =
+                self.database.as_ref().filter(|_| self.newer.args.fixed_by && !program.vulnerabilities.is_empty());
+            match asked.map(|database| self.newer.first_unaffected(root, &program, database)).transpose() {
+                Ok(fixed_by) => program.fixed_by = fixed_by,
+                Err(error) => report.failed.push(error),
+            }
             findings.extend(told(&program).into_iter().map(level));
             report.programs.push(program);
         }
@@ -225,11 +248,30 @@ impl<'a> Audited<'a> {
     }
 }
 
-fn parts(record: &ProgramRecord, locked: &str, toolchain: bool) -> Components {
+/// The advisories that may be about some components, and why others cannot be had.
+pub(super) async fn advisories(database: &Database, parts: &[Components]) -> (Vec<Advisory>, Vec<Error>) {
+    let known = parts.iter().flat_map(|parts| &parts.known);
+    let listed = known.flat_map(|part| database.index().advisories(&part.module, &part.version));
+    let (mut advisories, mut failed) = (Vec::new(), Vec::new());
+    for answer in database.advisories(listed).await.into_values() {
+        match answer {
+            Ok(advisory) => advisories.push(advisory),
+            Err(error) => failed.push(error),
+        }
+    }
+    (advisories, failed)
+}
+
+pub(super) fn parts(record: &ProgramRecord, locked: &str, toolchain: bool) -> Components {
     record.info.as_ref().map(|info| Components::of(info, locked, toolchain)).unwrap_or_default()
 }
 
-fn program(key: &ReleaseKey, record: &ProgramRecord, parts: &Components, advisories: &[Advisory]) -> AuditedProgram {
+pub(super) fn program(
+    key: &ReleaseKey,
+    record: &ProgramRecord,
+    parts: &Components,
+    advisories: &[Advisory],
+) -> AuditedProgram {
     let mut vulnerabilities = Vec::new();
     for advisory in advisories {
         for part in &parts.known {
@@ -255,6 +297,7 @@ fn program(key: &ReleaseKey, record: &ProgramRecord, parts: &Components, advisor
         unknown: record.info.as_ref().err().map(ToString::to_string),
         unjudged: parts.unknown.iter().map(|(module, why)| (module.clone(), (*why).to_owned())).collect(),
         is_reported: is_reported(record),
+        fixed_by: None,
         vulnerabilities,
     }
 }

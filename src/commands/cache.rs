@@ -7,6 +7,7 @@ use clap::Subcommand;
 
 use super::Services;
 use super::publish;
+use crate::disk::cache::exchange::Exported;
 use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
 use crate::disk::package_store::PackageStore;
 use crate::disk::{files, report_file};
@@ -124,9 +125,9 @@ fn is_stream(file: &Path) -> bool {
 }
 
 fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
-    let text = exchange::encode(cache.entries());
+    let text = exchange::encode(Exported { entries: cache.entries(), programs: cache.programs() });
     // Next to the entries there are a first line and a last one.
-    let entries = text.lines().count() - 2;
+    let entries = text.lines().filter(|line| !line.starts_with("program ")).count() - 2;
     if is_stream(&file) {
         return Ok(CacheReport::Exported { file, entries, text: Some(text) });
     }
@@ -149,7 +150,7 @@ fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outco
         let told = Error::new(ErrorKind::Disk, message).in_file(&file);
         told.hint("nothing was imported; `tflock cache export FILE` writes such a file")
     })?;
-    let count = entries.len();
+    let count = entries.entries.len();
     let (imported, known, findings) = match cache.import(entries) {
         Ok(imported) => (imported, count - imported, Vec::new()),
         Err(found) => (0, 0, found.iter().map(|(entry, known)| contradicted(&file, entry, known)).collect()),

@@ -11,6 +11,7 @@ pub mod diff;
 mod diff_signers;
 pub mod edit_requirements;
 pub mod explain;
+mod fixed_by;
 pub mod fmt;
 pub mod get;
 pub mod git;

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use super::Services;
 use super::sources::Sources;
 use super::verify_online::Questions;
 use crate::disk::cache::{Cache, Origin, ProgramRecord};
@@ -14,8 +12,8 @@ use crate::disk::package as packages;
 use crate::disk::package_store::PackageStore;
 use crate::error::{Error, ErrorKind};
 use crate::goinfo::Unknown;
-use crate::hash::PackageHashes;
-use crate::lockfile::LockFile;
+use crate::hash::{PackageHash, PackageHashes};
+use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
@@ -23,6 +21,7 @@ use crate::query::engine::ReadOrder;
 use crate::query::question::{Depth, Query};
 use crate::query::run::Session;
 use crate::release::{Lookup, ReleaseKey, Releases};
+use crate::version::Constraints;
 use crate::workspace::RunSettings;
 
 /// The programs of locked releases, or why they could not be had.
@@ -44,9 +43,9 @@ pub(super) struct Wanted<'a> {
 pub(super) fn read(
     locked: &[Locked<'_>],
     wanted: Wanted<'_>,
-    services: &Services<'_>,
-    cache: &Arc<Cache>,
-) -> Result<(Programs, Vec<String>), Error> {
+    sources: &Sources<'_>,
+    cache: &Cache,
+) -> Result<Programs, Error> {
     let mut recorded: BTreeMap<ReleaseKey, PackageHashes> = BTreeMap::new();
     for (addr, entry) in locked.iter().flat_map(|(_, lock)| lock.iter()) {
         let hashes = recorded.entry((addr.clone(), entry.version.clone())).or_default();
@@ -55,17 +54,18 @@ pub(super) fn read(
     let (mut programs, mut missing) = (Programs::new(), BTreeMap::new());
     let places: Vec<PathBuf> = locked.iter().map(|(root, _)| installed(root)).collect();
     for (key, hashes) in recorded {
-        let known =
-            kept(&hashes, wanted.platform, cache).or_else(|| read_installed(&places, &key, &hashes, wanted, cache));
-        match known {
+        // What can be read here is better than the word of an import.
+        let kept = kept(&hashes, wanted.platform, cache);
+        let computed = kept.clone().filter(|record| !is_reported(record));
+        let read = || read_installed(&places, &key, &hashes, wanted, cache);
+        match computed.or_else(read).or(kept) {
             Some(record) => drop(programs.insert(key, Ok(record))),
             None => drop(missing.insert(key, hashes)),
         }
     }
     if missing.is_empty() {
-        return Ok((programs, Vec::new()));
+        return Ok(programs);
     }
-    let sources = Sources::new(services, cache);
     let asking =
         locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
     for group in sources.groups(asking.collect::<Vec<_>>()) {
@@ -83,10 +83,39 @@ pub(super) fn read(
         programs.extend(found);
     }
     for key in missing.into_keys().filter(|key| !programs.contains_key(key)).collect::<Vec<_>>() {
-        let message = format!("the settings forbid downloading the package of {} {}", key.0, key.1);
-        programs.insert(key, Err(Error::new(ErrorKind::Offline, message)));
+        let error = not_asked(&key);
+        programs.insert(key, Err(error));
     }
-    Ok((programs, sources.notes()))
+    Ok(programs)
+}
+
+/// The program of a release that is not locked, whose package must be one of its signed checksums.
+pub(super) fn read_newer(
+    key: &ReleaseKey,
+    (root, wanted): (&RunSettings, Wanted<'_>),
+    session: &Session,
+    cache: &Cache,
+) -> Result<ProgramRecord, Error> {
+    let (version, constraints) = (key.1.clone(), Constraints::default());
+    let mut lock = LockFile::new();
+    lock.insert(key.0.clone(), LockEntry { version, constraints, hashes: PackageHashes::default() });
+    let mut questions = Questions::new(Depth { most: wanted.most, ..Depth::DOCUMENTS }, false);
+    questions.add(root, &lock, wanted.platform.map(std::slice::from_ref).unwrap_or_default());
+    let queries = questions.queries;
+    let known = session.ask(async |sources| sources.lookups(queries.clone()).await)?;
+    let hashes = match known.get(key) {
+        Some(Lookup::Known(release)) => {
+            let signed = release.archives().map(|zh| PackageHash::zh(*zh));
+            signed.chain(release.computed().map(|(h1, _)| h1.clone())).collect()
+        }
+        _ => PackageHashes::default(),
+    };
+    let mut read = downloaded(&queries, &BTreeMap::from([(key.clone(), hashes)]), wanted, session, cache)?;
+    read.remove(key).unwrap_or_else(|| Err(not_asked(key)))
+}
+
+fn not_asked((addr, version): &ReleaseKey) -> Error {
+    Error::new(ErrorKind::Offline, format!("the settings forbid downloading the package of {addr} {version}"))
 }
 
 /// What earlier runs found out, of the wanted platform or of this machine's.

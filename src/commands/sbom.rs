@@ -89,16 +89,16 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     }
     let locked: Vec<Locked<'_>> = opened.iter().map(|root| (&root.settings, &root.lock)).collect();
     let mut notes = Vec::new();
+    let sources = Sources::new(services, &cache);
     if args.online {
-        notes.extend(ask(&locked, services, &cache)?);
+        ask(&locked, &sources)?;
     }
     let mut programs = Programs::new();
     if args.deep {
         let wanted = Wanted { platform: args.platform.as_ref(), most: args.max_download };
-        let (read, more) = programs::read(&locked, wanted, services, &cache)?;
-        notes.extend(more);
-        programs = read;
+        programs = programs::read(&locked, wanted, &sources, &cache)?;
     }
+    notes.extend(sources.notes());
     let mut inventory = Inventory { serial: args.serial, ..Inventory::default() };
     let start = services.scope.directories().into_iter().next().unwrap_or_default();
     let start = worktree::absolute(&start);
@@ -139,8 +139,7 @@ fn open(settings: &RunSettings) -> Result<Opened, Error> {
 }
 
 /// Asks for the documents of all releases, which the cache then knows.
-fn ask(locked: &[Locked<'_>], services: &Services<'_>, cache: &Arc<Cache>) -> Result<Vec<String>, Error> {
-    let sources = Sources::new(services, cache);
+fn ask(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
     let asking =
         locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
     for group in sources.groups(asking.collect::<Vec<_>>()) {
@@ -152,7 +151,7 @@ fn ask(locked: &[Locked<'_>], services: &Services<'_>, cache: &Arc<Cache>) -> Re
             questions.ask(&session)?;
         }
     }
-    Ok(sources.notes())
+    Ok(())
 }
 
 /// `SOURCE_DATE_EPOCH`, else the date of HEAD, else the beginning of 1970.

@@ -39,6 +39,15 @@ pub struct AuditedProgram {
     /// True if what it was built from is the word of whoever made an import.
     pub is_reported: bool,
     pub vulnerabilities: Vec<Vulnerability>,
+    /// The first newer release without an advisory, if that was asked.
+    pub fixed_by: Option<FixedBy>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FixedBy {
+    Release(Version),
+    /// No newer release that the constraints allow is known to be without one.
+    Nothing,
 }
 
 /// An affected module of a program.

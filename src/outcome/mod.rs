@@ -29,7 +29,7 @@ use crate::trust::pins::{Pins, Signer};
 use crate::verify::Verified;
 use advice::Stand;
 
-pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, Vulnerability};
+pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Vulnerability};
 pub use changes::{Changes, Need, Review, TrustChange};
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,

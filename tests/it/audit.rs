@@ -257,3 +257,69 @@ fn a_server_is_asked_once() {
     assert_eq!(found(&run), expected(2));
     assert!(run.stdout.contains("judged by the copy of 2099-02-01"), "{run}");
 }
+
+/// A database about the main module alone, which 2.0.1 fixes.
+fn about_the_main_module() -> tempfile::TempDir {
+    copied(&|name, text| {
+        let mut modules: Vec<serde_json::Value> = match name {
+            "index/modules.json" => serde_json::from_str(&text).unwrap(),
+            _ => return Some(text),
+        };
+        modules.retain(|module| module["path"] == "example.com/terraform-provider-main");
+        Some(serde_json::to_string(&modules).unwrap())
+    })
+}
+
+/// What is not found, or cannot be looked for, is said.
+#[test]
+fn no_release_may_fix_it() {
+    const PLATFORMS: [&str; 2] = ["linux_amd64", "windows_386"];
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    let database = about_the_main_module();
+    let audit = |registry: &Registry, args: &[&str], code| {
+        let all = ["audit", "--fixed-by", "--platform", "linux_amd64", "--db", database.path().to_str().unwrap()];
+        workspace.tflock(registry, all.into_iter().chain(args.iter().copied())).ended_with(code)
+    };
+    let run = audit(&registry, &[], 0);
+    assert!(run.stdout.contains("(linux_amd64): no newer release that is allowed is without them"), "{run}");
+    assert!(audit(&registry, &["--format", "json"], 0).json()["audit"]["programs"][0]["fixed_by"].is_null());
+    // The first of them tells nothing, the next lacks the platform, and the constraints do not allow the last.
+    let registry = registry.release("acme/widget", "2.0.1", &PLATFORMS);
+    let registry = registry.release("acme/widget", "2.0.2", &["windows_386"]).shaped(Shape::Go);
+    let registry = ["2.0.10", "2.0.3", "3.0.0"]
+        .into_iter()
+        .fold(registry, |registry, version| registry.release("acme/widget", version, &PLATFORMS).shaped(Shape::Go));
+    assert!(audit(&registry, &["--offline"], 4).stderr.contains("--offline forbids asking"));
+    let run = audit(&registry, &["--max-download", "1B"], 4);
+    assert!(run.stderr.contains("--max-download"), "{run}");
+}
+
+/// What another machine read is used, and never called clean.
+#[test]
+fn what_was_imported_is_reported() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    workspace.tflock(&registry, ["cache", "export", "../index.txt"]).ended_with(0);
+    let cache = workspace.path("../other-cache");
+    let workspace = workspace.env("TFLOCK_CACHE_DIR", cache.to_str().unwrap());
+    audit(&workspace, &registry, &["--offline"]).ended_with(4);
+    workspace.tflock(&registry, ["cache", "import", "../index.txt"]).ended_with(0);
+    let run = audit(&workspace, &registry, &["--offline", "--format", "json"]).ended_with(0);
+    assert_eq!(found(&run), expected(2));
+    assert_eq!(run.json()["audit"]["programs"][0]["reported"], true);
+    let clean = copied(&|name, text| Some(if name == "index/modules.json" { "[]".to_owned() } else { text }));
+    let clean = |args: &[&str]| {
+        let all = ["audit", "--offline", "--platform", "linux_amd64", "--db", clean.path().to_str().unwrap()];
+        workspace.tflock(&registry, all.into_iter().chain(args.iter().copied()))
+    };
+    let run = clean(&[]).ended_with(0);
+    assert!(run.stdout.contains("only reported by an import") && !run.stdout.contains("ok: "), "{run}");
+    let run = workspace.tflock(&registry, ["sbom", "--deep", "--offline", "--platform", "linux_amd64"]).ended_with(0);
+    assert!(run.stdout.contains("reported by an import"), "{run}");
+    // Who imported passes nothing on, and may forget it.
+    workspace.tflock(&registry, ["cache", "export", "../again.txt"]).ended_with(0);
+    assert!(!std::fs::read_to_string(workspace.path("../again.txt")).unwrap().contains("program "));
+    workspace.tflock(&registry, ["cache", "prune", "--imported"]).ended_with(0);
+    clean(&[]).ended_with(4);
+}

@@ -18,6 +18,7 @@ use crate::git::TrackedFolder;
 use crate::lockfile::{self, LockFile, Spans};
 use crate::modulelock;
 use crate::path::RepoPath;
+use crate::requirements::Requirements;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Unanswered, Verified};
 use crate::verify::{Counted, Subject};
@@ -101,6 +102,11 @@ impl Root {
     /// Why the lock file cannot be read, if that is so.
     pub(in crate::commands) fn decoded(&self) -> Result<(), Error> {
         self.module.decoded().map(drop)
+    }
+
+    /// What the configuration requires; none if it cannot be read.
+    pub fn requirements(&self) -> Option<&Requirements> {
+        self.module.requirements().filter(|_| self.unread.is_none())
     }
 
     /// What names of providers mean here.
@@ -270,7 +276,7 @@ impl Root {
             before: self.change.as_ref().map(|change| &change.before),
             first_seen: self.change.as_ref().map(|change| &change.first_seen),
             spans: &NO_LOCK.1,
-            requirements: self.module.requirements().filter(|_| self.unread.is_none()),
+            requirements: self.requirements(),
             complete: self.tree().is_none_or(|tree| tree.complete),
             settings: &self.settings().settings,
             dialect: self.settings().dialect,

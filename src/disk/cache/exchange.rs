@@ -4,16 +4,18 @@
 //! tflock index 1
 //! ZH(64 lower-case hex digits) H1(base64, as in the hash) SIZE(bytes, decimal)
 //! …
+//! program H1(base64) PLATFORM JSON(what the program of that package was built from)
+//! …
 //! sha256 DIGEST(of all bytes before this line, 64 lower-case hex digits)
 //! ```
 //!
 //! Lines end with a line feed; entries are in the order of their `ZH`, each archive once: the same index gives the same
-//! file. Only entries that were computed here are exported; the importing cache marks them as imported. Signed documents
-//! are not exported: an import could attest its own entries with the keys in them.
+//! file; programs follow in the order of their `H1`. Only what was computed here is exported; the importing cache marks it as
+//! imported. Signed documents are not exported: an import could attest its own entries with the keys in them.
 
 use std::fmt::Write as _;
 
-use super::{IndexEntry, Origin};
+use super::{IndexEntry, Origin, ProgramRecord};
 use crate::hash::Sha256Digest;
 
 const FIRST_LINE: &str = "tflock index 1";
@@ -33,27 +35,42 @@ pub enum ExchangeError {
     TooLarge,
     #[error("it is damaged or incomplete: its last line is not the digest of the others")]
     Digest,
-    #[error("line {0} is not an entry: expected a zh, an h1 and a size")]
+    #[error("line {0} is not an entry: expected a zh, an h1 and a size, or what a program was built from")]
     Entry(usize),
     #[error("line {0} is not in order")]
     Order(usize),
 }
 
-/// The text of an export: the entries that were computed here.
-pub fn encode(mut entries: Vec<IndexEntry>) -> String {
+/// What an export holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exported {
+    pub entries: Vec<IndexEntry>,
+    pub programs: Vec<ProgramRecord>,
+}
+
+/// What is before a program in its line.
+const PROGRAM: &str = "program ";
+
+/// The text of an export: what was computed here.
+pub fn encode(Exported { mut entries, mut programs }: Exported) -> String {
     entries.retain(|entry| entry.origin == Origin::Computed);
     entries.sort_unstable();
+    programs.retain(|program| program.origin == Origin::Computed);
+    programs.sort_unstable_by_key(|program| program.h1);
     let mut text = format!("{FIRST_LINE}\n");
     for entry in entries {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{}", encode_line(&entry));
     }
+    for program in programs {
+        let _ = writeln!(text, "{PROGRAM}{}", program.to_line());
+    }
     let digest = Sha256Digest::of(text.as_bytes());
     text + &format!("sha256 {digest}\n")
 }
 
-/// The entries of an export, as imported ones.
-pub fn decode(bytes: &[u8]) -> Result<Vec<IndexEntry>, ExchangeError> {
+/// What an export holds, as imported.
+pub fn decode(bytes: &[u8]) -> Result<Exported, ExchangeError> {
     if bytes.len() as u64 > LIMIT {
         return Err(ExchangeError::TooLarge);
     }
@@ -70,15 +87,25 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<IndexEntry>, ExchangeError> {
         return Err(ExchangeError::Digest);
     }
     let text = std::str::from_utf8(facts).map_err(|_| ExchangeError::Kind)?;
-    let mut entries: Vec<IndexEntry> = Vec::new();
+    let Exported { mut entries, mut programs } = Exported::default();
     for (number, line) in text.split_terminator('\n').enumerate().skip(1) {
-        let entry = decode_line(line.as_bytes()).ok_or(ExchangeError::Entry(number + 1))?;
-        if entries.last().is_some_and(|before| before.zh >= entry.zh) {
+        let wrong = ExchangeError::Entry(number + 1);
+        if let Some(line) = line.strip_prefix(PROGRAM) {
+            let program = ProgramRecord::from_line(line, Origin::Imported).filter(|program| program.to_line() == line);
+            let program = program.ok_or(wrong)?;
+            if programs.last().is_some_and(|before: &ProgramRecord| before.h1 >= program.h1) {
+                return Err(ExchangeError::Order(number + 1));
+            }
+            programs.push(program);
+            continue;
+        }
+        let entry = decode_line(line.as_bytes()).ok_or(wrong)?;
+        if !programs.is_empty() || entries.last().is_some_and(|before: &IndexEntry| before.zh >= entry.zh) {
             return Err(ExchangeError::Order(number + 1));
         }
         entries.push(entry);
     }
-    Ok(entries)
+    Ok(Exported { entries, programs })
 }
 
 /// `sha256 `, 64 digits and a line feed.
@@ -108,6 +135,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::goinfo::Unknown;
+    use crate::hash::PackageHash;
+    use crate::platform::Platform;
 
     fn entries(count: u32) -> Vec<IndexEntry> {
         let digest = |salt: &str, number: u32| Sha256Digest::of(format!("{salt}{number}").as_bytes());
@@ -120,20 +150,43 @@ mod tests {
         (0..count).map(entry).collect()
     }
 
+    fn exported(entries: Vec<IndexEntry>) -> Exported {
+        Exported { entries, programs: Vec::new() }
+    }
+
+    #[test]
+    fn programs_follow_the_entries() {
+        let h1 = |text: &str| PackageHash::h1(Sha256Digest::of(text.as_bytes()));
+        let platform: Platform = "linux_amd64".parse().unwrap();
+        let program = |text| ProgramRecord::new(&h1(text), &platform, Err(Unknown::OldLayout)).unwrap();
+        let imported = ProgramRecord { origin: Origin::Imported, ..program("c") };
+        let programs = vec![program("a"), program("b"), imported];
+        let text = encode(Exported { entries: entries(2), programs });
+        let read = decode(text.as_bytes()).unwrap();
+        assert_eq!((read.entries.len(), read.programs.len()), (2, 2));
+        assert!(read.programs.iter().all(|program| program.origin == Origin::Imported));
+        let lines: Vec<&str> = text.lines().collect();
+        let refused = |lines: &[&str]| decode(&sealed(lines)).unwrap_err();
+        assert_eq!(refused(&[lines[0], lines[1], lines[4], lines[3]]), ExchangeError::Order(4));
+        assert_eq!(refused(&[lines[0], lines[3], lines[1]]), ExchangeError::Order(3));
+        assert_eq!(refused(&[lines[0], &lines[3].replace(" {", "  {")]), ExchangeError::Entry(2));
+        assert_eq!(refused(&[lines[0], &lines[3].replace("linux_amd64", "linux")]), ExchangeError::Entry(2));
+    }
+
     #[test]
     fn the_same_index_gives_the_same_text() {
         let (forth, mut back) = (entries(50), entries(50));
         back.reverse();
         let imported = IndexEntry { origin: Origin::Imported, ..entries(51).remove(50) };
         back.push(imported);
-        assert_eq!(encode(forth.clone()), encode(back));
-        let mut read = decode(encode(forth.clone()).as_bytes()).unwrap();
+        assert_eq!(encode(exported(forth.clone())), encode(exported(back)));
+        let mut read = decode(encode(exported(forth.clone())).as_bytes()).unwrap().entries;
         assert!(read.iter().all(|entry| entry.origin == Origin::Imported) && read.len() == 50);
         for entry in &mut read {
             entry.origin = Origin::Computed;
         }
-        assert_eq!(encode(read), encode(forth));
-        assert_eq!(decode(encode(Vec::new()).as_bytes()), Ok(Vec::new()));
+        assert_eq!(encode(exported(read)), encode(exported(forth)));
+        assert_eq!(decode(encode(Exported::default()).as_bytes()), Ok(Exported::default()));
     }
 
     /// A text with the digest that belongs to it.
@@ -146,7 +199,7 @@ mod tests {
     fn what_is_no_export_is_refused() {
         let (zh, h1) = ("a".repeat(64), Sha256Digest::of(b"h1").to_base64());
         let good = format!("{zh} {h1} 7");
-        assert_eq!(decode(&sealed(&[FIRST_LINE, &good])).unwrap().len(), 1);
+        assert_eq!(decode(&sealed(&[FIRST_LINE, &good])).unwrap().entries.len(), 1);
         let refused = |lines: &[&str]| decode(&sealed(lines)).unwrap_err();
         assert_eq!(refused(&["hello"]), ExchangeError::Kind);
         assert_eq!(refused(&["tflock index 2", &good]), ExchangeError::Form("tflock index 2".to_owned()));
@@ -172,7 +225,7 @@ mod tests {
     proptest! {
         #[test]
         fn damage_is_seen(at in 0_usize..2000, bit in 0_u8..8, cut: bool) {
-            let mut bytes = encode(entries(10)).into_bytes();
+            let mut bytes = encode(exported(entries(10))).into_bytes();
             let at = at % bytes.len();
             if cut { bytes.truncate(at) } else { bytes[at] ^= 1 << bit }
             prop_assert!(decode(&bytes).is_err());

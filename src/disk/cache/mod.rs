@@ -31,6 +31,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::path::worktree::is_within;
 use crate::path::{lexical, shown};
+use exchange::Exported;
 pub use index::{IndexEntry, Origin};
 pub use programs::ProgramRecord;
 pub use prune::{Prune, Pruned, Stats};
@@ -135,7 +136,7 @@ impl Cache {
     }
 
     /// Takes in entries that others computed, as far as they are news; returns how many were.
-    pub fn import(&self, entries: Vec<IndexEntry>) -> Result<usize, Vec<(IndexEntry, PackageHash)>> {
+    pub fn import(&self, Exported { entries, programs }: Exported) -> Result<usize, Vec<(IndexEntry, PackageHash)>> {
         const TOLD: usize = 10;
         let known = |entry: &IndexEntry| self.h1_of(&entry.zh).or_else(|| self.imported_h1_of(&entry.zh));
         let contradictions = entries.iter().filter_map(|entry| {
@@ -150,6 +151,9 @@ impl Cache {
         let count = news.len();
         for entry in news {
             self.record(IndexEntry { origin: Origin::Imported, ..entry });
+        }
+        for program in programs {
+            self.record_program(program);
         }
         Ok(count)
     }

@@ -1,10 +1,12 @@
 //! What programs were built from, by the `h1:` of their package: one file each.
 
+use std::collections::HashMap;
+use std::fs::DirEntry;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Cache, CacheError, Origin, fan_out, replace};
+use super::{Cache, CacheError, Origin, fan_out, prune, replace};
 use crate::goinfo::{GoInfo, Unknown};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
@@ -80,6 +82,15 @@ impl Cache {
         self.program_of(&Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?)
     }
 
+    /// All that is known of programs, in no order.
+    pub fn programs(&self) -> Vec<ProgramRecord> {
+        let kept = self.folder().into_iter().flat_map(|folder| prune::files(&folder.join(FOLDER)));
+        let kept = kept.filter_map(|file| ProgramRecord::decode(&std::fs::read_to_string(file.path()).ok()?));
+        let mut programs: HashMap<_, _> = kept.map(|program| (program.h1, program)).collect();
+        programs.extend(self.state().programs.iter().map(|(h1, program)| (*h1, program.clone())));
+        programs.into_values().collect()
+    }
+
     fn program_of(&self, h1: &Sha256Digest) -> Option<ProgramRecord> {
         let kept = self.state().programs.get(h1).cloned();
         kept.or_else(|| {
@@ -87,6 +98,11 @@ impl Cache {
             ProgramRecord::decode(&text).filter(|record| record.h1 == *h1)
         })
     }
+}
+
+pub(super) fn is_imported(file: &DirEntry) -> bool {
+    let record = std::fs::read_to_string(file.path()).ok().and_then(|text| ProgramRecord::decode(&text));
+    record.is_some_and(|record| record.origin == Origin::Imported)
 }
 
 pub(super) fn store(folder: &Path, record: &ProgramRecord) -> Result<(), CacheError> {

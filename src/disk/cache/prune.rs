@@ -29,7 +29,7 @@ pub struct Stats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prune {
     All,
-    /// The entries of the index that were imported.
+    /// What was imported.
     Imported,
     /// Documents, release records and module packages that were written before a time, what was learnt of modules before it,
     /// and useless lines of the index.
@@ -80,7 +80,9 @@ impl Cache {
         }
         let unwanted: Vec<DirEntry> = match what {
             Prune::All => files(&folder),
-            Prune::Imported => Vec::new(),
+            Prune::Imported => {
+                files(&folder.join(programs::FOLDER)).into_iter().filter(programs::is_imported).collect()
+            }
             Prune::OlderThan(time) => [document::FOLDER, release::FOLDER, programs::FOLDER, advisories::FOLDER]
                 .iter()
                 .flat_map(|kind| files(&folder.join(kind)))

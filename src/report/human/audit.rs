@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::findings::findings;
 use crate::finding::Finding;
-use crate::outcome::{AuditReport, AuditedProgram, Body, RootOutcome};
+use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, RootOutcome};
 use crate::report::{Detail, Style, printable};
 
 /// The findings, a line for each program of which something is unknown, then one line that counts.
@@ -43,6 +43,11 @@ fn programs(reports: &[&AuditReport], style: Style) -> String {
         for (module, why) in &program.unjudged {
             let _ = writeln!(text, "? {name}: {}: unknown: {}", printable(module), printable(why));
         }
+        let _ = match &program.fixed_by {
+            Some(FixedBy::Release(version)) => writeln!(text, "  {name}: {version} is the first release without them"),
+            Some(FixedBy::Nothing) => writeln!(text, "  {name}: no newer release that is allowed is without them"),
+            None => Ok(()),
+        };
         if program.is_reported {
             let _ = writeln!(text, "? {name}: what it was built from is only reported by an import");
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{errors, one};
-use crate::outcome::{AuditReport, AuditedProgram, Vulnerability};
+use crate::outcome::{AuditReport, AuditedProgram, FixedBy, Vulnerability};
 
 pub(super) fn audit(report: &AuditReport) -> Map<String, Value> {
     let database = report.database.as_ref();
@@ -26,6 +26,10 @@ fn program(program: &AuditedProgram) -> Value {
         "unknown": program.unknown,
         "unjudged": program.unjudged.iter().map(unjudged).collect::<Value>(),
         "reported": program.is_reported,
+        "fixed_by": match &program.fixed_by {
+            Some(FixedBy::Release(version)) => Some(version.to_string()),
+            Some(FixedBy::Nothing) | None => None,
+        },
         "vulnerabilities": program.vulnerabilities.iter().map(vulnerability).collect::<Value>(),
     })
 }

@@ -1,0 +1,75 @@
+//! `audit --fixed-by`: the first newer release without an advisory.
+
+use super::audit::{AuditArgs, advisories, parts, program};
+use super::programs::{self, Wanted, of_refusal};
+use super::sources::Sources;
+use super::verify::Root;
+use crate::disk::cache::Cache;
+use crate::error::{Error, ErrorKind};
+use crate::outcome::{AuditedProgram, FixedBy};
+use crate::source::advisories::Database;
+use crate::verify::policy;
+use crate::version::Constraints;
+
+/// Who answers questions about newer releases.
+#[derive(Clone, Copy)]
+pub(super) struct Newer<'a> {
+    pub(super) args: &'a AuditArgs,
+    pub(super) sources: &'a Sources<'a>,
+    pub(super) cache: &'a Cache,
+}
+
+impl Newer<'_> {
+    /// Looks at the releases after that of a program which the constraints allow, the oldest first: a later one may be
+    /// affected again, so none can be skipped.
+    pub(super) fn first_unaffected(
+        &self,
+        root: &Root,
+        affected: &AuditedProgram,
+        database: &Database,
+    ) -> Result<FixedBy, Error> {
+        let AuditedProgram { address, version: locked, platform, .. } = affected;
+        let settings = root.settings();
+        let constraints = match (root.requirements(), root.unread()) {
+            (Some(requirements), _) => requirements.get(address).map(|it| it.constraints.clone()),
+            (None, Some(error)) => return Err(error.clone()),
+            (None, None) => None,
+        };
+        let constraints: Constraints = constraints.unwrap_or_default();
+        let mut groups = self.sources.groups([(0, settings.source(), std::iter::once(address))]);
+        let session = groups.pop().map_or(Ok(None), |group| group.opened)?.ok_or_else(|| {
+            let message =
+                format!("--fixed-by asks which releases of {address} there are, and --offline forbids asking");
+            Error::new(ErrorKind::Offline, message).hint("run the command without --offline")
+        })?;
+        let mut versions = session.ask(async |sources| sources.versions([address.clone()].into()).await)?;
+        let mut offered = versions.remove(address).unwrap_or_else(|| Ok(Vec::new())).map_err(of_refusal)?;
+        offered.retain(|version| version > locked && constraints.allows(version));
+        offered.retain(|version| policy::of_release(address, version, &settings.settings).is_empty());
+        offered.sort();
+        let wanted = Wanted { platform: Some(platform), most: self.args.max_download };
+        for version in offered {
+            let key = (address.clone(), version);
+            let record = match programs::read_newer(&key, (settings, wanted), &session, self.cache) {
+                // It has no package for this platform.
+                Err(error) if error.kind == ErrorKind::NotFound => continue,
+                record => record?,
+            };
+            let parts = parts(&record, &key.1.to_string(), self.args.toolchain);
+            let parts = std::slice::from_ref(&parts);
+            let (known, failed) = self.sources.background().run(async { advisories(database, parts).await })?;
+            if let Some(error) = Error::all(failed) {
+                return Err(error);
+            }
+            let mut judged = program(&key, &record, &parts[0], &known);
+            judged.vulnerabilities.retain(|it| self.args.reports(it));
+            // What is only reported is not clean, and neither is what is unknown, unless it is so today.
+            let mut unjudged = judged.unjudged.iter();
+            let is_known = judged.unknown.is_none() && unjudged.all(|it| affected.unjudged.contains(it));
+            if judged.vulnerabilities.is_empty() && is_known && !judged.is_reported {
+                return Ok(FixedBy::Release(key.1));
+            }
+        }
+        Ok(FixedBy::Nothing)
+    }
+}
