@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(told(Mode::Lines, Detail::Normal), expected);
         let each =
             "again\\u{1b}[2J\nfetched hashicorp/aws 5.31.0 for linux_amd64 (12.3 MB)\nfetched 1 package, 12.3 MB\n";
-        assert_eq!(told(Mode::Lines, Detail::Verbose), format!("asking https://example.com/\n{each}"));
+        assert_eq!(told(Mode::Lines, Detail::Verbose), format!("contacting https://example.com/\n{each}"));
         assert_eq!(told(Mode::Silent, Detail::Quiet), "");
     }
 

@@ -175,7 +175,7 @@ fn what_another_module_requires_stays_locked() {
     let workspace = Workspace::with_files(&[("main.tf", &main), ("net/main.tf", &net)]);
     workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
     let removed = run(&workspace, &registry, "remove", "widget", &[]).ended_with(0);
-    assert!(removed.stderr.contains("stays locked: module.net asks for it (net/main.tf:4:5)"), "{removed}");
+    assert!(removed.stderr.contains("stays locked: module.net requires it (net/main.tf:4:5)"), "{removed}");
     assert!(!removed.stderr.contains("first use"), "{removed}");
     assert!(!workspace.read("main.tf").contains("widget") && workspace.lock_file().contains("acme/widget"));
 }

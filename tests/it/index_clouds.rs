@@ -144,7 +144,7 @@ fn spares_downloads_and_shows_nothing(url: &str, environment: &[(&'static str, S
         it.env(name, &if name.ends_with("ENDPOINT") { "http://127.0.0.1:1/x".to_owned() } else { value.clone() })
     });
     let run = dead.tflock(&registry, [&LOCK_BOTH[..], &["-v"]].concat()).ended_with(0);
-    assert_eq!(run.stderr.matches("the index \"team\" is not asked any more").count(), 1, "{run}");
+    assert_eq!(run.stderr.matches("skipping the index \"team\" for the rest of this run").count(), 1, "{run}");
     assert!(!run.stderr.contains(SECRET), "{run}");
 }
 

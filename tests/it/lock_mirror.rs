@@ -46,5 +46,5 @@ fn a_url_of_no_mirror_is_a_usage_error() {
     let workspace = Workspace::from("modules/one-root");
     let registry = widget();
     let run = workspace.tflock(&registry, ["lock", "--net-mirror", "http://mirror.example/"]).ended_with(2);
-    assert!(run.stderr.contains("is asked over https only"), "{run}");
+    assert!(run.stderr.contains("must be served over https"), "{run}");
 }

@@ -96,7 +96,7 @@ fn above_root_modules_the_option_is_named() {
     // What changes nothing works in them.
     for command in ["verify", "list", "why", "outdated"] {
         let run = workspace.tflock(&registry, [command]).ended_with(0);
-        assert!(run.stderr.contains("working in those below, as with -r"), "{run}");
+        assert!(run.stderr.contains("working in the root modules below it, as with -r"), "{run}");
     }
 }
 

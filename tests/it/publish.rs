@@ -103,7 +103,7 @@ fn what_is_there_and_wrong_is_a_finding() {
     let lie = format!("{zh} {} {size}", tflock_core::hash::Sha256Digest::of(b"a lie").to_base64());
     std::fs::write(&entry, &lie).unwrap();
     let run = publish(&workspace, &registry, &["--index", &url]).ended_with(0);
-    assert!(run.stdout.contains("warning[index-differs]") && run.stdout.contains("left as it is"), "{run}");
+    assert!(run.stdout.contains("warning[index-differs]") && run.stdout.contains("left unchanged"), "{run}");
     let run = workspace.tflock(None, ["cache", "export", "--publish", "--index", &url]).ended_with(3);
     assert!(run.stderr.contains("denied[index-differs]"), "{run}");
     assert_eq!(std::fs::read_to_string(&entry).unwrap(), lie);

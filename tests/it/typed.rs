@@ -92,7 +92,7 @@ fn who_stands_above_root_modules_is_told_how_to_reach_them() {
     // What changes nothing works there.
     for args in [&["list"][..], &["why"], &["verify", "--offline"], &["diff"], &["diff", "HEAD"]] {
         let run = workspace.tflock(&registry, ["-C", "below"].iter().chain(args)).ended_with(0);
-        assert!(run.stderr.contains("working in those below, as with -r"), "{args:?}: {run}");
+        assert!(run.stderr.contains("working in the root modules below it, as with -r"), "{args:?}: {run}");
     }
     let address = format!("{}/acme/widget", registry.host());
     assert!(told(&["add", &address]).contains("there are root modules below") && !workspace.has("below/versions.tf"));

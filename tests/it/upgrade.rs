@@ -173,7 +173,7 @@ fn constraints_of_other_modules_are_not_rewritten() {
     assert!(run.stdout.contains("\"< 2.0\" of module.net does not allow it"), "{run}");
     assert!(run.stdout.contains("--> net/main.tf:3:5\n"), "{run}");
     let run = upgrade(&workspace, &registry, &[&widget, "--bump", "--precise", "2.0.0"]).ended_with(2);
-    assert!(run.stderr.contains("does not stand in the required_providers") && run.touched().is_empty(), "{run}");
+    assert!(run.stderr.contains("is not in the required_providers") && run.touched().is_empty(), "{run}");
 }
 
 /// A new release for fewer platforms than the old one is not a thing to pass over in silence.

@@ -63,7 +63,7 @@ fn what_is_wrong_has_a_place() {
         ("h1:C2U", "zh:C2U", "is not an h1 hash"),
         ("= \"h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"", "= null", "hash must be a literal string"),
         ("21d41965c40", "21d41965c4", "is not the full name of a commit"),
-        ("\"1.10.0\"", "\"1.9.0\"", "module \"registry.terraform.io/acme/vpc/aws 1.9.0\" stands twice"),
+        ("\"1.10.0\"", "\"1.9.0\"", "module \"registry.terraform.io/acme/vpc/aws 1.9.0\" appears twice"),
         ("[\"net\"]", "[]", "calls must not be empty"),
         ("  calls   = [\"old\"]\n", "", "a module block needs calls"),
         ("  version = \"1.10.0\"\n", "", "a module block needs version"),

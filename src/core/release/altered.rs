@@ -133,7 +133,10 @@ mod tests {
     #[test]
     fn a_hash_was_changed_and_head_has_the_right_one() {
         let told = told(&[1, 7], &[1, 2], &[1, 2]).unwrap();
-        assert!(told.contains("1 of its 2 hashes is not in HEAD, which records the release on offer"), "{told}");
+        assert!(
+            told.contains("1 of its 2 hashes is not in HEAD, which records the release that the source serves"),
+            "{told}"
+        );
     }
 
     #[test]

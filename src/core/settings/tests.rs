@@ -220,7 +220,7 @@ fn blocks_have_their_shape() {
     );
     let twice =
         "policy {}\npolicy {}\nhost \"a.b\" {\n  h1 = \"registry\"\n}\nhost \"A.B\" {\n  h1 = \"registry\"\n}\n";
-    assert_eq!(complaints(twice), ["2:1 policy appears twice", "6:1 host \"A.B\" stands twice"]);
+    assert_eq!(complaints(twice), ["2:1 policy appears twice", "6:1 host \"A.B\" appears twice"]);
 }
 
 #[test]

@@ -76,7 +76,7 @@ mod tests {
     fn tofu_takes_an_entry_of_terraform_for_its_own() {
         let old = "registry.terraform.io/hashicorp/null";
         let [message] = &told(&[old], "zh:a", Dialect::OpenTofu)[..] else { panic!() };
-        assert!(message.contains("takes the entry of registry.terraform.io/hashicorp/null for one of registry.opentofu.org/hashicorp/null too"), "{message}");
+        assert!(message.contains("reads the entry of registry.terraform.io/hashicorp/null as one of registry.opentofu.org/hashicorp/null too"), "{message}");
         assert!(told(&[old], "zh:a", Dialect::Terraform).is_empty());
         assert!(told(&[old, "registry.opentofu.org/hashicorp/null"], "zh:a", Dialect::OpenTofu).is_empty());
         for other in ["registry.terraform.io/acme/null", "registry.example.com/hashicorp/null", "hashicorp/null"] {

@@ -22,7 +22,7 @@ fn a_file_that_could_be_a_link_is_not_locked() {
     let registry = widget().document("/a.tar.gz", "application/gzip", archive);
     let workspace = calling(&registry);
     let refused = workspace.tflock(&registry, LOCK_MODULES).ended_with(3);
-    assert!(refused.stdout.contains("the file \"x.tf\" holds nothing but \"#evil\""), "{refused}");
+    assert!(refused.stdout.contains("the file \"x.tf\" contains only \"#evil\""), "{refused}");
     assert!(!workspace.has(".tflock.modules.hcl"));
     workspace.tflock(&registry, LOCK).ended_with(0);
 }

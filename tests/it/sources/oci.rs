@@ -162,7 +162,7 @@ fn no_other_source_has_what_an_oci_mirror_lacks() {
          \"{host}/mirror/${{hostname}}/${{namespace}}/${{type}}\"\n }}\n direct {{\n }}\n}}\n"
     ));
     let run = workspace.tflock(&registry, LOCK.iter().chain(&["--source=configured"])).ended_with(2);
-    assert!(run.stderr.contains("asks no source after an oci_mirror for what that lacks"), "{run}");
+    assert!(run.stderr.contains("uses no source after an oci_mirror"), "{run}");
 }
 
 #[test]

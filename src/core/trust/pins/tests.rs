@@ -145,7 +145,7 @@ fn everything_wrong_is_told() {
             "3:3 a retired_signer block needs versions",
             "3:18 \"x\" is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits",
             "4:5 there is no setting \"version\" in a retired_signer block; did you mean \"versions\"?",
-            "7:1 provider \"A.B/c/d\" stands twice",
+            "7:1 provider \"A.B/c/d\" appears twice",
             "10:1 a republished block needs reason",
             "11:13 \"1.x\" is not a version: can't use wildcard for minor number; an exact version is required",
             "12:10 \"soon\" is not a date: expected YYYY-MM-DD",
