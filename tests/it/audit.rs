@@ -270,9 +270,9 @@ fn about_the_main_module() -> tempfile::TempDir {
     })
 }
 
-/// What is not found, or cannot be looked for, is said.
+/// The oldest release that helps is named, and no later one is downloaded.
 #[test]
-fn no_release_may_fix_it() {
+fn the_first_release_that_fixes_it_is_named() {
     const PLATFORMS: [&str; 2] = ["linux_amd64", "windows_386"];
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);
@@ -293,6 +293,16 @@ fn no_release_may_fix_it() {
     assert!(audit(&registry, &["--offline"], 4).stderr.contains("--offline forbids asking"));
     let run = audit(&registry, &["--max-download", "1B"], 4);
     assert!(run.stderr.contains("--max-download"), "{run}");
+    registry.forget_requests();
+    let run = audit(&registry, &[], 0);
+    assert!(run.stdout.contains("(linux_amd64): 2.0.3 is the first release without them"), "{run}");
+    assert_eq!(registry.downloads("acme/widget"), 2);
+    let run = audit(&registry, &["--format", "json"], 0);
+    assert_eq!(run.json()["audit"]["programs"][0]["fixed_by"], "2.0.3");
+    // Both were read, and are kept.
+    assert_eq!(registry.downloads("acme/widget"), 2);
+    workspace.write("main.tf", &MAIN.replace("~> 2.0", "2.0.0"));
+    assert!(audit(&registry, &[], 0).stdout.contains("no newer release that is allowed"));
 }
 
 /// What another machine read is used, and never called clean.
@@ -322,4 +332,29 @@ fn what_was_imported_is_reported() {
     assert!(!std::fs::read_to_string(workspace.path("../again.txt")).unwrap().contains("program "));
     workspace.tflock(&registry, ["cache", "prune", "--imported"]).ended_with(0);
     clean(&[]).ended_with(4);
+}
+
+/// Also those of Go 1.17 and older, which are unpacked there; each is read once for all root modules.
+#[test]
+fn programs_come_from_the_package_store() {
+    let registry = registry(Shape::OldGo);
+    let workspace = Workspace::with_files(&[("one/main.tf", MAIN), ("two/main.tf", MAIN)]);
+    workspace
+        .tflock(&registry, ["lock", "-r", "--create", "--platform", "linux_amd64", "--platform", "windows_386"])
+        .ended_with(0);
+    workspace.tflock(&registry, ["install", "-r", "--platform=linux_amd64"]).ended_with(0);
+    for root in ["one", "two"] {
+        std::fs::remove_dir_all(workspace.path(root).join(".terraform")).unwrap();
+    }
+    registry.forget_requests();
+    let run = audit(&workspace, &registry, &["-r", "--offline", "--format", "json"]).ended_with(0);
+    let roots = run.json()["roots"].as_array().unwrap().clone();
+    assert_eq!(roots.len(), 2);
+    for root in &roots {
+        let all = root["audit"]["programs"][0]["vulnerabilities"].as_array().unwrap().iter();
+        assert_eq!(all.map(|it| it["id"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(), expected(2));
+    }
+    let run = audit(&workspace, &registry, &["-r", "--offline"]).ended_with(0);
+    assert!(run.stdout.contains("advisories found: 1 program,"), "{run}");
+    assert_eq!(registry.requests().len(), 0);
 }

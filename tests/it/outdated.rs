@@ -100,12 +100,34 @@ fn an_unknown_provider_does_not_hide_the_others() {
     assert!(run.stderr.contains("acme/misspelt is not required by the configuration"), "{run}");
 }
 
-/// What the registry warns of is told, and none of its control characters is printed.
+/// Every command that reads the list of versions tells what the registry warns of, and prints none of its control characters.
 #[test]
 fn what_the_registry_warns_of() {
     let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);
     let registry = registry().warning("moved to\nother/widget\u{1b}[2J");
-    let run = workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
-    assert!(run.stdout.contains("warning[registry-warning]: the registry warns about "), "{run}");
-    assert!(run.stdout.contains("acme/widget: moved to other/widget\\u{1b}[2J"), "{run}");
+    let told = "warning[registry-warning]: the registry warns about ";
+    let text = "acme/widget: moved to other/widget\\u{1b}[2J";
+    let lock = ["lock", "--platform", "linux_amd64"];
+    let run = workspace.tflock(&registry, lock).ended_with(0);
+    assert!(run.stdout.contains(told) && run.stdout.contains(text), "{run}");
+    workspace.git(["init", "--quiet"]);
+    crate::support::proposal::commit(&workspace, "locked");
+    for args in [&["outdated"][..], &["outdated", "-r"], &["outdated", "--format", "markdown"]] {
+        let run = workspace.tflock(&registry, args).ended_with(0);
+        assert!(run.stdout.contains("REGISTRY WARNING") && run.stdout.contains("moved to other/widget"), "{run}");
+        assert!(!run.stdout.contains('\u{1b}') && !run.stdout.contains("all providers are up to date"), "{run}");
+    }
+    let run = workspace.tflock(&registry, ["outdated", "--exit-code", "--format", "json"]).ended_with(0);
+    assert_eq!(run.json()["outdated"][0]["warnings"][0], "moved to other/widget\u{1b}[2J");
+    let registry = registry.release("acme/widget", "1.3.0", &["linux_amd64"]);
+    for args in [&["verify"][..], &["upgrade"], &["diff", "--online", "HEAD"]] {
+        let run = workspace.tflock(&registry, args).ended_with(0);
+        assert!(run.stdout.contains(told) && run.stdout.contains(text), "{run}");
+    }
+    workspace.write(".tflock.hcl", "level \"registry-warning\" {\n  is = \"deny\"\n}\n");
+    assert!(workspace.tflock(&registry, ["verify"]).ended_with(1).stdout.contains("[registry-warning]"));
+    let empty = Workspace::with_files(&[("main.tf", "")]);
+    let source = format!("{}/acme/widget", registry.host());
+    let run = empty.tflock(&registry, ["add", &source, "--platform", "linux_amd64"]).ended_with(0);
+    assert!(run.stdout.contains(told), "{run}");
 }
