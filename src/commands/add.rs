@@ -88,7 +88,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// The providers that are required, that were not named now, and that have no entry in the lock file.
+/// The required providers that this run does not name and that have no entry in the lock file.
 fn others_without_entry(root: &Root, settings: &RunSettings) -> Option<String> {
     let asked: BTreeSet<ProviderAddr> = root.asked().into_iter().collect();
     let required = root.requirements().iter().map(|(addr, _)| addr);

@@ -1,4 +1,4 @@
-//! `audit`: which advisories there are about what locked providers contain.
+//! `audit`: checks what locked providers contain against a database of advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -112,16 +112,15 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..Outcome::of_roots("audit", outcomes) })
 }
 
-/// The entries that are judged.
 struct Entries {
     new: LockFile,
-    /// What the same providers were locked at before; nothing if no change is judged.
+    /// The earlier entries of the same providers; empty without `--base`.
     old: LockFile,
 }
 
 type Roots = Vec<(PathBuf, Result<(Root, Entries), Error>)>;
 
-/// What is judged of each root module: all its entries, or those that differ from a base.
+/// The entries to check of each root module: all of them, or those that differ from the base.
 fn since(roots: super::verify::Roots, base: Option<&Base>) -> Result<Roots, Error> {
     let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let before = base.map(|base| base.before(&opened)).transpose()?.unwrap_or_default();
@@ -145,12 +144,11 @@ fn since(roots: super::verify::Roots, base: Option<&Base>) -> Result<Roots, Erro
     Ok(roots.into_iter().map(|(path, root)| (path, root.and_then(&mut entries))).collect())
 }
 
-/// What was found in the programs of a run.
 struct Audited<'a> {
     newer: Newer<'a>,
     now: SystemTime,
     programs: &'a Programs,
-    /// What is wrong with the database, whatever is looked up in it.
+    /// Errors about the database as a whole.
     failed: Vec<Error>,
     database: Option<Database>,
     found: BTreeMap<&'a ReleaseKey, AuditedProgram>,
@@ -231,13 +229,12 @@ impl<'a> Audited<'a> {
         RootOutcome { path: path.to_owned(), body: Ok(Body::Audit(report)), findings: placed(root, findings) }
     }
 
-    /// The advisories about a release.
     fn ids(&self, addr: &ProviderAddr, version: &crate::version::Version) -> Vec<String> {
         let program = self.found.get(&(addr.clone(), version.clone()));
         program.into_iter().flat_map(|program| program.vulnerabilities.iter().map(|it| it.id.clone())).collect()
     }
 
-    /// What the findings mean.
+    /// Explains the findings.
     fn note(&self) -> Option<String> {
         let is_any = self.found.values().any(|program| !program.vulnerabilities.is_empty());
         is_any.then(|| {

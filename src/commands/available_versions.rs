@@ -1,4 +1,4 @@
-//! Which versions some providers have, asked before anything is planned.
+//! The versions of providers, requested before anything is planned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
 use crate::query::run::Session;
 
-/// A root module as it was opened, with the versions that its sources have.
+/// An opened root module, with the versions that its sources have.
 pub(super) struct Opened {
     pub(super) root: Root,
     pub(super) offered: Arc<Offered>,
-    /// The versions that are selected where more than the constraints has a say, if that was asked.
+    /// The selected versions, for providers where more than the constraints decides; empty unless requested.
     pub(super) choices: Choices,
     pub(super) warnings: Arc<Warnings>,
 }
@@ -29,8 +29,8 @@ pub(super) type Warnings = BTreeMap<ProviderAddr, Arc<[String]>>;
 
 pub(super) type Choices = BTreeMap<ProviderAddr, Answer>;
 
-/// Each root module as it was opened, with the versions that its sources have of the providers that it asks for, but those
-/// that its settings forbid to ask about; with `choose` also which of them are selected. Next to them what users should know.
+/// Opens the root modules and requests the versions of the providers that they require, except where the settings
+/// forbid the host. With `choose`, also selects versions. The second value has notes for users.
 pub(super) fn of_roots(
     targets: &Targets<'_>,
     options: &LockOptions,
@@ -77,7 +77,7 @@ fn queries(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr
     asked.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
 }
 
-/// The versions that are selected; what was asked of the source before is not asked again.
+/// Selects versions; earlier answers of the source are reused.
 fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -> Result<Choices, Error> {
     match session.filter(|_| !queries.is_empty()) {
         Some(session) => session.ask(async |sources| sources.answers(&[queries]).await.pop().unwrap_or_default()),

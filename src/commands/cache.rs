@@ -160,7 +160,7 @@ fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outco
     Ok(Outcome::of_roots("cache", vec![RootOutcome { path: PathBuf::new(), body, findings }]))
 }
 
-/// An export that is wrong about one archive may be wrong about all.
+/// The whole export is refused: if it is wrong about one archive, it may be wrong about all.
 fn contradicted(file: &Path, entry: &IndexEntry, known: &PackageHash) -> Finding {
     let message = format!(
         "it gives {} and {} bytes for the archive zh:{}, where {known} or another size is known; nothing was imported",

@@ -1,4 +1,4 @@
-//! Who signed the releases that a change brings, and what the trust files of both sides say about it.
+//! The signers of changed releases, and how the trust files of both sides judge them.
 
 use crate::diff::{Change, Standing};
 use crate::finding::{Finding, Level, Rule};
@@ -12,10 +12,8 @@ pub struct Trust {
     pub new: Option<Pins>,
 }
 
-/// Notes the signer of the release that a change is about, and what is remembered of it.
-///
-/// The new trust file decides. What the old one says counts for how the change is told: whoever changes the lock file may
-/// change the trust file with it.
+/// Records the signer of a changed release and the judgement of the trust files. The new trust file decides; the old
+/// one only affects the wording, since the author of the change may have edited the trust file too.
 pub(super) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Option<Finding> {
     let version = &change.new.as_ref()?.version;
     let is_new = change.old.as_ref().is_none_or(|old| old.version != *version) || change.moved_from.is_some();
@@ -50,7 +48,7 @@ pub(super) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
     finding
 }
 
-/// What is left to do where the change puts another signer in the place of the remembered one.
+/// The next step if the change replaces the remembered signer.
 fn confirm(signer: &Signer) -> &'static str {
     match signer {
         Signer::Key(_) => {

@@ -1,6 +1,5 @@
-//! Requirements that a command writes into configuration, or takes out, before it locks.
-//!
-//! The texts are edited in memory; they are written together with the lock file, or not at all.
+//! Adds requirements to the configuration, or removes them, before locking. The texts are edited in memory and written
+//! together with the lock file, or not at all.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +22,13 @@ pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Bump<'a> {
-    /// The version that must be allowed; the newest if none was named.
+    /// The version that must be allowed; `None` for the newest.
     pub wanted: Option<&'a Version>,
-    /// True if pre-releases count.
     pub prereleases: bool,
     pub offered: &'a Offered,
 }
 
-/// Writes requirements into the configuration of a root module, and has the run lock them and nothing else.
+/// Writes requirements into the configuration of a root module, and restricts the run to them.
 pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Result<Root, Error> {
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
     let (mut edited, mut asked) = (files.clone(), Vec::new());
@@ -39,7 +37,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
         root = remember(root, settings, &addr);
         let required = root.requirements().get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.lock_only {
-            // What cannot be written at any version is told before any request.
+            // A constraint that cannot be written at any version is reported before any request.
             let request = addition.request(&addr, addition.constraint.as_deref());
             match edit::add(&edited, settings.dialect, &request) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
@@ -48,7 +46,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
             }
         }
         keep_locked(&root, &addr, addition)?;
-        // A requirement that stays may turn out to be what is asked for; until then it counts.
+        // An existing requirement may turn out to be the new one; it applies until then.
         if !required || addition.replace || addition.lock_only || addition.constraint.is_some() {
             let constraint = addition.constraint.clone();
             require(root.requirements_mut(), &addr, addition, constraint)?;
@@ -69,7 +67,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
     })
 }
 
-/// Makes sure that the version that is locked may stay, where none is newly selected.
+/// Refuses a constraint that excludes the locked version if no new version is selected.
 fn keep_locked(root: &Root, addr: &ProviderAddr, addition: &Addition) -> Result<(), Error> {
     let (Some(text), Some(entry)) = (&addition.constraint, root.lock().get(addr)) else { return Ok(()) };
     let is_against = Constraints::parse_config(text).is_ok_and(|terms| !terms.allows(&entry.version));
@@ -88,10 +86,10 @@ fn keep_locked(root: &Root, addr: &ProviderAddr, addition: &Addition) -> Result<
     Err(Error::new(ErrorKind::NotFound, message).about(addr.clone()).hint(hint))
 }
 
-/// The edits, if the files that they are for are text.
+/// The edits, unless a file is not UTF-8.
 fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit>, Error> {
     for edit in &edits {
-        // Reading puts this character in the place of what is not UTF-8.
+        // Decoding replaced each byte sequence that is not UTF-8 by this character.
         if edit.old.as_ref().is_some_and(|old| old.contains(char::REPLACEMENT_CHARACTER))
             && text::read(&settings.root.join(&edit.path))?.is_some_and(|bytes| std::str::from_utf8(&bytes).is_err())
         {
@@ -104,7 +102,7 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
     Ok(edits)
 }
 
-/// Looks a provider that is new to the lock file up in git's history, if there is one.
+/// Looks up a provider that is new to the lock file in git's history.
 fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr) -> Root {
     if root.lock().get(addr).is_some() {
         return root;
@@ -115,8 +113,7 @@ fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr) -> Root {
     }
 }
 
-/// Takes requirements out of the configuration of a root module, and entries that nothing else requires out of its lock
-/// file.
+/// Removes requirements from the configuration of a root module, and entries that nothing else requires from its lock file.
 pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Result<Root, Error> {
     let &RemoveArgs { ref providers, force, lock_only, .. } = args;
     let files = if lock_only { Vec::new() } else { sources(settings)? };
@@ -127,7 +124,7 @@ pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Resu
         if !lock_only {
             match edit::remove(&edited, settings.dialect, &addr, force) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
-                // Whoever took the entry out by hand has the lock file left.
+                // The user may have removed the requirement by hand, so only the lock file is left to edit.
                 Err(EditError::NotRequired { uses, .. }) if uses.is_empty() && root.lock().get(&addr).is_some() => {}
                 Err(error) => return Err(settings.placed(error.into())),
             }
@@ -143,7 +140,7 @@ pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Resu
     Ok(root.editing(editable(edits, settings)?).only(still).dropping(gone))
 }
 
-/// Rewrites the constraints of the root module that do not allow the wanted version of providers: the given one, or the
+/// Rewrites the constraints of the root module that exclude the wanted version of a provider: the given version, or the
 /// newest that all other constraints allow.
 pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<Root, Error> {
     let Bump { wanted, prereleases, offered } = asked;
@@ -151,7 +148,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
     let mut edited = files.clone();
     for addr in root.asked() {
         let Some(requirement) = root.requirements().get(&addr) else { continue };
-        // A provider whose versions are not known is an error when it is locked.
+        // A provider with unknown versions fails later, when it is locked.
         let releases = offered.get(&addr).into_iter().flatten().flatten();
         let releases = releases.filter(|version| root.ban(&addr, version).is_none());
         let newest = || newest_beside(requirement, releases, prereleases);

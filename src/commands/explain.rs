@@ -1,4 +1,4 @@
-//! `explain`: what a rule means, where a hash comes from, what is known of a locked provider.
+//! `explain`: explains a rule, a hash or a locked provider.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, E
             let read = read(args.recursive, services)?;
             match read.provider(&text) {
                 Ok(provider) => outcome(Explained::Provider(provider)).but(read.unreadable),
-                // What cannot be read may have it.
+                // An unreadable lock file may have it.
                 Err(error) => return Err(read.unreadable.unwrap_or(error)),
             }
         }
@@ -75,14 +75,14 @@ pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, E
 enum Topic {
     Page(&'static topics::Topic),
     Rule(Rule),
-    /// A kind of change, as annotations call it.
+    /// A kind of change, by its name in annotations.
     Item(ItemRule),
     Hash(PackageHash),
     Address(String),
 }
 
 impl Topic {
-    /// Tells what a text means: the name of a page, the id of a rule, a hash with its scheme, else a source address.
+    /// Classifies a text: the name of a page, the id of a rule, a hash with its scheme, else a source address.
     fn parse(text: &str) -> Self {
         let rule = Rule::ALL.iter().find(|rule| rule.id() == text);
         let hash = || text.parse::<PackageHash>().ok().filter(|_| !text.contains('/') || text.starts_with("h1:"));
@@ -103,11 +103,11 @@ struct Read {
     roots: Vec<(PathBuf, Root)>,
     others: Vec<Other>,
     known: Releases,
-    /// Why some of the root modules are not among them.
+    /// Why some root modules are missing.
     unreadable: Option<Error>,
 }
 
-/// The root modules and the other lock files of the repository, as far as they can be read.
+/// Reads the root modules and the other lock files of the repository, as far as possible.
 fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     let runs = targets.all_settings()?;
@@ -117,11 +117,11 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     for (path, root) in opened {
         match root {
             Ok(root) => {
-                // A lock file that says nothing that can be read is no reason to pass over it in silence.
+                // An unreadable lock file must not be passed over in silence.
                 errors.extend(RootModule::open(root.settings()).and_then(|own| own.decoded().map(drop)).err());
                 roots.push((path, root));
             }
-            // Where there is no lock file nothing is passed over.
+            // Without a lock file there is nothing to report.
             Err(error) if runs.iter().any(|run| run.path == path && run.lock_file().exists()) => errors.push(error),
             Err(_) => {}
         }
@@ -132,13 +132,13 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     Ok(Read { dialect, roots, others, known, unreadable: Error::all(errors) })
 }
 
-/// The rules and topics whose names are near to a text that names none.
+/// The error for an unknown text, with rules and topics of similar names.
 fn unknown(text: &str, reason: &dyn ToString) -> Error {
     let names = topics::TOPICS.iter().map(|topic| topic.name).chain(Rule::ALL.iter().map(|rule| rule.id()));
     let near = names.min_by_key(|id| strsim::osa_distance(id, text));
     let near = near.filter(|id| strsim::osa_distance(id, text) <= text.len().div_ceil(3).min(4));
     let told = |rule: &&Rule| rule.id().contains(text) || rule.summary().to_lowercase().contains(text);
-    // Of many that speak of a word none is meant more than the others.
+    // Of many rules that mention a word none is a better suggestion than the others.
     let telling: Vec<&str> = Rule::ALL.iter().filter(told).map(|rule| rule.id()).collect();
     let telling = Some(telling).filter(|rules| near.is_none() && text.len() > 3 && (1..=5).contains(&rules.len()));
     let message = format!("{text:?} is neither a rule nor a hash nor a provider: {}", reason.to_string());
@@ -155,7 +155,7 @@ struct Other {
     spans: Spans,
 }
 
-/// The other lock files of the working trees of a run, as far as they can be read.
+/// The other lock files in the working trees of a run, as far as they can be read.
 fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>, Error> {
     let own: BTreeSet<PathBuf> = roots.iter().map(|(_, root)| worktree::absolute(&root.settings().root)).collect();
     let tops: BTreeSet<&PathBuf> = runs.iter().map(|run| &run.boundary).collect();
@@ -174,7 +174,7 @@ fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>,
     Ok(others)
 }
 
-/// What earlier runs left about the releases that are locked: by the root modules, and elsewhere in the repository.
+/// What earlier runs recorded about the locked releases of the root modules and of the rest of the repository.
 fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cache: &Cache) -> Releases {
     let expiry = ExpiryRules::default();
     let mut known = Releases::new();
@@ -194,7 +194,7 @@ fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cac
 }
 
 impl Read {
-    /// Where a hash is in the repository, and where it comes from as far as that is known here.
+    /// Where the repository records a hash, and its origin as far as it is known.
     fn hash(&self, hash: PackageHash) -> ExplainedHash {
         let of_roots = self
             .roots
@@ -223,7 +223,7 @@ impl Read {
         ExplainedHash { well_formed: hash.is_well_formed(), hash, recorded, releases }
     }
 
-    /// The entries of a provider, hash by hash, and who else in the repository has it.
+    /// The entries of a provider with all hashes, and the other lock files that have it.
     fn provider(&self, text: &str) -> Result<ExplainedProvider, Error> {
         let addr = self.resolve(text).map_err(|wrong| unknown(text, &wrong))?;
         let of_roots = self.roots.iter().filter_map(|(_, root)| {
@@ -251,7 +251,7 @@ impl Read {
         Err(near.fold(error, |error, near| error.hint(format!("did you mean {near}?"))).about(addr))
     }
 
-    /// The provider that a text names in one of the root modules, or else elsewhere in the repository.
+    /// Resolves the name of a provider in a root module, or else in the rest of the repository.
     fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
         let of_roots = self.roots.iter().map(|(_, root)| root.names());
         let of_others = self.others.iter().map(|other| Names {
@@ -276,7 +276,7 @@ fn recorded(addr: &ProviderAddr, version: &Version, file: PathBuf) -> RecordedAt
     RecordedAt { address: addr.clone(), version: version.clone(), file, position: None }
 }
 
-/// What a hash is a hash of; none if the release does not have it.
+/// What the hash is computed from; `None` if the release does not have it.
 fn origin(release: &Release, hash: &PackageHash) -> Option<HashOrigin> {
     if let Some(contents) = release.h1.get(hash) {
         return Some(HashOrigin { of: Hashed::Contents, platforms: contents.platforms.keys().cloned().collect() });

@@ -46,10 +46,8 @@ pub(crate) struct FmtArgs {
     pub(crate) within: Within,
 }
 
-/// Writes lock files in their canonical text.
-///
-/// Standard input gives its canonical text; files give a line for each that was changed, or would be. A file that cannot
-/// be formatted does not stop the others.
+/// Writes lock files in their canonical text: to standard output for standard input, else in place with a line for each
+/// file that changes. A file that cannot be formatted does not stop the others.
 pub fn fmt(args: &FmtArgs, services: &Services<'_>) -> Outcome {
     let mut formatted = Vec::new();
     let (files, mut errors) =
@@ -99,7 +97,7 @@ fn modules_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     is_there(&file).then_some(file).into_iter()
 }
 
-/// The lock files below the directories of a run, and what could not be looked into.
+/// The lock files below the directories of a run, and errors about unreadable directories.
 fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for directory in scope.directories() {
@@ -123,7 +121,7 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
     (files, errors)
 }
 
-/// Formats one file. Standard input is never written; its canonical text is part of the result.
+/// Formats one file. For standard input the text is part of the result.
 fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFile, Error> {
     if path == Path::new("-") {
         let text = services.read_stdin()?;
@@ -140,7 +138,7 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned(), directory));
     let (text, lock) = (read()?, DirectoryLock::acquire(directory)?);
-    // What another run wrote before the lock was had counts.
+    // Read again under the lock, since another run may have written meanwhile.
     let text = if check { text } else { read()? };
     // As all files in reports; outside of git as it was named.
     let named = place(directory).zip(path.file_name()).map_or(path.to_owned(), |(within, name)| within.join(name));

@@ -1,4 +1,4 @@
-//! `get`: the locked modules, verified, where the tools look for installed ones.
+//! `get`: installs the locked modules, verified, where the tools look for them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,17 +17,13 @@ use crate::parallel;
 use crate::path::shown;
 use crate::workspace::RunSettings;
 
-/// Threads that copy packages.
 const COPIERS: usize = 8;
 
-/// What `get` is asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Every root module below.
     pub recursive: bool,
 }
 
-/// Installs the locked modules.
 pub fn get(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
@@ -35,14 +31,14 @@ pub fn get(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     Ok(targets.outcome("get", &roots, |settings| install(settings).map(Body::Installed)))
 }
 
-/// Installs the modules as a part of `install`: what is locked, and the list of modules where all are local. Others are
-/// left to `init`; none of them is downloaded to be looked at.
+/// Installs modules as a part of `install`: the locked ones, or, if all are local, only the list of modules. Other
+/// modules are left to `init`, and none is downloaded to find out.
 pub(super) fn install_for(settings: &RunSettings) -> Result<Option<InstalledModules>, Error> {
     if settings.root.join(FILE_NAME).exists() {
         return install(settings).map(Some);
     }
     let options = TreeOptions { modules: ModuleLookup::None, ..settings.tree_options(MissingModules::Skip) };
-    // What is wrong with the configuration is for `init` to report.
+    // `init` reports problems of the configuration.
     let is_local =
         settings.load_tree(&options).is_ok_and(|tree| tree.missing.is_empty() && tree.remote_modules.is_empty());
     if is_local { install(settings).map(Some) } else { Ok(None) }
@@ -50,7 +46,7 @@ pub(super) fn install_for(settings: &RunSettings) -> Result<Option<InstalledModu
 
 fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
     let mut settings = settings.clone();
-    // What is installed already is not what is asked for.
+    // Ignore the modules that are installed already.
     settings.modules.lookup = ModuleLookup::Auto;
     let data_dir = settings.data_dir_name();
     refuse_links(&settings.root.join(&data_dir), "modules")?;
@@ -60,7 +56,7 @@ fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
     })?;
     let path = settings.path.join(&data_dir).join("modules");
     if tree.remote_modules.is_empty() && tree.local_calls.is_empty() {
-        // Neither does `init` write a list of no modules.
+        // `init` writes no empty list either.
         return Ok(InstalledModules { path, modules: Vec::new() });
     }
     locked(&tree, &settings)?;
@@ -92,7 +88,7 @@ fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
     Ok(InstalledModules { path, modules: modules.collect() })
 }
 
-/// Makes sure that all calls are locked.
+/// Fails unless all module calls are locked.
 fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
     if tree.remote_modules.is_empty() {
         return Ok(());
@@ -114,7 +110,7 @@ fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
             .at(call.place.position)
             .hint("run `tflock lock` and review what it adds")
     });
-    // A package that the tools unpack in another way than it is hashed.
+    // The tools unpack such a package differently from how it is hashed.
     let ambiguous = tree.remote_modules.iter().filter_map(|call| {
         let ambiguity = call.fetched.as_ref()?.ambiguity.as_ref()?;
         Some(crate::modulelock::ambiguous(&call.address.as_ref()?.package()?, ambiguity))
@@ -123,7 +119,7 @@ fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
     Error::all(errors.chain(refused)).map_or(Ok(()), Err)
 }
 
-/// The package of a call in the cache.
+/// The cached package of a call.
 fn package_of<'a>(call: &'a RemoteModuleCall, settings: &RunSettings) -> Result<&'a Path, Error> {
     let is_name = !call.key.contains(['/', '\\']) && !call.key.starts_with('.');
     let fetched = call.fetched.as_ref().filter(|_| is_name);
@@ -134,7 +130,7 @@ fn package_of<'a>(call: &'a RemoteModuleCall, settings: &RunSettings) -> Result<
     })
 }
 
-/// What the list of installed modules says of the modules of a tree.
+/// The records for the list of installed modules.
 fn records(tree: &Tree, data_dir: &Path) -> Vec<(String, Installed)> {
     let home = |key: &str| data_dir.join("modules").join(key);
     let packages: BTreeMap<&str, &Path> = tree

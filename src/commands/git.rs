@@ -1,4 +1,4 @@
-//! `git`: git is told to merge and compare our files through us, or no longer.
+//! `git`: registers tflock as git's merge driver and diff filter for its files, or removes it.
 
 use clap::Subcommand;
 
@@ -78,7 +78,7 @@ fn install(repository: &Git) -> Result<Stored, Error> {
     Ok(stored)
 }
 
-/// Takes out what [`install`] wrote. An attributes file with nothing else in it goes too.
+/// Removes what [`install`] wrote, and the attributes file if nothing else is in it.
 fn uninstall(repository: &Git) -> Result<GitReport, Error> {
     let stored = attributes_file::update(repository.top(), without_lines)?;
     let mut clone = false;

@@ -1,7 +1,5 @@
-//! What git's history recorded of a provider that a lock file has no entry for.
-//!
-//! A provider that was removed and comes back need not be a first use: the hashes of its last entry still stand in the
-//! history, and a release of that version can be held to them.
+//! Looks up what git's history recorded of a provider without an entry in the lock file. A provider that is added again
+//! need not be a first use: its version is checked against the hashes of its last entry.
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -16,16 +14,15 @@ pub struct Earlier {
     pub entry: LockEntry,
     /// The short name of the last commit that has it.
     pub commit: String,
-    /// The day of the commit that took it out, as git writes it; none if that is not committed yet.
+    /// The day of the commit that removed it, as git writes it; `None` if the removal is not committed yet.
     pub until: Option<String>,
 }
 
-/// What the history of the lock file recorded last of a provider; none if it never did, or if what it recorded cannot be
-/// read.
+/// The last entry of a provider in the history of the lock file; `None` if there was none or it cannot be read.
 pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Earlier>, GitError> {
     let git = Git::open(&settings.root)?;
     let path = git.directory().join(lockfile::FILE_NAME);
-    // The label is canonical in whatever the tools wrote.
+    // The tools always write the label in this form.
     let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else { return Ok(None) };
     let decoded = lockfile::decode(&last.bytes, settings.dialect).ok();
     let entry = decoded.and_then(|decoded| decoded.lock.get(addr).cloned());
@@ -33,7 +30,7 @@ pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Ear
 }
 
 impl Earlier {
-    /// A note on what became of it, now that a version is selected, or refused.
+    /// A note that compares the earlier entry with the selected version, or with a refusal.
     pub fn finding(&self, addr: &ProviderAddr, selected: Option<&Version>, dialect: Dialect) -> Finding {
         let (name, version) = (addr.short(dialect), &self.entry.version);
         let until = self.until.as_ref().map_or(String::new(), |day| format!(" until {day}"));

@@ -24,7 +24,6 @@ pub(crate) struct HashArgs {
     pub(crate) within: Within,
 }
 
-/// Hashes packages; those that cannot be hashed are a failure next to the others.
 pub fn hash(args: &HashArgs, services: &Services<'_>) -> Outcome {
     let directories = services.scope.directories();
     let opened = directories.iter().flat_map(|directory| args.paths.iter().map(|path| directory.join(path)));
@@ -32,9 +31,8 @@ pub fn hash(args: &HashArgs, services: &Services<'_>) -> Outcome {
     Outcome::of_body("hash", Body::Hashed(lines)).but(error)
 }
 
-/// Hashes packages: `zh:` and `h1:` of an archive, `h1:` of a directory, in the order given.
-///
-/// A package that cannot be hashed does not hide the others: their lines come next to the error.
+/// Hashes packages, in the order given: `zh:` and `h1:` of an archive, `h1:` of a directory. A package that cannot be
+/// hashed gives an error next to the lines of the others.
 fn hashed(paths: &[PathBuf]) -> (Vec<HashLine>, Option<Error>) {
     let (mut lines, mut errors) = (Vec::new(), Vec::new());
     for path in paths {

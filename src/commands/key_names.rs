@@ -1,4 +1,4 @@
-//! What the keys of signers say of themselves, from the key blocks that registries listed, now or in earlier runs.
+//! The user IDs of signing keys, from the key blocks that registries listed now or in earlier runs.
 
 use std::time::SystemTime;
 
@@ -8,13 +8,13 @@ use crate::trust::openpgp::{Identities, identities};
 use crate::trust::pins::Pins;
 use crate::version::Version;
 
-/// The keys that were listed with a release.
+/// The keys that the registry listed with a release.
 pub(super) fn of_release(cache: &Cache, addr: &ProviderAddr, version: &Version, now: SystemTime) -> Identities {
     let listed = cache.release(addr, version).and_then(|record| cache.keys(&record.keys?)).unwrap_or_default();
     named(&listed, now)
 }
 
-/// The keys that were listed with any release of some remembered providers.
+/// The keys that registries listed with any release of the remembered providers.
 pub(super) fn of_pins(cache: &Cache, pins: &Pins, now: SystemTime) -> Identities {
     pins.providers.keys().flat_map(|pattern| named(cache.keys_of(pattern), now)).collect()
 }

@@ -1,4 +1,4 @@
-//! The providers that a working tree knows: what a misspelt name may have been meant to be, and what shells offer.
+//! The providers that a working tree knows, to suggest names and complete them in shells.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, nam
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Offered {
-    /// Each provider by its type alone; by its address where two have the same type.
+    /// Each provider by its type, or by its address if two have the same type.
     pub types: BTreeSet<String>,
     pub addresses: BTreeSet<String>,
 }
 
-/// The providers that may be named in some directories; those of the whole working tree too, where that is wanted or the
+/// The providers that can be named in some directories; those of the whole working tree too, if `everywhere` or the
 /// directories know none.
 pub fn offered(environment: Environment, named: Vec<PathBuf>, everywhere: bool) -> Offered {
     let scope = Scope::offline(environment, named);
@@ -36,9 +36,9 @@ pub fn offered(environment: Environment, named: Vec<PathBuf>, everywhere: bool) 
     Offered { types: known.iter().map(name).collect(), addresses }
 }
 
-/// The providers that configuration and lock file of a root module name.
+/// The providers that the configuration and the lock file of a root module name.
 pub(super) fn of_root(root: &RunSettings) -> BTreeSet<ProviderAddr> {
-    // What cannot be read knows no provider, here and below.
+    // Unreadable files contribute no provider, here and below.
     let Ok(mut module) = RootModule::open(root) else { return BTreeSet::new() };
     let _ = module.read_configuration(Reading::LENIENT);
     module.names().known()
@@ -48,7 +48,7 @@ pub(super) fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {
     locked_below_except(directory, &BTreeSet::new())
 }
 
-/// The same of all lock files but some.
+/// The providers of all lock files except `others`.
 pub(super) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) -> BTreeSet<ProviderAddr> {
     let places = below::survey(directory).map(|survey| survey.places).unwrap_or_default();
     let files = places.into_iter().filter(|place| place.has_lock);

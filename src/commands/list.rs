@@ -1,4 +1,4 @@
-//! `list`: the entries of the lock file, with what is known of them.
+//! `list`: prints the entries of the lock file, with the known facts about them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         let requirements = tree.as_deref().map(|tree| &tree.requirements);
         let names = Names { requirements, lock: Some(&lock.lock), dialect: root.dialect };
         asked.see(names);
-        // Equal files under equal rules make one list.
+        // Root modules with equal files and rules share one list.
         let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
         let told = told.entry(files).or_default();
         let is_like = |other: &RunSettings| other.dialect == root.dialect && other.settings == root.settings;
@@ -85,7 +85,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     Ok(Outcome { grouping: args.by, notes, ..outcome }.but(asked.missing(not_locked)))
 }
 
-/// The root modules of which there is nothing to list.
+/// Names the root modules without a list.
 fn without_lock(targets: &Targets<'_>) -> Option<String> {
     let first = targets.outcomes.iter().find(|root| root.body.is_ok())?;
     let count = targets.outcomes.iter().filter(|root| root.body.is_ok()).count();
@@ -138,16 +138,14 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
     Ok(Body::Modules(all))
 }
 
-/// What is known of an entry next to the lock file.
+/// The facts about an entry from outside the lock file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Attribution {
     platforms: Vec<Platform>,
     signer: Option<Signer>,
 }
 
-/// The entries in the order of the lock file.
-///
-/// Without `requirements`, which is without configuration, it is not known which entries are required.
+/// The entries in the order of the lock file. Without `requirements` it is unknown which entries are required.
 fn listed(
     lock: &LockFile,
     requirements: Option<&Requirements>,
@@ -174,13 +172,13 @@ fn listed(
 
 type Told<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
 
-/// What a root module locks and, where it can be read, its configuration.
+/// The lock file of a root module and, if readable, its configuration.
 type Opened = (Arc<Decoded>, Option<Arc<Tree>>);
 
 fn open(root: &RunSettings) -> Result<Opened, Error> {
     let mut module = RootModule::open(root)?;
     module.decoded()?;
-    // Entries can be listed whether or not the configuration can be read.
+    // Entries are listed even if the configuration cannot be read.
     let _ = module.read_configuration(Reading::LENIENT);
     match module.lock {
         Some(Ok(lock)) => Ok((lock, module.tree)),
@@ -192,7 +190,7 @@ fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cac
     let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
     let mut entries = listed(lock, tree.map(|tree| &tree.requirements), &attribute);
     if tree.is_some_and(|tree| !tree.complete) {
-        // A module that is missing may require it.
+        // A missing module may require it.
         for entry in entries.iter_mut().filter(|entry| entry.required == Some(false)) {
             entry.required = None;
         }
@@ -200,8 +198,8 @@ fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cac
     entries
 }
 
-/// What the cache knows of an entry: the platforms of its `h1:`, and who signed it, if a signature that was kept still
-/// verifies and is about one of the recorded hashes.
+/// The cached facts about an entry: the platforms of its `h1:`, and the signer if a kept signature still verifies and
+/// covers a recorded hash.
 fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
     let check = Check { signature: root.signature_for(addr), expiry: ExpiryRules::default(), now: root.now };
     let Lookup::Known(release) = cached::release(cache, addr, &entry.version, check) else {

@@ -1,4 +1,4 @@
-//! Directories of packages on this machine that the CLI configuration names or implies.
+//! The local package directories that the CLI configuration names or implies.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::RunSettings;
 use crate::disk::cli_config::{CliConfig, MethodKind};
 use crate::error::Error;
 
-/// The plugin cache, and the filesystem mirrors of one root module.
+/// The plugin cache and the filesystem mirrors of one root module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LocalPlaces {
     pub(super) plugin_cache: Option<PathBuf>,

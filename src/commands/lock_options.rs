@@ -1,4 +1,4 @@
-//! What `lock` was asked to do, as plain values.
+//! The options of `lock`, as plain values.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -9,47 +9,44 @@ use crate::platform::Platform;
 use crate::settings::H1Rule;
 use crate::version::Version;
 
-/// Everything that only `lock` can be told. What other commands can be told too is in the settings of the run.
+/// The options that only `lock` has. Options that other commands share are in the settings of the run.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LockOptions {
-    /// The platforms asked for, each once, in the order given; empty if none were.
+    /// The requested platforms, each once, in the order given.
     pub platforms: Vec<Platform>,
-    /// Write nothing; a difference is exit code 1.
+    /// Write nothing; exit 1 if a file would change.
     pub check: bool,
-    /// Write nothing; the outcome holds the diff.
+    /// Write nothing; return the diff.
     pub dry_run: bool,
-    /// Read no configuration; complete the hashes of the entries that are there.
+    /// Read no configuration; complete the hashes of the existing entries.
     pub from_lock: bool,
-    /// Remove entries that are not required.
     pub prune: bool,
-    /// A state file that tells which other providers are in use.
+    /// A state file; providers in it are kept.
     pub state: Option<PathBuf>,
-    /// The source addresses of the only providers to work on, as typed; empty for all.
+    /// Source addresses of the only providers to lock, as typed; empty for all.
     pub providers: Vec<String>,
-    /// The source addresses of providers that stay as they are, as typed.
+    /// Source addresses of providers that stay unchanged, as typed.
     pub excluded: Vec<String>,
-    /// Whose `h1:` hashes are written; the settings decide if none.
+    /// Which `h1:` hashes to record; `None` for the choice of the settings.
     pub h1: Option<H1Rule>,
-    /// Releases whose recorded hashes may be replaced: source addresses as typed, and versions.
+    /// Releases whose recorded hashes may be replaced: source addresses as typed, with versions.
     pub accept_republished: Vec<(String, Version)>,
     pub upgrade: Option<Upgrade>,
-    /// Releases that were signed later are not newly selected.
+    /// Do not newly select releases that were signed later.
     pub not_after: Option<SystemTime>,
-    /// True if a root module need not have configuration yet.
     pub accept_no_configuration: bool,
-    /// True if modules may be those that the other tool installed, or not be installed at all: what they ask for is then
-    /// not known.
+    /// Modules may be those that the other tool installed, or be missing; what missing modules require is unknown.
     pub accept_missing_modules: bool,
-    /// True for root modules that were found, not named: one without configuration counts as `from_lock`, and providers
-    /// that it does not require are passed over.
+    /// True for root modules that tflock found and the user did not name: without configuration, `from_lock` applies;
+    /// providers that it does not require are skipped.
     pub found: bool,
     /// Why the recorded hashes may be replaced; kept in the trust file.
     pub reason: Option<String>,
-    /// Refuse releases of providers for which no signer is remembered, and packages of modules that are not locked yet.
+    /// Refuse releases of providers without a remembered signer, and packages of modules that are not locked yet.
     pub no_first_use: bool,
-    /// Lock modules too, where no module lock file is there yet.
+    /// Lock modules even if there is no module lock file yet.
     pub lock_modules: bool,
-    /// Packages of modules that are newly selected though they are locked.
+    /// Locked packages of modules to select again.
     pub reselected_modules: Reselected,
 }

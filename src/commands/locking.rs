@@ -113,7 +113,7 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     })
 }
 
-/// For which tools new lock files are, where they are not all for the same one.
+/// Names the tools of new lock files if they differ.
 fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
     let roots = targets.all_settings().ok()?;
     let new = roots.iter().filter(|root| !root.lock_file().exists());
@@ -130,17 +130,14 @@ fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
 
 type Prepare<'a> = &'a (dyn Fn(Root, &RunSettings) -> Result<Root, Error> + Sync);
 
-/// What a command of this kind was asked.
 pub(super) struct Locking<'a> {
     /// As typed.
     pub(super) command: &'static str,
-    /// No further root module is begun once one has failed.
     pub(super) fail_fast: bool,
-    /// What is wanted of each lock file.
     pub(super) options: LockOptions,
-    /// Changes what was read of a root module before anything is planned, if the command does that.
+    /// Changes the opened root module before planning, if the command needs that.
     pub(super) prepare: Option<Prepare<'a>>,
-    /// The tool that all root modules are for from now on, whatever they were for. All of them are written, or none.
+    /// The new tool for all root modules. All of them are written, or none.
     pub(super) to: Option<Dialect>,
 }
 
@@ -149,14 +146,14 @@ struct Opening<'a> {
     run: Run<'a>,
     sources: &'a Sources<'a>,
     named: &'a Named,
-    /// What the user should know of configuration.
+    /// Warnings about configuration.
     warnings: Mutex<Vec<String>>,
-    /// The packages that were named to be selected anew, and that are locked somewhere.
+    /// The named packages that are locked in some root module.
     reselected: Mutex<BTreeSet<String>>,
 }
 
 impl Opening<'_> {
-    /// A root module with its modules fetched, ready to be planned.
+    /// Opens a root module and fetches its modules, ready to be planned.
     fn open(&self, settings: RunSettings) -> Result<Root, Error> {
         let Self { asked, warnings, reselected, .. } = self;
         let options = &asked.options;
@@ -169,7 +166,7 @@ impl Opening<'_> {
         if !options.from_lock {
             settings = settings.with_modules_fetched(&|settings, tree| self.prefetch(settings, tree));
         }
-        // Lock file and configuration of one moment: another run writes one after the other.
+        // Under the lock, so the lock file and the configuration match: another run writes one after the other.
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;
         let root = Root::open(&settings, options, self.run.cache).inspect_err(|_| self.named.miss())?;
         self.named.see(root.names());
@@ -181,8 +178,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Asks about the providers that are known to be required, while more modules are fetched. Where the command changes what
-    /// is required, that is not known yet.
+    /// Sends queries about providers that are known to be required, while more modules are being fetched. Not for
+    /// commands that change the requirements, since these are not known yet.
     fn prefetch(&self, settings: &RunSettings, tree: &Arc<Tree>) {
         if self.asked.prepare.is_some() {
             return;
@@ -194,7 +191,7 @@ impl Opening<'_> {
     }
 }
 
-/// Runs a command that makes lock files what it was asked to make them.
+/// Runs a command that writes lock files.
 pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
     asked.options.found = targets.found;
     let options = &asked.options;
@@ -234,13 +231,13 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
     let differs = options.check && roots.iter().any(changed);
     let dialect = asked.to.or_else(|| targets.dialect());
     let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(asked.command, roots) };
-    // Where root modules were named, each of them says so; where one could not be opened, it is not known.
+    // Named root modules each report it; if some could not be opened, it is unknown.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
     let reselected = reselected.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unlocked = if all_begun { unlocked(&options.reselected_modules, &reselected) } else { None };
     let mut outcome = outcome.differing(differs).but(missing).but(unlocked);
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
-        // Nothing was done in the others; to call them up to date would hide that nothing was asked.
+        // Drop the root modules without results: "up to date" would hide that no request was sent.
         outcome.roots.retain(|root| root.code() != ExitCode::Done);
     }
     outcome
@@ -251,7 +248,7 @@ fn not_begun(count: usize) -> Option<String> {
     (count > 0).then(|| format!("skipped {count} {modules} after the failure above (--fail-fast)"))
 }
 
-/// The sources of modules that were named, and that nothing is locked of anywhere.
+/// An error for each named module source that is not locked in any root module.
 fn unlocked(asked: &Reselected, known: &BTreeSet<String>) -> Option<Error> {
     let Reselected::Named(names) = asked else { return None };
     let missing = names.iter().filter(|name| !known.contains(*name));

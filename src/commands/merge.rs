@@ -1,4 +1,4 @@
-//! `merge` and `textconv`: what git calls.
+//! `merge` and `textconv`: called by git.
 
 use std::path::{Path, PathBuf};
 
@@ -22,12 +22,11 @@ use crate::path::worktree::boundary;
 use crate::platform::Platform;
 use crate::query::cached;
 
-/// What `merge` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// To merge three files into the second, as git's driver does.
+    /// Merge three files into the second, as git's driver does.
     Drive(Driven),
-    /// To merge the sides of files with conflict markers; of all in the repository if none is named.
+    /// Merge the sides of files with conflict markers; empty for all such files in the repository.
     Resolve(Vec<PathBuf>),
 }
 
@@ -35,14 +34,14 @@ pub enum Request {
 pub struct Driven {
     /// The common ancestor.
     pub base: PathBuf,
-    /// Ours, which takes the result.
+    /// Our file, which receives the result.
     pub ours: PathBuf,
     pub theirs: PathBuf,
     pub marker_size: Option<u16>,
     pub path: Option<PathBuf>,
 }
 
-/// Merges lock files and trust files by provider; a conflict that is left is a difference.
+/// Merges lock files and trust files by provider; a remaining conflict sets exit code 1.
 pub fn merge(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     match request {
         Request::Drive(driven) => drive(driven, services),
@@ -72,7 +71,7 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     let texts = Three { base: &base[..], ours: &ours_text, theirs: &theirs };
     let mut merged = merge_texts(document_of(shown), texts, Decisions::default(), options);
     store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
-    // That the newer version is taken is what a merge is for.
+    // Taking the newer version is the normal case.
     let is_routine = |remark: &Remark| match remark {
         Remark::Entry(_, reason) => matches!(**reason, Reason::Taken(_, _, Why::Newer)),
         _ => false,
@@ -105,7 +104,7 @@ fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
 fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<(MergedText, Configuration)>, Error> {
     let directory = directory_of(file);
     read(file)?;
-    // What another run wrote before the lock was had counts.
+    // Read under the lock, since another run may have written meanwhile.
     let _lock = DirectoryLock::acquire(directory)?;
     let Some((mut merged, configuration)) = resolve(file, &read(file)?, options(services), services)? else {
         return Ok(None);
@@ -115,7 +114,7 @@ fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<(MergedTex
     Ok(Some((merged, configuration)))
 }
 
-/// Adds a remark for each entry that lacks platforms which the entry of the other side has.
+/// Adds a remark for each entry that lost platforms of the other side.
 fn add_lost_platforms(file: &Path, merged: &mut MergedText, services: &Services<'_>) {
     if merged.replaced.is_empty() {
         return;
@@ -137,8 +136,8 @@ fn add_lost_platforms(file: &Path, merged: &mut MergedText, services: &Services<
     merged.remarks.extend(lost.collect::<Vec<_>>());
 }
 
-/// The platforms that the entry of the other side has and the merged one lacks. None if it lacks none; empty if only the
-/// number of hashes shows that there are some.
+/// The platforms of the other side's entry that the merged entry lacks: `None` if it lacks none, empty if only the
+/// number of hashes shows that some are missing.
 fn lost_platforms(cache: &Cache, replaced: &Replaced) -> Option<Vec<Platform>> {
     let h1 = |entry: &LockEntry| entry.hashes.of(HashScheme::H1).count();
     let covered = |entry: &LockEntry| {
@@ -157,7 +156,7 @@ fn lost_platforms(cache: &Cache, replaced: &Replaced) -> Option<Vec<Platform>> {
     if lost.is_empty() { by_number() } else { Some(lost) }
 }
 
-/// What was decided, in notes; a conflict that is left is a difference.
+/// Puts the decisions into notes; a remaining conflict sets exit code 1.
 fn outcome(files: Vec<MergedFile>) -> Outcome {
     let note = |file: &MergedFile| {
         let none = (!file.merged).then(|| "there are no conflict markers".to_owned());
@@ -169,14 +168,14 @@ fn outcome(files: Vec<MergedFile>) -> Outcome {
     Outcome { notes, ..Outcome::of_body("merge", Body::Merged(files)) }.differing(conflicts)
 }
 
-/// What git's user does about the conflicts that the driver left. Git runs the driver before it writes the merged
-/// configuration, in whichever directory: this holds in all of the repository.
+/// The user's next step after conflicts of the driver. Git runs the driver before it writes the merged configuration,
+/// and in any directory, so the step must work anywhere in the repository.
 fn step_of_driver(file: &Path, merged: &MergedText) -> String {
     step_by_hand(file, merged)
         .unwrap_or_else(|| "resolve the configuration first, then run `tflock merge --resolve`".to_owned())
 }
 
-/// What to do with a file whose markers were looked at.
+/// The next step for a file after its markers were resolved or left.
 fn next_step(file: &Path, merged: &MergedText, configuration: &Configuration) -> String {
     let shown = shown(file);
     if !merged.conflicts {
@@ -196,7 +195,7 @@ fn next_step(file: &Path, merged: &MergedText, configuration: &Configuration) ->
     }
 }
 
-/// What no configuration decides.
+/// The step for conflicts that the configuration cannot decide.
 fn step_by_hand(file: &Path, merged: &MergedText) -> Option<String> {
     let shown = shown(file);
     if document_of(file) != Document::LockFile {
@@ -211,7 +210,7 @@ fn step_by_hand(file: &Path, merged: &MergedText) -> Option<String> {
     })
 }
 
-/// A command for the root module of a lock file.
+/// A command to run in the root module of a lock file.
 fn in_root(file: &Path, command: &str) -> String {
     match directory_of(file) {
         here if here == Path::new(".") => format!("tflock {command}"),
@@ -219,7 +218,7 @@ fn in_root(file: &Path, command: &str) -> String {
     }
 }
 
-/// The side whose version the configuration allows, the same for every provider that is in conflict.
+/// The side whose versions the configuration allows, if it is the same for every conflicting provider.
 fn allowed_side(merged: &MergedText, configuration: &Configuration) -> Option<Side> {
     let requirements = configuration.required()?.requirements;
     let side = |(addr, reason): (&ProviderAddr, &Reason)| {

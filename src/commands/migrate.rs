@@ -1,7 +1,6 @@
-//! `migrate`: the entries of the other tool's registry go to the registry of this one, at the same versions.
-//!
-//! A source address that names no host means another provider once the tool is another one; its entry follows. One that
-//! names its host means what it did, whatever the tool, so that its entry stays, unless the configuration is edited.
+//! `migrate`: moves the entries of one tool's registry to the registry of the other, at the same versions. A source
+//! address without a host means another provider under another tool, so its entry moves. An address with a host means
+//! the same, so its entry stays unless the configuration is edited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -73,7 +72,7 @@ impl Target {
     }
 }
 
-/// Moves lock files to the other tool, at the same versions: all of them, or none.
+/// Moves lock files to the other tool, all of them or none.
 pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let options = LockOptions {
         check: args.check,
@@ -99,14 +98,14 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
     Ok(outcome)
 }
 
-/// From which registry to which one.
+/// The registries to move from and to.
 struct Way {
     from: Hostname,
     to: Hostname,
 }
 
-/// Has a root module that was read as one of the new tool's take over the entries of the other tool's registry. With
-/// `edit_config` also those that configuration in the working tree names with their host.
+/// Moves the entries of the other tool's registry in a root module that was read for the new tool. With `edit_config`,
+/// also those whose source in the working tree names the host.
 fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
     let to = settings.dialect;
     let Some(bytes) = &root.bytes else {
@@ -126,8 +125,7 @@ fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result
     Ok(root.editing(edits).only(only).dropping(dropped))
 }
 
-/// What users should know next to the result: what will make tflock, or the tool, take the root module for the other
-/// tool's.
+/// Warnings about what makes tflock, or the tool, treat the root module as the other tool's.
 fn remarks(settings: &RunSettings) -> Vec<String> {
     let to = settings.dialect;
     let mut remarks = Vec::new();
@@ -139,7 +137,7 @@ fn remarks(settings: &RunSettings) -> Vec<String> {
         ));
     }
     if to == Dialect::Terraform {
-        // Who cannot read the directory is told so elsewhere.
+        // An unreadable directory is reported elsewhere.
         let files = roots::sources(&settings.root, Dialect::OpenTofu).unwrap_or_default();
         let only_tofu = files.iter().map(|file| settings.path.join(&file.path)).filter(|path| is_tofu(path));
         remarks.extend(only_tofu.map(|path| format!("Terraform does not read {}", shown(&path))));
@@ -153,10 +151,8 @@ fn is_tofu(path: &Path) -> bool {
     Path::new(stem).extension().is_some_and(|extension| extension == "tofu")
 }
 
-/// Which provider takes over the entry of which, and the entries that go.
-///
-/// An entry that nothing requires goes too: the state that may need it is read by the new tool as its own. One that is
-/// there already at the new address is left alone.
+/// The new addresses of entries, and the entries to remove. An entry that nothing requires moves too, since the new
+/// tool reads the state with its own addresses. An existing entry at the new address stays unchanged.
 fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, Vec<ProviderAddr>) {
     let (mut moves, mut dropped) = (BTreeMap::new(), Vec::new());
     let lock = root.lock().clone();
@@ -170,7 +166,7 @@ fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, V
         if lock.get(&new).is_some() || stays && !is_required {
             continue;
         }
-        // What modules that are not there ask for is in the entry only.
+        // What missing modules require is known from the entry only.
         if !is_required || !root.missing_modules.is_empty() {
             root.requirements_mut().add_entry(&new, entry);
         }
@@ -179,7 +175,7 @@ fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, V
     (moves, dropped)
 }
 
-/// The entries of `required_providers` that name the host that is left.
+/// The entries of `required_providers` that name the old host.
 fn named<'a>(root: &'a Root, way: &'a Way) -> impl Iterator<Item = (&'a ProviderAddr, &'a Origin)> {
     let of_host = root.requirements().iter().filter(|(addr, _)| *addr.host() == way.from);
     let origins = of_host.flat_map(|(addr, requirement)| requirement.origins.iter().map(move |origin| (addr, origin)));
@@ -213,9 +209,8 @@ fn missing_module(module: &str, settings: &RunSettings) -> Finding {
     Finding::new(Rule::ModuleNotInstalled, message).in_file(settings.lock_file_shown())
 }
 
-/// Writes the new host into the sources of all modules of the working tree that name the old one.
-///
-/// Whether a provider is locked does not count: what becomes of a file must not depend on who calls its module.
+/// Writes the new host into the sources of all modules of the working tree that name the old one, whether or not the
+/// provider is locked: the result for a file must not depend on its callers.
 fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<FileEdit>, Error> {
     let directory = |origin: &Origin| origin.file.parent().map(Path::to_owned).unwrap_or_default();
     let directories: BTreeSet<PathBuf> = named(root, way).map(|(_, origin)| directory(origin)).collect();
@@ -240,7 +235,7 @@ fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<File
     Ok(edits)
 }
 
-/// True for a module that users write: in the working tree, and not where the tool installs modules.
+/// True for a module in the working tree that the tool did not install.
 fn is_own(path: &Path, settings: &RunSettings) -> bool {
     let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
     let module = worktree::absolute(&settings.root.join(path));

@@ -1,4 +1,4 @@
-//! What is known of the releases and archives that changes are about: from the cache, or from registries that were asked.
+//! Facts about the changed releases and archives, from the cache or from registries.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -13,17 +13,15 @@ use crate::release::expiry::ExpiryRules;
 use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::settings::SignatureRule;
 
-/// What the cache knows of releases and archives, after `asked` what registries said of releases in this run.
-///
-/// A kept signature is verified again, and its signer is told, not trusted: whoever made the first run may have been
-/// given any key.
+/// Combines the answers of registries in this run with the cache. A kept signature is verified again; its signer is
+/// shown, but not trusted, since the run that stored it may have been given any key.
 pub(super) fn packages(changes: &[Change], asked: &Releases, cache: &Cache, now: SystemTime) -> Packages {
     let mut known = Packages::default();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
         let key = (change.address.clone(), entry.version.clone());
         let knowledge = knowledge(&key, asked, cache, now);
-        // Without either, what an archive contains tells nothing about this release.
+        // Without either, the contents of an archive prove nothing about this release.
         let lists_archives = knowledge.release().is_some_and(|release| release.archives().next().is_some());
         let counts = is_same_version(change) || lists_archives;
         let entries = [&change.old, &change.new].into_iter().flatten().filter(|_| counts);
@@ -38,8 +36,7 @@ pub(super) fn packages(changes: &[Change], asked: &Releases, cache: &Cache, now:
     known
 }
 
-/// The entries that registries would have to be asked about: releases with the hashes that were added or removed; under another
-/// version with those that were kept, too.
+/// The entries to look up in registries: releases with their added or removed hashes, and for another version also the kept ones.
 pub(super) fn questions(changes: &[Change]) -> LockFile {
     let mut questions = LockFile::new();
     for change in changes.iter().filter(|change| is_judged(change)) {
@@ -64,7 +61,7 @@ fn is_same_version(change: &Change) -> bool {
     change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version)
 }
 
-/// What a registry said of a release; what earlier runs left of it where it said nothing, with the reason.
+/// The answer of the registry about a release; without an answer, the facts of earlier runs and the reason.
 fn knowledge(key: &ReleaseKey, asked: &Releases, cache: &Cache, now: SystemTime) -> Lookup {
     let check = Check { signature: SignatureRule::IfKeysKnown, expiry: ExpiryRules::default(), now };
     let before = || cached::release(cache, &key.0, &key.1, check);

@@ -1,4 +1,4 @@
-//! `diff`: what a change of a lock file means.
+//! `diff`: explains a change of a lock file.
 
 mod inputs;
 mod known;

@@ -1,4 +1,4 @@
-//! Two texts of a lock file become explained changes.
+//! Explains the changes between two texts of a lock file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,28 +24,26 @@ pub(super) const NO_COMMIT: &str = "nothing";
 
 #[derive(Debug, Clone, Default)]
 pub struct Side {
-    /// What it is, for users: a file, a commit, the working tree.
+    /// The label in reports: a file, a commit, the working tree.
     pub name: String,
-    /// The text; none if there is no file.
+    /// `None` if there is no file.
     pub text: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Pair {
-    /// The lock file as reports name it.
+    /// The lock file, as shown in reports.
     pub path: PathBuf,
-    /// How it was.
     pub old: Side,
-    /// How it is.
     pub new: Side,
-    /// The tool whose rules hold, if it was said; else each text tells.
+    /// The tool whose rules apply, if given; otherwise it is detected from each text.
     pub dialect: Option<Dialect>,
-    /// The texts of the module lock file next to it, before and now.
+    /// The texts of the module lock file in the same directory, before and now.
     pub modules: [Option<Vec<u8>>; 2],
 }
 
 impl Pair {
-    /// Two texts that are module lock files themselves.
+    /// A pair of module lock files.
     pub(super) fn of_modules(self) -> Self {
         let Self { old, new, .. } = self;
         let modules = [old.text, new.text];
@@ -54,11 +52,11 @@ impl Pair {
 }
 
 pub struct Knowledge<'a> {
-    /// What is known of the packages of the releases that changed.
+    /// Returns the known packages of the changed releases.
     pub packages: &'a dyn Fn(&[Change]) -> Packages,
-    /// What the configuration of both sides asks for, where it is at hand.
+    /// The requirements of both sides, if available.
     pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
-    /// The providers that lock files of the repository had entries for before.
+    /// The providers that lock files of the repository had before.
     pub locked: &'a dyn Fn() -> Arc<BTreeSet<ProviderAddr>>,
     pub trust: &'a Trust,
     pub asked: bool,
@@ -70,9 +68,7 @@ impl std::fmt::Debug for Knowledge<'_> {
     }
 }
 
-/// Explains what changed.
-///
-/// A text that the tools refuse is compared as far as it can be read; what is wrong with it is in the findings.
+/// Explains the changes. A text that the tools refuse is compared as far as it can be read; findings report its problems.
 pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
     let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();
     let (body, findings) = match compare(pair, known) {
@@ -95,12 +91,12 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());
     let differs =
         pair.modules[0] != pair.modules[1] || old != new || pair.old.text.is_some() != pair.new.text.is_some();
-    // The path is that of the new text: a place in the old one is none in it.
+    // The path names the new text, so positions in the old text would mislead.
     let before = read(pair, &pair.old).map_err(|error| Error { file: None, position: None, ..error })?;
     let now = read(pair, &pair.new)?;
     let not_literal = now.warnings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
     let mut list = diff::changes(&before.lock, &now.lock);
-    // An entry that cannot be read is not removed.
+    // An unreadable entry is not a removed one.
     list.retain(|change| change.new.is_some() || !now.spans.entries.contains_key(&change.address));
     let packages = (known.packages)(&list);
     let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
@@ -137,7 +133,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     Ok((review, findings(pair, &before, now).into_iter().chain(beside).chain(of_modules).collect()))
 }
 
-/// What is remarkable about a provider that is new to the repository; nothing about others.
+/// Describes a provider that is new to the repository; `None` for others.
 fn novelty(change: &Change, known: &Knowledge<'_>) -> Option<Novelty> {
     let addr = &change.address;
     let is_new = matches!(change.kind, ChangeKind::Added | ChangeKind::Moved);
@@ -151,7 +147,7 @@ fn novelty(change: &Change, known: &Knowledge<'_>) -> Option<Novelty> {
     Some(Novelty { signer_is_new, mistaken_for: mistaken_for(addr, &*(known.locked)()), namesake: namesake(addr) })
 }
 
-/// What changed in the module lock file, and what of it must not be used unread.
+/// The changes of the module lock file, with findings about them.
 fn modules(pair: &Pair) -> Result<(Vec<ModuleChange>, Vec<Finding>), Error> {
     let path = pair.path.with_file_name(modulelock::FILE_NAME);
     let [old, new] = pair.modules.clone().map(|text| text.map(|text| ReadModuleLock::decode(text, &path)).transpose());
@@ -168,7 +164,7 @@ fn modules(pair: &Pair) -> Result<(Vec<ModuleChange>, Vec<Finding>), Error> {
     Ok((changes, findings))
 }
 
-/// The changes of two texts, before anyone judges them; nothing for texts that cannot be read.
+/// The changes before they are judged; empty if a text cannot be read.
 pub fn changes(pair: &Pair) -> Vec<Change> {
     match [&pair.old, &pair.new].map(|side| read(pair, side)) {
         [Ok(old), Ok(new)] => diff::changes(&old.lock, &new.lock),
@@ -176,12 +172,12 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
     }
 }
 
-/// What is known of the release that a change puts into the file.
+/// The release that a change puts into the file.
 fn release<'a>(change: &Change, packages: &'a Packages) -> Option<&'a release::Lookup> {
     packages.release(&change.address, &change.new.as_ref()?.version)
 }
 
-/// What is wrong with a release as a whole, or with its signer.
+/// Findings about the release as a whole, or its signer.
 fn of_release(change: &mut Change, knowledge: &release::Lookup, trust: &Trust) -> Vec<Finding> {
     let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
     let mut findings = match knowledge {
@@ -199,8 +195,7 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, trust: &Trust) -
     placed.map(|finding| Finding { position: change.position, ..finding }).collect()
 }
 
-/// The finding that an entry was changed, where the offered release is the one that it recorded before, or has what it
-/// recorded before for another version.
+/// The finding that an entry was altered: the source serves the hashes that the entry recorded before, for this version or another.
 fn altered(change: &Change, knowledge: &release::Lookup, before: &str) -> Option<Finding> {
     let release = knowledge.release().filter(|release| release.current)?;
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
@@ -211,7 +206,7 @@ fn altered(change: &Change, knowledge: &release::Lookup, before: &str) -> Option
     Some(Finding { position: change.position, ..finding })
 }
 
-/// Why the origin of a release gave no answer, or not all of it.
+/// The errors of an origin that answered only partly or not at all.
 fn unanswered(knowledge: &release::Lookup) -> impl Iterator<Item = &Error> {
     let of_release = knowledge.release().and_then(|release| release.inconclusive.as_ref());
     let of_question = match knowledge {
@@ -221,7 +216,7 @@ fn unanswered(knowledge: &release::Lookup) -> impl Iterator<Item = &Error> {
     of_release.or(of_question).into_iter()
 }
 
-/// True if it is worth knowing who asks.
+/// True if the report needs to show what requires the provider.
 fn is_asked_otherwise(change: &Change) -> bool {
     match (&change.old, &change.new) {
         (Some(old), Some(new)) => old.constraints != new.constraints || change.moved_from.is_some(),
@@ -229,7 +224,7 @@ fn is_asked_otherwise(change: &Change) -> bool {
     }
 }
 
-/// Reads a text, also one that the tools refuse, unless nothing in it is of a lock file.
+/// Reads a text, even one that the tools refuse, unless it is no lock file at all.
 fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
     let text = side.text.as_deref().unwrap_or_default();
     let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
@@ -244,25 +239,24 @@ fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
     }
 }
 
-/// The first reason to refuse a text.
 fn refusal(decoded: &Decoded) -> Option<&Finding> {
     decoded.warnings.iter().find(|finding| finding.level == Level::Deny)
 }
 
-/// What is wrong with the new text; of the old one only that it was refused.
+/// The problems of the new text; for the old one only that the tools refused it.
 fn findings(pair: &Pair, old: &Decoded, new: Decoded) -> Vec<Finding> {
     let was_refused = refusal(old).map(|finding| {
         let message = format!("{} is refused by the tools: {}", pair.old.name, finding.message);
         Finding { level: Level::Note, position: None, ..Finding::new(finding.rule, message) }
     });
-    // That a file is not formatted is news only where it was.
+    // Formatting is news only if the old file was formatted.
     let is_news = |finding: &Finding| finding.rule != Rule::NotCanonical || old.canonical;
     // A file that was deleted is not formatted at all.
     let of_new = new.warnings.into_iter().filter(|_| pair.new.text.is_some()).filter(is_news);
     was_refused.into_iter().chain(of_new).map(|finding| finding.in_file(&pair.path)).collect()
 }
 
-/// Where a change is to be seen: at the hashes if they are the news, else at the entry.
+/// The position of a change: the hashes if only they changed, else the entry.
 fn place(change: &Change, spans: &Spans) -> Option<crate::finding::Position> {
     use crate::diff::ChangeKind::{HashesChanged, HashesReplaced};
     let entry = spans.entries.get(&change.address)?;
@@ -270,12 +264,12 @@ fn place(change: &Change, spans: &Spans) -> Option<crate::finding::Position> {
     change.new.as_ref().map(|_| hashes.unwrap_or(entry.block))
 }
 
-/// True if a new text is one that the tools refuse.
+/// True if the tools refuse the new text.
 pub fn is_refused(root: &RootOutcome) -> bool {
     root.findings.iter().any(|finding| finding.level == Level::Deny && finding.rule.class() == Class::Other)
 }
 
-/// True if a hash came that contradicts the record, or that no source vouches for, or a release that must not be used.
+/// True if an added hash contradicts the record or is unattested, or if a release must not be used.
 pub fn is_alarming(root: &RootOutcome) -> bool {
     let refused = |finding: &Finding| finding.level == Level::Deny && finding.rule.class() != Class::Other;
     if root.findings.iter().any(refused) {

@@ -1,4 +1,4 @@
-//! The command: what is compared, which sources to use, and how it ends.
+//! Runs `diff`: selects the texts and sources, and sets the exit code.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,13 +29,12 @@ use crate::workspace::{RunSettings, Scope, root_settings};
 pub struct Request {
     pub asked: Asked,
     pub online: bool,
-    /// Nothing is downloaded for that.
     pub no_download: bool,
-    /// A difference counts for the exit code, and so does a release or hash that must not be used.
+    /// Whether a difference affects the exit code, as does a release or hash that must not be used.
     pub exit_code: bool,
 }
 
-/// A pair of texts, by the numbers of its root module and of the pair in it.
+/// The number of a root module, and of the pair of texts in it.
 type Place = (usize, usize);
 
 type Answers = BTreeMap<Place, Arc<Releases>>;
@@ -67,7 +66,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     Ok(outcome)
 }
 
-/// Asks about the releases that changed, each once of all root modules that have the same sources.
+/// Looks up the changed releases, once for all root modules with the same sources.
 fn ask(
     request: &Request,
     services: &Services<'_>,
@@ -107,7 +106,7 @@ fn ask(
     answers.into_iter().map(|(at, known)| Ok((wanted[at].0, known?))).collect()
 }
 
-/// The releases whose registry the settings forbid to ask.
+/// The releases whose registry the settings forbid to contact.
 fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Releases {
     let forbidden = questions.iter().filter(|(addr, _)| !settings.settings.policy.allows_host(addr.host()));
     let unasked = |host: &Hostname| {
@@ -117,7 +116,7 @@ fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Releases {
     forbidden.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), unasked(addr.host()))).collect()
 }
 
-/// What settings say for a lock file, and the tool that its text is for.
+/// The settings for a lock file, with the dialect of its text.
 fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<RunSettings, Error> {
     let directory = comparison.directory(pair);
     let settings = root_settings(&directory, &directory, scope)?;
@@ -126,7 +125,7 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
     Ok(RunSettings { dialect, ..settings })
 }
 
-/// Everything that was compared; of many only what differs.
+/// The result; with several root modules only those that differ.
 fn outcome(
     request: &Request,
     compared: &[Compared],
@@ -159,8 +158,8 @@ fn outcome(
     Ok(Outcome { many, notes, ..Outcome::of_roots("diff", roots) })
 }
 
-/// The providers that the repository locked on the old side: by the lock files that are compared, and the others as they
-/// are.
+/// The providers that the repository locked on the old side: those of the compared lock files, and those of the other
+/// lock files in their present state.
 fn locked_before(compared: &[Compared]) -> BTreeSet<ProviderAddr> {
     let comparisons = || compared.iter().filter_map(|(_, found)| found.as_ref().ok());
     let mut locked = BTreeSet::new();
@@ -178,7 +177,7 @@ fn locked_before(compared: &[Compared]) -> BTreeSet<ProviderAddr> {
     locked
 }
 
-/// Where there is no lock file, but there are some below, the option that looks there is named.
+/// If there is no lock file here, but below, names the option that looks there.
 fn hinted(mut root: RootOutcome, directory: &Path) -> RootOutcome {
     let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     if let Err(error) = &mut root.body

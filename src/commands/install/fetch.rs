@@ -1,4 +1,4 @@
-//! The package store: what it has of the wanted packages, and what comes into it.
+//! The package store: which wanted packages it has, and how it gets the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -23,34 +23,34 @@ use crate::query::question::Depth;
 use crate::query::run::Session;
 use crate::release::Release;
 
-/// What came of one package.
+/// The result for one package.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
-    /// What the store has, each hashed by this run.
+    /// The packages in the store, each hashed by this run.
     pub(super) stored: Vec<StoredPackage>,
     pub(super) downloaded: u64,
-    /// The hashes of a package on offer that is not recorded.
+    /// The hashes of a served package that is not recorded.
     pub(super) unrecorded: Vec<PackageHash>,
-    /// What is known of its release, where that decides what is wrong.
+    /// The release, if it is needed to explain a failure.
     pub(super) release: Option<Arc<Release>>,
-    /// Why there is none.
+    /// Why there is no package.
     pub(super) refusal: Option<Refusal>,
 }
 
 impl Found {
-    /// The package that one of some recorded hashes is of.
+    /// The stored package that matches one of the recorded hashes.
     pub(super) fn of(&self, recorded: &PackageHashes) -> Option<&StoredPackage> {
         self.stored.iter().find(|stored| recorded.contains(&stored.h1))
     }
 
-    /// True if the offered package is one of the recorded release: its archive is recorded, or another package is.
+    /// True if the served package belongs to the recorded release: its archive, or another package of the release, is recorded.
     pub(super) fn is_of_release(&self, recorded: &PackageHashes) -> bool {
         let mut zh = self.unrecorded.iter().filter(|hash| hash.scheme() == HashScheme::Zh);
         let shown = |release: &Arc<Release>| recorded.iter().any(|hash| release.owns(hash));
         zh.any(|zh| recorded.contains(zh)) || self.release.as_ref().is_some_and(shown)
     }
 
-    /// The same with what another source had.
+    /// Adds the result of another source.
     pub(super) fn join(&mut self, other: Self) {
         self.stored.extend(other.stored);
         self.downloaded += other.downloaded;
@@ -59,7 +59,6 @@ impl Found {
     }
 }
 
-/// Fills the package store.
 pub(super) struct Fetching<'a> {
     store: crate::disk::package_store::PackageStore,
     known: &'a KnownFiles,
@@ -74,7 +73,6 @@ impl<'a> Fetching<'a> {
         Ok(Self { store, known, notes: Mutex::default(), _temporary: temporary })
     }
 
-    /// What users should know, a line each.
     pub(super) fn notes(&self) -> Vec<String> {
         let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
         notes.into_iter().collect()
@@ -84,7 +82,7 @@ impl<'a> Fetching<'a> {
         self.store.shelf(&key.address, &key.version, &key.platform)
     }
 
-    /// What the store has, hashed.
+    /// Hashes the packages in the store.
     pub(super) fn recall(&self, wanted: &BTreeMap<PackageKey, PackageHashes>) -> BTreeMap<PackageKey, Found> {
         let named = wanted.iter().flat_map(|(key, recorded)| {
             self.entries_of(key).named(recorded).into_iter().map(move |stored| (key.clone(), stored))
@@ -163,7 +161,7 @@ impl<'a> Fetching<'a> {
         Ok(found)
     }
 
-    /// What another run may have brought meanwhile. What was altered is discarded.
+    /// Looks for packages that another run stored meanwhile. Discards altered ones.
     fn on_shelf(
         &self,
         key: &PackageKey,
@@ -184,8 +182,8 @@ impl<'a> Fetching<'a> {
     }
 }
 
-/// Looks up the releases of packages that are not recorded, where only `h1:` are: whether one of those belongs to a package for
-/// another platform tells an entry that does not cover this one from a release that was altered.
+/// Looks up the releases of unrecorded packages with only `h1:` hashes. If a recorded `h1:` belongs to another
+/// platform, the entry does not cover this one; otherwise the release was altered.
 pub(super) fn look_up_releases(
     roots: &[&Root],
     found: &mut BTreeMap<PackageKey, Found>,
@@ -216,11 +214,11 @@ pub(super) fn look_up_releases(
     Ok(())
 }
 
-/// A package from a plugin cache or a filesystem mirror, if one has it with recorded content.
+/// A package with recorded content from a plugin cache or a filesystem mirror, if there is one.
 fn from_places(key: &PackageKey, order: &UnpackOrder, places: &[PathBuf]) -> Option<StoredPackage> {
     places.iter().find_map(|place| {
         let packages = FilesystemMirror::open(place).ok()?.packages(&key.address).ok()?;
-        // What cannot be read there comes from a source.
+        // An unreadable package is downloaded from a source instead.
         let hashes = order.unpacking.fill(packages.package(&key.version, &key.platform)?).ok()?;
         order.keep_recorded(&hashes).ok()?
     })

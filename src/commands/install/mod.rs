@@ -1,7 +1,6 @@
-//! `install`: what the lock files record, in every root module, each package downloaded and unpacked once.
-//!
-//! Lock files say which packages are wanted; what is installed already stays. The rest comes from the package store, which
-//! [`fetch`] fills, and [`place`] puts it into root modules. Nothing but content with a recorded `h1:` is kept or linked.
+//! `install`: installs the locked packages in every root module; each is downloaded and unpacked once. [`fetch`] fills
+//! the package store, and [`place`] links packages into root modules. Only content with a recorded `h1:` is kept or
+//! linked.
 
 mod fetch;
 mod place;
@@ -34,7 +33,7 @@ use crate::query::PackageKey;
 use crate::settings::{LINKS, LinkChoice};
 use crate::workspace::Named;
 
-/// Threads that link packages, which wait for the disk.
+/// More than the processors, since linking waits for the disk.
 const LINKERS: usize = 8;
 
 /// Install the locked providers and modules.
@@ -85,7 +84,6 @@ fn link() -> impl TypedValueParser<Value = LinkChoice> {
     })
 }
 
-/// Installs what the lock files record.
 pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?.or_none()?;
     let (known, tracked, named) = (KnownFiles::default(), TrackedFiles::default(), Named::new(&args.providers));
@@ -155,13 +153,13 @@ fn refuse_shared_data_dir(roots: &[Result<Root, Error>]) -> Result<(), Error> {
         .hint("set TF_DATA_DIR to a path inside of each root module, or install one root module at a time"))
 }
 
-/// One linker for each way that is wanted, and one for plugin caches.
+/// One linker for each requested method, and one for plugin caches.
 fn linkers(args: &InstallArgs, roots: &[Result<Root, Error>]) -> BTreeMap<LinkChoice, Linker> {
     let wanted = roots.iter().flatten().map(|root| root.link(args));
     wanted.chain([LinkChoice::Auto]).map(|choice| (choice, Linker::new(choice))).collect()
 }
 
-/// What the root modules lack, from the package store or into it.
+/// Finds the missing packages in the package store, or downloads them into it.
 fn fetched(
     roots: &[Result<Root, Error>],
     services: &Services<'_>,
@@ -215,12 +213,10 @@ fn fetched(
 }
 
 impl Root {
-    /// How packages are put here.
     fn link(&self, args: &InstallArgs) -> LinkChoice {
         args.link.or(self.settings.settings.link).unwrap_or_default()
     }
 
-    /// The result, with the modules.
     fn finish(mut self, args: &InstallArgs) -> RootOutcome {
         let packages = std::mem::take(&mut self.wants).into_iter().map(|want| InstalledPackage {
             address: want.key.address,
@@ -246,7 +242,7 @@ impl Root {
         RootOutcome { path: settings.path, body: Ok(Body::Install(report)), findings }
     }
 
-    /// Installs the modules: as `get` where they are locked, else the list of them where all are local.
+    /// Installs locked modules as `get` does, or writes the list of modules if all are local.
     fn modules(&self) -> Result<Option<InstalledModules>, Error> {
         if self.is_refused { Ok(None) } else { get::install_for(&self.settings) }
     }
@@ -279,7 +275,7 @@ fn uncovered(keys: &[PackageKey], packages: &Packages) -> Vec<Finding> {
     keys.iter().map(finding).collect()
 }
 
-/// A package whose content is none that the lock file records.
+/// The finding for a package whose content does not match the lock file.
 fn refused(want: &Want, hashes: &[crate::hash::PackageHash]) -> Finding {
     use crate::finding::Rule;
 

@@ -1,4 +1,4 @@
-//! From the package store into root modules and plugin caches.
+//! Links packages from the package store into root modules and plugin caches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::query::PackageKey;
 use crate::query::answer::Refusal;
 
 impl Root {
-    /// Puts what was found in its places.
+    /// Puts the packages that were found in their places.
     pub(super) fn place(
         &mut self,
         args: &InstallArgs,
@@ -65,7 +65,7 @@ impl Root {
         }
         let before = want.state;
         let _lock = prepare(&self.providers, &want.place)?;
-        // Another run may have been here.
+        // Another run may have installed it meanwhile.
         (want.state, want.h1) = state_of(&want.place, &want.recorded, known);
         if want.state == InstallState::Present {
             return Ok(());
@@ -76,7 +76,7 @@ impl Root {
         Ok(())
     }
 
-    /// Why a package is not installed.
+    /// Reports why a package is not installed.
     fn explain(&mut self, want: &Want, found: &Found) {
         match &found.refusal {
             Some(Refusal::Error(error)) => self.failed.push(error.clone()),
@@ -87,7 +87,7 @@ impl Root {
         }
     }
 
-    /// Removes the versions that the lock file does not record.
+    /// Removes versions that the lock file does not record.
     fn prune(&mut self) -> Result<(), Error> {
         let Ok(installed) = FilesystemMirror::open(&self.providers) else { return Ok(()) };
         for address in installed.providers()? {
@@ -105,7 +105,7 @@ impl Root {
     }
 }
 
-/// Makes the directory that a place is in, and waits until no other run writes below `top`.
+/// Creates the parent directory of `place`, and waits until no other run writes below `top`.
 fn prepare(top: &Path, place: &Path) -> Result<DirectoryLock, Error> {
     let parent = place.parent().unwrap_or(place);
     linking::create_within(top, parent)?;
@@ -114,8 +114,8 @@ fn prepare(top: &Path, place: &Path) -> Result<DirectoryLock, Error> {
     Ok(lock)
 }
 
-/// Puts packages into the plugin caches of the CLI configuration, too. What fails there is a note: the root modules have
-/// them.
+/// Also puts packages into the plugin caches of the CLI configuration. Failures are only notes, since the root modules
+/// have the packages.
 pub(super) fn in_plugin_caches(
     roots: &[Result<Root, Error>],
     found: &BTreeMap<PackageKey, Found>,

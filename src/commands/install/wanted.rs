@@ -1,4 +1,4 @@
-//! What a root module wants, and what of it is installed.
+//! The packages that a root module needs, and which of them are installed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,12 +23,11 @@ use crate::verify::policy;
 use crate::version::Version;
 use crate::workspace::{Named, Reading, RootModule, absent};
 
-/// A root module on its way.
 pub(super) struct Root {
     pub(super) settings: RunSettings,
-    /// Where packages go: `.terraform/providers`.
+    /// The directory of installed packages: `.terraform/providers`.
     pub(super) providers: PathBuf,
-    /// Where a plugin cache is, and all directories in which packages may be found.
+    /// The plugin cache, and all directories that may have packages.
     pub(super) plugin_cache: Option<PathBuf>,
     pub(super) places: Vec<PathBuf>,
     pub(super) locked: LockFile,
@@ -38,15 +37,14 @@ pub(super) struct Root {
     pub(super) uncovered: Vec<PackageKey>,
     pub(super) findings: Vec<Finding>,
     pub(super) failed: Vec<Error>,
-    /// True if nothing may be installed here.
     pub(super) is_refused: bool,
 }
 
-/// One package that a root module wants.
+/// One package that a root module needs.
 pub(super) struct Want {
     pub(super) key: PackageKey,
     pub(super) recorded: PackageHashes,
-    /// Its place, and the same as reports name it.
+    /// Its path, and the path as shown in reports.
     pub(super) place: PathBuf,
     pub(super) shown: PathBuf,
     pub(super) state: InstallState,
@@ -56,7 +54,7 @@ pub(super) struct Want {
 }
 
 impl Root {
-    /// Reads the lock file, and looks at what is installed.
+    /// Reads the lock file, and checks which packages are installed.
     pub(super) fn open(
         settings: RunSettings,
         args: &InstallArgs,
@@ -66,7 +64,7 @@ impl Root {
         let locked = module.decoded()?.map(|decoded| decoded.lock.clone());
         let locked = locked.ok_or_else(|| absent(settings.lock_file_shown(), &settings.root))?;
         if !args.providers.is_empty() {
-            // For local names only, which the lock file does not have.
+            // Read only for the local names, which the lock file does not have.
             let _ = module.read_configuration(Reading::LENIENT);
             named.see(module.names());
         }
@@ -98,7 +96,7 @@ impl Root {
         Ok(root)
     }
 
-    /// What is wanted, and whether it is installed.
+    /// Lists the needed packages, and checks whether they are installed.
     fn look(&mut self, args: &InstallArgs, only: &[ProviderAddr], known: &KnownFiles) -> Vec<Finding> {
         let host = [Platform::host()];
         let platforms = if args.platforms.is_empty() { &host[..] } else { &args.platforms };
@@ -141,7 +139,7 @@ impl Root {
         findings
     }
 
-    /// What is to be installed.
+    /// The packages to install.
     pub(super) fn lacking(&self) -> impl Iterator<Item = &Want> {
         let needs_copy =
             |want: &&Want| self.plugin_cache.as_ref().is_some_and(|cache| !cache_place(cache, &want.key).is_dir());
@@ -149,12 +147,12 @@ impl Root {
     }
 }
 
-/// The place of a package in a plugin cache.
+/// The path of a package in a plugin cache.
 pub(super) fn cache_place(cache: &Path, key: &PackageKey) -> PathBuf {
     directory_in(cache, &key.address).join(key.version.to_string()).join(key.platform.as_str())
 }
 
-/// What is in the place of a package.
+/// The state of an installed package.
 pub(super) fn state_of(
     place: &Path,
     recorded: &PackageHashes,

@@ -1,4 +1,4 @@
-//! What is decided for one root module: its entries, or all that was said against them.
+//! Decides the entries of one root module, or collects the reasons against them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,18 +20,17 @@ use crate::trust::update::TrustUpdate;
 use crate::verify::policy;
 use crate::version::Version;
 
-/// Entries, and all that was said against them.
 #[derive(Default)]
 pub(super) struct Decision {
     pub(super) entries: BTreeMap<ProviderAddr, EntryDecision>,
-    /// Those of them whose signer was remembered before.
+    /// Providers whose signer was trusted before.
     pub(super) pinned: BTreeSet<ProviderAddr>,
-    /// What may be remembered from now on; at the end what is new of it.
+    /// Possible changes of the trust file; in the end only the new ones.
     pub(super) updates: Vec<TrustUpdate>,
     pub(super) edits: Vec<Edit>,
     pub(super) findings: Vec<Finding>,
     pub(super) errors: Vec<Error>,
-    /// Next steps, where nothing may be written.
+    /// Next steps if nothing may be written.
     pub(super) advice: Vec<String>,
 }
 
@@ -44,7 +43,7 @@ impl Decision {
         self.entries.get(addr).map(|decided| &decided.entry.version)
     }
 
-    /// The entry is complete: only its constraints may be others.
+    /// Keeps a complete entry; only its constraints may change.
     pub(super) fn keep(&mut self, addr: &ProviderAddr, step: &Query) {
         let Some(recorded) = &step.recorded else { return };
         let entry = LockEntry { constraints: step.constraints.clone(), ..recorded.clone() };
@@ -72,7 +71,7 @@ impl Deciding<'_> {
         let witnesses = |release: &Release| known.of(release);
         let mut settled = settle::settle(step, facts, &leveled, &witnesses);
         if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
-            // Not a first use, but new to the file all the same.
+            // New to the file, although not a first use.
             settled.signer.clone_from(&facts.release.signer);
         }
         let is_new = settled.as_ref().is_ok_and(|settled| settled.first_use || settled.signer.is_some());
@@ -112,7 +111,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// A warning about a new provider with a name that is easily mistaken for another one's.
+    /// Warns about a new provider whose name resembles another one.
     fn about_name(&self, addr: &ProviderAddr) -> Option<Finding> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
         let required = self.root.requirements().iter().map(|(addr, _)| addr);
@@ -132,7 +131,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Where to look for what else recorded the releases of the root module.
+    /// Where to look for other records of the releases of the root module.
     fn witnesses(&self) -> Witnesses<'_> {
         Witnesses {
             root: &self.root.settings.root,

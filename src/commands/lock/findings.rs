@@ -1,4 +1,4 @@
-//! Findings about a root module, at the places that they are about.
+//! Places findings about a root module.
 
 use super::Root;
 use super::kept::KeptReleases;
@@ -11,14 +11,13 @@ use crate::query::question::{Query, Selection};
 use crate::requirements::Requirement;
 
 impl Root {
-    /// Findings with the places that they are about, where they name none: the entry in the lock file as it is now, else
-    /// what requires the provider first.
+    /// Gives findings without a place one: the entry in the current lock file, else the first requirement of the provider.
     pub(super) fn placed_findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_open = |finding: &Finding| finding.file.is_none() && finding.address.is_some();
         if !findings.iter().any(is_open) {
             return findings;
         }
-        // What cannot be read any more is told elsewhere.
+        // An unreadable lock file is reported elsewhere.
         let bytes = lock_file::read(&self.settings.lock_file()).ok().flatten().unwrap_or_default();
         let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
         let place = |finding: Finding| {
@@ -31,7 +30,7 @@ impl Root {
         findings.into_iter().map(place).collect()
     }
 
-    /// Who requires a provider, in files as reports name them.
+    /// The requirement with file names as shown in reports.
     pub(super) fn shown(&self, requirement: &Requirement) -> Requirement {
         let folder = &self.settings.path;
         let mut shown = requirement.clone();
@@ -41,7 +40,7 @@ impl Root {
         shown
     }
 
-    /// A finding at the first place that requires a provider; without configuration in the lock file as a whole.
+    /// Places a finding at the first requirement of a provider; without configuration, at the lock file.
     fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
         let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
         let folder = &self.settings.path;
@@ -51,7 +50,7 @@ impl Root {
         }
     }
 
-    /// What the settings say of a provider before any request about it, at the place that requires it.
+    /// What the settings forbid about a provider, known before any request, placed at its requirement.
     pub(super) fn against(&self, addr: &ProviderAddr, step: &Query) -> Vec<Finding> {
         let version = match &step.selection {
             Selection::Keep(version) | Selection::Exactly(version) => Some(version),

@@ -1,4 +1,4 @@
-//! What is asked of a root module, by the options of the command and the settings.
+//! What the options and the settings request for a root module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::platform::Platform;
 use crate::requirements::{StateProviders, providers_in_state};
 use crate::workspace::{Names, RunSettings};
 
-/// What the options ask, by what names of providers mean there.
+/// Resolves the provider names in the options for one root module.
 pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names<'_>) -> Result<Intent, Error> {
     let parse = |text: &String| names.resolve(text);
     let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
@@ -42,7 +42,7 @@ fn state_providers(path: &Path, settings: &RunSettings) -> Result<StateProviders
     providers_in_state(&text, settings.dialect).map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))
 }
 
-/// The platforms that were requested, else those of the settings; none if none were named.
+/// The platforms of the options, else of the settings; `None` if neither names any.
 pub(super) fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
     let stated = || settings.settings.platforms.clone().unwrap_or_default();
     let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };

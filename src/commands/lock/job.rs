@@ -1,4 +1,4 @@
-//! One root module whose plan is made: what is still to be asked for it, and its end.
+//! One root module with its plan: the queries that are still open, and how it ends.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,9 @@ use crate::verify::init_changes;
 pub(super) enum RootState {
     Planned(Box<Job>),
     Done(Box<RootOutcome>),
-    /// The lock file, or configuration to be edited, is another one than was read: nothing was written.
+    /// The lock file or the configuration changed since it was read; nothing was written.
     Overtaken,
-    /// Another root module has failed before.
+    /// Skipped because another root module failed.
     NotBegun,
 }
 
@@ -46,20 +46,19 @@ impl RootState {
 }
 
 pub(super) struct Job {
-    /// Its number among the root modules of the run.
     pub(super) number: usize,
-    /// Its path, as reports name it.
+    /// The path as shown in reports.
     pub(super) path: PathBuf,
     pub(super) root: Root,
     pub(super) plan: Plan,
-    /// What the settings say of providers before any request about them.
+    /// What the settings forbid about providers, known before any request.
     against: BTreeMap<ProviderAddr, Vec<Finding>>,
     /// The steps of the plan that local facts do not answer and the settings do not forbid.
     pub(super) open: BTreeMap<ProviderAddr, Query>,
-    /// Those of them that only packages answer, since it is not known which platforms their recorded hashes are of.
+    /// The open steps that need packages, because the platforms of the recorded hashes are unknown.
     pub(super) unattributed: Vec<ProviderAddr>,
     pub(super) answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
-    /// What was decided; none before, and where an earlier one has failed and that counts.
+    /// `None` before the decision, and if `--fail-fast` applies to an earlier failure.
     pub(super) decision: Option<Result<Decision, Error>>,
 }
 
@@ -103,8 +102,7 @@ impl Job {
         Ok(Self { number, path, root, plan, against, open, unattributed, answers, decision: None })
     }
 
-    /// True if more is known now than when the plan was made of the platforms that the root module was locked for, and
-    /// they are wanted, since none were named.
+    /// True if no platforms were named and the cache now knows more platforms of the entries than when the plan was made.
     pub(super) fn is_outgrown(&self, cache: &Cache) -> bool {
         let Some(now) = self.root.recognised(cache) else { return false };
         let is_outgrown = |(addr, step): (&ProviderAddr, &Query)| {
@@ -117,8 +115,8 @@ impl Job {
         self.root.rules.dialect()
     }
 
-    /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
-    /// after this one.
+    /// Decides all entries; those without an answer by their recorded hashes. The trust updates apply to the root
+    /// modules after this one.
     pub(super) fn decide(
         &self,
         answers: &BTreeMap<ProviderAddr, Answer>,
@@ -156,8 +154,7 @@ impl Job {
         decision
     }
 
-    /// Takes in what was learned of signers: a revocation is true whatever else is wrong; everything else is learned from
-    /// what is written only.
+    /// Passes trust updates on. Revocations are kept even if the run is refused; other updates only if the entries are written.
     fn learn(&self, decision: &mut Decision, stores: &TrustStores) {
         let refused = decision.is_refused() || stores.only_revocations;
         let updates = std::mem::take(&mut decision.updates).into_iter();
@@ -168,7 +165,7 @@ impl Job {
         }
     }
 
-    /// What is written to configuration, now that versions are selected.
+    /// The edits of configuration for the selected versions.
     fn complete(&self, decision: &mut Decision) -> Vec<Edit> {
         let Some(pending) = &self.root.pending else { return self.root.edits.clone() };
         if decision.is_refused() {

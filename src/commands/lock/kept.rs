@@ -1,4 +1,4 @@
-//! What earlier runs left about the releases that a lock file records, judged again by the rules of this run.
+//! Records of earlier runs about locked releases, judged again by the rules of this run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,13 +9,13 @@ use crate::query::cached::{self, Check};
 use crate::release::{Lookup, Release, ReleaseKey};
 use crate::version::Version;
 
-/// The releases of a run, each read and checked once for all root modules that record it.
+/// The kept releases of a run, each read and checked once for all root modules that record it.
 #[derive(Debug, Default)]
 pub(super) struct KeptReleases(Mutex<BTreeMap<ReleaseKey, Vec<(Check, Lookup)>>>);
 
 impl KeptReleases {
-    /// A release with its signature checked; none if what was kept does not show that it is signed as it must be, or that
-    /// the registry contradicted itself.
+    /// A release with its signature checked; `None` if the record does not prove the required signature, or if the
+    /// registry contradicted itself.
     pub(super) fn release(
         &self,
         cache: &Cache,

@@ -1,4 +1,4 @@
-//! The platforms that the entries of a lock file were locked for, where none were named.
+//! The platforms of the entries of a lock file, used if no platforms were named.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +12,14 @@ use crate::query::cached;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LockedFor {
     by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
-    /// Of all entries: someone fetched a package for them.
+    /// Platforms of any entry for which tflock or the tool fetched a package.
     fetched: BTreeSet<Platform>,
-    /// Known by the report of a registry only, which `init` writes for all of its platforms, whoever uses them.
+    /// Platforms known only from a registry's report: `init` writes its hashes for all platforms, whether they are used or not.
     reported: BTreeMap<Hostname, BTreeSet<Platform>>,
 }
 
 impl LockedFor {
-    /// What the cache knows of the entries of a lock file.
+    /// Collects the platforms of a lock file from the cache.
     pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
         let mut locked = Self::default();
         for (addr, entry) in lock.iter() {
@@ -33,15 +33,15 @@ impl LockedFor {
         locked
     }
 
-    /// What a provider is wanted for: that of the machine, what packages were fetched for, and what its registry reports
-    /// of its entries, or that of the entry that it takes over.
+    /// The platforms to lock a provider for: this machine's, those of fetched packages, and those that its registry
+    /// reports, or the registry of the entry that it takes over.
     pub(super) fn wanted(&self, addr: &ProviderAddr, from: Option<&ProviderAddr>) -> BTreeSet<Platform> {
         let hosts = [Some(addr), from].into_iter().flatten().map(ProviderAddr::host);
         let reported = hosts.filter_map(|host| self.reported.get(host)).flatten();
         self.fetched.iter().chain(reported).cloned().chain([Platform::host()]).collect()
     }
 
-    /// What the entry of a provider was locked for; none if it has none, or nothing is known of it.
+    /// The platforms of an entry; `None` without an entry, or if no platform is known.
     pub(super) fn entry(&self, addr: &ProviderAddr) -> Option<&BTreeSet<Platform>> {
         self.by_entry.get(addr)
     }

@@ -1,7 +1,6 @@
-//! `lock` and its like: many root modules, each planned, asked for, settled and written on its own.
-//!
-//! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
-//! until everything has been asked, each question once for all of them.
+//! `lock` and related commands: each root module is planned, answered, decided and written on its own. Root modules are
+//! opened in parallel. Those that local facts answer are finished at once; the others wait until all queries are
+//! answered, each sent once for all of them.
 
 mod decision;
 mod findings;
@@ -46,7 +45,7 @@ pub(super) use rules::RuleBook;
 /// How often a root module is started again because its files changed meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// Threads that wait for the disk rather than compute.
+/// More than the processors, since they mostly wait for the disk.
 const WRITERS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,9 +59,9 @@ pub enum Mode {
 pub struct Run<'a> {
     pub cache: &'a Cache,
     pub mode: Mode,
-    /// True if the root modules that are left are not begun once one has failed.
+    /// Stop at the first root module that fails.
     pub fail_fast: bool,
-    /// True if nothing is written unless every root module can be.
+    /// Write nothing unless every root module can be written.
     pub all_or_none: bool,
     pub now: SystemTime,
 }
@@ -71,15 +70,15 @@ pub struct Run<'a> {
 pub type Opener<'a> = &'a (dyn Fn(usize) -> Result<Root, Error> + Sync);
 
 pub struct Roots<'a> {
-    /// Their paths, as reports name them.
+    /// The paths as shown in reports.
     pub paths: &'a [PathBuf],
     pub open: Opener<'a>,
-    /// Which sources they ask; nothing is opened unless there is something to ask.
+    /// The sources to query, opened on first use.
     pub(in crate::commands) sources: &'a Sources<'a>,
 }
 
-/// Makes the lock files of some root modules what the intents of each want; what one of them cannot get does not stop
-/// the others, unless all or none are to be written. One result for each that was begun, in the order given.
+/// Brings lock files in line with the intents of their root modules. A failure does not stop the others, unless all or
+/// none are to be written. Returns one outcome for each root module that was begun, in the order given.
 pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
     let mut shared = Shared::default();
     let mut pending: Vec<usize> = (0..roots.paths.len()).collect();
@@ -120,7 +119,7 @@ impl Shared {
         state
     }
 
-    /// True if no further root module is begun.
+    /// True if no further root module is to be started.
     fn is_halted(&self, run: Run<'_>) -> bool {
         run.fail_fast && self.stop.load(Ordering::Relaxed)
     }
@@ -143,8 +142,8 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
     let has_failed = ended.iter().any(|(_, state)| state.is_failure());
     shared.same_versions.join(&mut jobs);
     ask(roots.sources, &mut jobs);
-    // Answers may name more platforms that a root module was locked for. That happens once at most, with an index that
-    // knew nothing and a registry that reports hashes.
+    // Answers may reveal more platforms of the entries. That happens at most once: with an empty index and a registry
+    // that reports hashes.
     let is_outgrown = |job: &mut Job| job.root.asks_origin() && !run.all_or_none && job.is_outgrown(run.cache);
     ended.extend(jobs.extract_if(.., is_outgrown).map(|job| (job.number, RootState::Overtaken)));
     let (stored, mode) = decide(run, &mut jobs, shared, has_failed);
@@ -160,7 +159,7 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
     ended
 }
 
-/// Opens a root module. One that local facts answer is done at once, unless all or none are to be written.
+/// Opens a root module. One that local facts answer is finished at once, unless all or none are to be written.
 fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> RootState {
     if shared.is_halted(run) {
         return RootState::NotBegun;
@@ -168,7 +167,7 @@ fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Roo
     let path = &roots.paths[number];
     match (roots.open)(number).and_then(|root| Job::new((number, path), root, run, shared)) {
         Ok(job) if job.open.is_empty() && !run.all_or_none => {
-            // Nothing can be learned where nothing was asked.
+            // Without queries there are no trust updates.
             let decision = job.decide(&BTreeMap::new(), &shared.stores, run.cache);
             shared.note(job.finish(decision, &BTreeMap::new(), run))
         }
@@ -177,15 +176,15 @@ fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Roo
     }
 }
 
-/// Has asked what a root module will want to know, as far as that is clear while its modules are fetched. What is wrong is told
-/// when all of it is read.
+/// Sends the queries that are already known while modules are still being fetched. Errors are reported later, when the
+/// whole tree is read.
 pub(super) fn prefetch(run: Run<'_>, root: Root, sources: &Sources<'_>) {
     if let Ok(job) = Job::new((0, Path::new("")), root, run, &Shared::default()) {
         sources.prefetch(&job.root.source, &job.open);
     }
 }
 
-/// Asks what the jobs need to know, each question once for all that have the same sources.
+/// Queries the sources for all jobs, each query once for all jobs with the same sources.
 fn ask(sources: &Sources<'_>, jobs: &mut [Job]) {
     let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
     let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
@@ -208,23 +207,23 @@ fn ask(sources: &Sources<'_>, jobs: &mut [Job]) {
     }
 }
 
-/// Why packages are fetched although there may be nothing to write.
+/// Explains downloads that may change nothing.
 fn unattributed(providers: usize) -> String {
     let of = if providers == 1 { "1 provider".to_owned() } else { format!("{providers} providers") };
     format!("downloading packages to find out which platforms the h1 hashes of {of} are for")
 }
 
-/// Decides all entries and writes the trust files. Gives what became of these, and how far to go from there.
+/// Decides all entries and writes the trust files. Returns the results of writing them, and the mode for the lock files.
 fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> (Stored, Mode) {
     decide_each(jobs, &shared.stores, run.cache, || shared.is_halted(run));
     let refused = |job: &Job| matches!(&job.decision, Some(Ok(decision)) if decision.is_refused());
     shared.stop.fetch_or(jobs.iter().any(refused), Ordering::Relaxed);
     let unwritten = |job: &Job| refused(job) || !matches!(job.decision, Some(Ok(_)));
     if run.all_or_none && (has_failed || jobs.iter().any(unwritten)) {
-        // As if it had not been: of releases that are not written nothing is learned.
+        // Start over with empty stores: releases that are not written must not become trusted.
         let stores = TrustStores::of_revocations();
         for job in jobs.iter() {
-            // It could be read before.
+            // This load succeeded before.
             let _ = stores.load(&job.root.settings.trust);
         }
         decide_each(jobs, &stores, run.cache, || false);
@@ -232,11 +231,11 @@ fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> 
         return (stores.commit(run), mode);
     }
     shared.same_versions.tell(jobs);
-    // Pins first: a lock file whose signers are not remembered would be a first use for ever.
+    // Trust files first: a lock file without remembered signers would stay a first use for ever.
     (shared.stores.commit(run), run.mode)
 }
 
-/// Decides the entries of each, one after the other: what is learned from one counts for the next.
+/// Decides one root module after the other; the trust updates of each apply to the next.
 fn decide_each(jobs: &mut [Job], stores: &TrustStores, cache: &Cache, halted: impl Fn() -> bool) {
     for job in jobs {
         job.decision = match &job.answers {

@@ -1,4 +1,4 @@
-//! What `lock` makes of the module lock file: written with the lock file, as an edit.
+//! Changes the module lock file; it is written together with the lock file, as an edit.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,23 +15,23 @@ use crate::workspace::RunSettings;
 
 #[derive(Debug, Clone, Default)]
 pub(in crate::commands) struct LockedModules {
-    /// The new text, if it is another one.
+    /// The new text, if it changed.
     pub(super) edit: Option<FileEdit>,
     pub(super) changes: Vec<ModuleChange>,
-    /// What keeps it from being written.
+    /// Findings that prevent writing.
     pub(super) findings: Vec<Finding>,
-    /// Which of the packages that are to be newly selected were locked here.
+    /// The locked packages of modules that the user named for a new selection.
     pub(in crate::commands) named: BTreeSet<String>,
 }
 
 impl LockedModules {
-    /// What a tree whose modules are all known makes of the file.
+    /// Computes the new module lock file from a complete module tree.
     pub(super) fn of(tree: &Tree, settings: &RunSettings, options: &LockOptions) -> Result<Self, Error> {
         let read = tree.module_lock.as_deref();
         if read.is_none() && !options.lock_modules {
             return Ok(Self::default());
         }
-        // What is not what is locked is refused, even where modules may be missing.
+        // Content that differs from the lock is refused, even if modules may be missing.
         let is_refuted = |module: &&MissingModule| module.is_refuted();
         if let Some(module) = tree.missing.iter().find(is_refuted) {
             return Err(settings.not_installed(module));
@@ -55,7 +55,7 @@ impl LockedModules {
             None => ModuleLockFile::new(now),
         };
         let (old, new) = (read.map(|read| read.text.clone()), file.encode());
-        // Where no module is called there is nothing to lock, and no file to begin with.
+        // Without module calls no file is created.
         let is_needless = old.is_none() && file.lock.is_empty();
         let changed = old.as_deref() != Some(new.as_str()) && !is_needless;
         let edit = changed.then(|| FileEdit { path: PathBuf::from(FILE_NAME), old, new });
@@ -71,7 +71,7 @@ impl LockedModules {
     }
 }
 
-/// A call with what it got; one whose package was not fetched keeps what is locked for it.
+/// A call with its package; without a fetched package, the locked one stays.
 fn resolved(call: &RemoteModuleCall, before: &ModuleLock, settings: &RunSettings) -> Result<Resolved, Error> {
     let source = call.address.as_ref();
     let constraints = call.constraints.as_ref();
@@ -94,7 +94,7 @@ fn resolved(call: &RemoteModuleCall, before: &ModuleLock, settings: &RunSettings
     Ok(Resolved { call: call.key.clone(), key, constraints: constraints.cloned(), content })
 }
 
-/// The finding on a call whose package cannot be locked.
+/// The finding for a call whose package cannot be locked.
 fn ambiguous(call: &RemoteModuleCall, settings: &RunSettings) -> Option<Finding> {
     let source = call.address.as_ref()?;
     let of_package = call.fetched.as_ref().and_then(|fetched| fetched.ambiguity.clone());
@@ -103,7 +103,7 @@ fn ambiguous(call: &RemoteModuleCall, settings: &RunSettings) -> Option<Finding>
     Some(modulelock::ambiguous(&source.package()?, &ambiguity).in_file(file).at(call.place.position))
 }
 
-/// The packages of which nothing was locked before.
+/// Packages of repositories that were not locked before.
 fn first_uses(before: &ModuleLock, now: &ModuleLock) -> Vec<Finding> {
     let known: BTreeSet<&str> = before.iter().map(|(key, _)| key.repository()).collect();
     let new = now.iter().map(|(key, _)| key).filter(|key| !known.contains(key.repository()));

@@ -1,6 +1,5 @@
-//! Requirements that a command writes into configuration, some of them as soon as versions are selected.
-//!
-//! The texts are edited in memory; they are written together with the lock file, or not at all.
+//! Requirements that a command adds to the configuration, partly after versions are selected. The texts are edited in
+//! memory and written together with the lock file, or not at all.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +17,7 @@ pub struct Addition {
     pub constraint: Option<String>,
     pub name: Option<String>,
     pub pin: bool,
-    /// A requirement that is there is changed.
+    /// Change an existing requirement.
     pub replace: bool,
     pub lock_only: bool,
 }
@@ -30,7 +29,7 @@ impl Addition {
             .map_err(|error| error.hint("write it as in required_providers, such as hashicorp/aws"))
     }
 
-    /// True if the constraint depends on the version that is selected.
+    /// True if the constraint depends on the selected version.
     pub(in crate::commands) fn wants_version(&self) -> bool {
         self.pin || self.constraint.is_none() && !self.lock_only
     }
@@ -42,7 +41,7 @@ impl Addition {
     }
 
     pub(in crate::commands) fn request(&self, addr: &ProviderAddr, constraint: Option<&str>) -> AddRequest {
-        // A bare type is an address to the tools, but not one that users write.
+        // The tools accept a bare type as an address, but users write the namespace too.
         let source = if self.source.contains('/') {
             self.source.clone()
         } else {
@@ -53,7 +52,6 @@ impl Addition {
     }
 }
 
-/// Requirements that cannot be written before versions are selected.
 #[derive(Debug, Clone)]
 pub struct Pending {
     pub(in crate::commands) files: Vec<SourceFile>,
@@ -62,7 +60,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// The edits of configuration for the selected versions, and what is required then.
+    /// The edits of configuration for the selected versions, and the resulting requirements.
     pub fn complete(
         &self,
         requirements: &Requirements,
@@ -82,7 +80,7 @@ impl Pending {
     }
 }
 
-/// Puts what is asked for in the place of an entry of the root module.
+/// Replaces a requirement of the root module.
 pub(in crate::commands) fn require(
     requirements: &mut Requirements,
     addr: &ProviderAddr,

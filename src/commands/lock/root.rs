@@ -1,4 +1,4 @@
-//! One root module, with all that is read for it before any request.
+//! One root module, with everything that is read before any request.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,53 +33,50 @@ use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, abse
 #[derive(Debug, Clone)]
 pub struct Root {
     pub(super) settings: RunSettings,
-    /// The bytes of the lock file, if there is one.
     pub(in crate::commands) bytes: Option<Vec<u8>>,
     pub(super) lock: LockFile,
-    /// What is needed: by the configuration, or by the lock file itself.
+    /// From the configuration, or from the lock file itself.
     pub(super) requirements: Requirements,
     pub(in crate::commands) configured: bool,
     pub(in crate::commands) intent: Intent,
-    /// The platforms that the entries were locked for, where none were named.
+    /// The platforms of the entries; `None` if platforms were named.
     pub(super) locked_for: Option<LockedFor>,
-    /// What holds for each provider.
     pub(super) rules: RuleBook,
     pub(in crate::commands) source: RootSource,
     pub(super) first_use: FirstUseRule,
-    /// Why another release is accepted under a recorded version.
+    /// Why changed hashes of a recorded version are accepted.
     pub(super) reason: String,
     pub(super) edits: Vec<Edit>,
-    /// What is made of the selected versions, in addition.
+    /// Edits that depend on the selected versions.
     pub(super) pending: Option<Pending>,
-    /// What git's history recorded of providers that have no entry, or that are to have that one again.
+    /// Entries in git's history for providers without an entry, or for those to be restored to it.
     pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
     pub(in crate::commands) findings: Vec<Finding>,
     warnings: Vec<String>,
-    /// What becomes of the module lock file.
     pub(in crate::commands) modules: LockedModules,
-    /// Modules that are not installed, by their names, where that is accepted.
+    /// The names of modules that are not installed, if that is accepted.
     pub(in crate::commands) missing_modules: Vec<String>,
-    /// True if the lock file stays unchanged, whether or not it is canonical.
+    /// Leave the lock file unchanged, even if it is not canonical.
     pub(in crate::commands) untouched: bool,
-    /// True if it was found, not named.
+    /// True if tflock found the root module below a directory; false if the user named it.
     pub(super) found: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Edit {
     pub(super) place: PathBuf,
-    /// The same, as reports name it.
+    /// The path as shown in reports.
     pub(super) shown: PathBuf,
     pub(super) texts: FileEdit,
 }
 
 impl Root {
-    /// Reads the lock file, the configuration and the state, as far as the options want them.
+    /// Reads the lock file, the configuration and the state, as far as the options require.
     pub fn open(settings: &RunSettings, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
         Self::of(read(settings, options)?, options, cache)
     }
 
-    /// The same of the part of the module tree that is known while the rest is fetched.
+    /// Like `open`, with the part of the module tree that is known while the rest is being fetched.
     pub(in crate::commands) fn in_part(
         settings: &RunSettings,
         tree: &Arc<Tree>,
@@ -96,7 +93,7 @@ impl Root {
         let settings = &settings;
         let (lock, findings) = match lock {
             Some(Ok(decoded)) => kept(Arc::unwrap_or_clone(decoded), settings),
-            // What cannot be read was an error.
+            // An unreadable lock file has returned an error already.
             Some(Err(_)) | None => (LockFile::new(), Vec::new()),
         };
         let modules =
@@ -106,7 +103,7 @@ impl Root {
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let mut requirements: Option<Requirements> = requirements;
         if !options.accept_missing_modules && missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
-            // What is locked may be required by a module that was not looked at.
+            // A missing module may require the locked providers.
             let known = requirements.get_or_insert_default();
             lock.iter().for_each(|(addr, entry)| known.add_entry(addr, entry));
         }
@@ -141,7 +138,7 @@ impl Root {
 }
 
 impl Root {
-    /// True if the origin registries are asked, so that facts of earlier runs about them count.
+    /// True if origin registries are queried, so facts of earlier runs about them apply.
     pub(super) fn asks_origin(&self) -> bool {
         self.source.choice == SourceChoice::Origin
     }
@@ -162,14 +159,14 @@ impl Root {
         &mut self.requirements
     }
 
-    /// The same, with edits of configuration that are written together with the lock file.
+    /// Adds edits of configuration, which are written together with the lock file.
     #[must_use]
     pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
         self.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
         self
     }
 
-    /// The same, with edits of configuration that depend on the versions that are selected.
+    /// Adds edits of configuration that depend on the selected versions.
     #[must_use]
     pub fn editing_later(mut self, pending: Pending) -> Self {
         self.pending = Some(pending);
@@ -184,52 +181,52 @@ impl Root {
         Date::of(self.settings.now)
     }
 
-    /// The same, where the version of a provider is newly selected.
+    /// Has the version of a provider selected again.
     #[must_use]
     pub fn reselecting(mut self, addr: ProviderAddr, when: Reselect) -> Self {
         self.intent.reselected.insert(addr, when);
         self
     }
 
-    /// The same, with an entry that a provider had before: a release of that version is held to its hashes.
+    /// Adds an earlier entry of a provider; a release of that version is checked against its hashes.
     #[must_use]
     pub fn remembering(mut self, addr: ProviderAddr, earlier: Earlier) -> Self {
         self.earlier.insert(addr, earlier);
         self
     }
 
-    /// The same, about these providers only.
+    /// Restricts the run to these providers.
     #[must_use]
     pub fn only(mut self, providers: Vec<ProviderAddr>) -> Self {
         self.intent.only = Some(providers.into_iter().collect());
         self
     }
 
-    /// The same, without the entries of these providers.
+    /// Drops the entries of these providers.
     #[must_use]
     pub fn dropping(mut self, providers: Vec<ProviderAddr>) -> Self {
         self.intent.dropped = providers.into_iter().collect();
         self
     }
 
-    /// Why the settings forbid to ask about a provider; nothing if they do not.
+    /// The findings of settings that forbid queries about a provider.
     pub fn denials(&self, addr: &ProviderAddr) -> Vec<Finding> {
         let found = self.rules.against(addr, None).into_iter();
         found.filter(|finding| finding.level == Level::Deny).collect()
     }
 
-    /// The same for all providers that the run is about.
+    /// The same for all providers of the run.
     pub fn forbidden(&self) -> Vec<Finding> {
         self.asked().iter().flat_map(|addr| self.denials(addr)).collect()
     }
 
-    /// The settings' reason to ban a release, which may be empty; none if they do not.
+    /// The reason of the settings to ban a release, possibly empty; `None` if it is not banned.
     pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<String> {
         let rules = self.rules.of(addr, &[]);
         rules.exclusions.ban(addr, version).map(|ban| ban.reason.clone().unwrap_or_default())
     }
 
-    /// The question which version of a provider is newly selected; none where its constraints alone decide that.
+    /// The query for the newest allowed version of a provider; `None` if its constraints alone decide.
     pub fn selection(&self, addr: &ProviderAddr) -> Option<Query> {
         let constraints = self.requirements.get(addr)?.constraints.clone();
         let rules = self.rules_of(addr);
@@ -246,7 +243,7 @@ impl Root {
         })
     }
 
-    /// The platforms that a provider is wanted for.
+    /// The platforms to lock a provider for.
     pub(super) fn platforms_of(&self, addr: &ProviderAddr, locked_for: Option<&LockedFor>) -> Vec<Platform> {
         match locked_for {
             None => self.intent.platforms.clone(),
@@ -254,7 +251,7 @@ impl Root {
         }
     }
 
-    /// The platforms that entries were locked for, as far as the cache knows by now; none if some were named.
+    /// The platforms of the entries that the cache knows by now; `None` if platforms were named.
     pub(super) fn recognised(&self, cache: &Cache) -> Option<LockedFor> {
         self.locked_for.as_ref().map(|_| LockedFor::of(&self.lock, cache))
     }
@@ -275,12 +272,12 @@ impl Root {
         self.rules.dialect()
     }
 
-    /// The providers that were named and that nothing requires, each an error.
+    /// An error for each named provider that nothing requires.
     pub fn unrequired(&self) -> Vec<Error> {
         plan::unrequired_arguments(&self.requirements, &self.intent, self.dialect())
     }
 
-    /// What names of providers mean here.
+    /// Resolves the names of providers in this root module.
     pub fn names(&self) -> Names<'_> {
         Names { requirements: Some(&self.requirements), lock: Some(&self.lock), dialect: self.dialect() }
     }
@@ -296,7 +293,7 @@ fn placed(settings: &RunSettings, texts: FileEdit) -> Edit {
     Edit { place: settings.root.join(&texts.path), shown, texts }
 }
 
-/// Reads the lock file and, unless it is to count alone, the configuration.
+/// Reads the lock file and, unless `from_lock`, the configuration.
 fn read(settings: &RunSettings, options: &LockOptions) -> Result<RootModule, Error> {
     let mut module = RootModule::open(settings)?;
     module.decoded()?;
@@ -312,7 +309,7 @@ fn read(settings: &RunSettings, options: &LockOptions) -> Result<RootModule, Err
     Ok(module)
 }
 
-/// The entries, and the findings that writing does not settle.
+/// The entries, and the findings that writing does not fix.
 fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Vec<Finding>) {
     let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == crate::finding::Rule::LockModules);
     (decoded.lock, kept.map(|finding| finding.in_file(settings.lock_file_shown())).collect())

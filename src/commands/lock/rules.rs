@@ -1,4 +1,4 @@
-//! What flags, settings, environment and dialect together ask of each provider.
+//! The rules for each provider, combined from flags, settings, environment and dialect.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::settings::{Age, ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, 
 use crate::verify::{leveled, policy};
 use crate::version::Version;
 
-/// What settings do not let pass where it would be written: there is another way past each, or none.
+/// Rules that settings cannot relax when writing: each has its own option to accept it, or none.
 const UNMOVED: [Rule; 7] = [
     Rule::LockFileAltered,
     Rule::Republished,
@@ -49,7 +49,7 @@ impl RuleBook {
         let opentofu = settings.dialect == Dialect::OpenTofu;
         let mut own = settings.settings.clone();
         if !settings.cache {
-            // Who requires no index of known hashes means those of others, too.
+            // Requiring locally computed hashes excludes shared indexes too.
             own.indexes.clear();
         }
         let enforced = |name: &str| opentofu && settings.variables.get(name) == Some("true");
@@ -84,12 +84,12 @@ impl RuleBook {
         }
     }
 
-    /// How what earlier runs left about a release is checked.
+    /// How to check records of earlier runs about a release.
     pub(in crate::commands) fn check(&self, addr: &ProviderAddr) -> Check {
         Check { signature: self.signature(addr), expiry: self.expiry(), now: self.now }
     }
 
-    /// A finding at the level that the settings want, about a version of a provider if it is about one.
+    /// Sets the level of a finding by the settings, for a version of a provider if given.
     pub(in crate::commands) fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
         if finding.level == Level::Deny && UNMOVED.contains(&finding.rule) {
             return finding;
@@ -97,20 +97,20 @@ impl RuleBook {
         leveled(finding, version, (&self.settings, self.now))
     }
 
-    /// What the settings say of a provider, and of the version that is kept or asked for, before any request.
+    /// Findings of the settings about a provider and its kept or requested version, known before any request.
     pub(in crate::commands) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
         let of_address = policy::of_address(addr, &self.settings);
         let of_release = version.map(|version| policy::of_release(addr, version, &self.settings)).unwrap_or_default();
         of_address.into_iter().chain(of_release).map(|finding| self.leveled(finding, version)).collect()
     }
 
-    /// True if the settings forbid to ask about a release of a provider.
+    /// True if the settings forbid queries about a release.
     pub(in crate::commands) fn forbids(&self, addr: &ProviderAddr, version: &Version) -> bool {
         let of_address = policy::of_address(addr, &self.settings).into_iter();
         of_address.map(|finding| self.leveled(finding, Some(version))).any(|finding| finding.level == Level::Deny)
     }
 
-    /// Which releases of a provider are not newly selected; what the settings let pass is.
+    /// The releases of a provider that must not be newly selected, except those that the settings allow.
     fn exclusions(&self, addr: &ProviderAddr) -> Exclusion {
         let denies = |rule: Rule, version: Option<&Version>| {
             self.leveled(Finding::new(rule, "").about(addr), version).level == Level::Deny
@@ -128,8 +128,8 @@ impl RuleBook {
         }
     }
 
-    /// Source: `package_authentication.go` of both tools. Terraform says nothing of expired keys and refuses expired
-    /// signatures; `OpenTofu` takes both for one thing, warns, and refuses where the environment says so.
+    /// Source: `package_authentication.go` of both tools. Terraform does not report expired keys and refuses expired
+    /// signatures; `OpenTofu` treats both alike: it warns, and refuses if the environment says so.
     fn expiry(&self) -> ExpiryRules {
         let stated = self.settings.policy.expired_key.unwrap_or_default();
         if self.enforce_expiry {
@@ -144,15 +144,15 @@ impl RuleBook {
         }
     }
 
-    /// Terraform accepts no unsigned release of any registry, so that a lock file of its must not hold one.
+    /// Terraform refuses unsigned releases of any registry, so its lock files must not contain one.
     fn signature(&self, addr: &ProviderAddr) -> SignatureRule {
         let rule = self.settings.signature_for(addr.host());
         let strict = self.enforce_signature || self.dialect == Dialect::Terraform;
         if strict && rule == SignatureRule::IfKeysKnown { SignatureRule::Always } else { rule }
     }
 
-    /// Source: opentofu `internal/getproviders/package_authentication.go`: what the registry reports counts only at the
-    /// default registry, and not where signatures are enforced.
+    /// Source: opentofu `internal/getproviders/package_authentication.go`: reported hashes are used only from the
+    /// default registry, and not if signatures are enforced.
     fn reported(&self, addr: &ProviderAddr) -> ReportedRule {
         let rule = match self.h1 {
             Some(H1Rule::Verified) => H1Rule::Verified,
@@ -165,14 +165,14 @@ impl RuleBook {
         }
     }
 
-    /// What others computed may be written unless someone asks for what is computed here.
+    /// Imported hashes may be written unless a rule requires hashes computed here.
     fn imported(&self, addr: &ProviderAddr) -> bool {
         let of_host = self.settings.hosts.get(addr.host()).and_then(|rules| rules.h1);
         let policy = [self.h1, self.settings.policy.h1, of_host];
         !self.enforce_signature && !policy.contains(&Some(H1Rule::Verified))
     }
 
-    /// The shared indexes that may be asked. One inside of the working tree could be forged by whoever changes that.
+    /// The shared indexes to query. An index inside the working tree is excluded: the author of a change could forge it.
     fn indexes(&self, addr: &ProviderAddr) -> Vec<Index> {
         let counts = |index: &&Index| index.trust == IndexTrust::Verified || self.imported(addr);
         let all = self.settings.indexes.values().filter(counts);
@@ -185,9 +185,9 @@ impl RuleBook {
     }
 }
 
-/// The time after which a release must not be signed, by the policy.
+/// The policy's latest signing time for new releases.
 fn policy_limit(settings: &RunSettings) -> Option<SystemTime> {
     let age = settings.settings.policy.minimum_age.map(Age::duration).filter(|age| !age.is_zero())?;
-    // A minimum age beyond all time allows nothing.
+    // A minimum age that reaches before 1970 allows nothing.
     Some(settings.now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
 }

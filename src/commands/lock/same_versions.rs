@@ -1,4 +1,4 @@
-//! One version of each provider for all root modules of a run, where that was requested.
+//! Selects one version of each provider for all root modules of a run, if requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -15,14 +15,13 @@ use crate::query::question::{Query, Selection};
 use crate::query::same_version::SameVersion;
 use crate::version::Version;
 
-/// What all root modules ask, by provider; empty where that was not asked for.
-///
-/// Root modules that are started again ask for the same once more, which changes nothing.
+/// The criteria of all root modules, by provider; empty unless requested. A root module that starts again adds the same
+/// criteria once more, which changes nothing.
 #[derive(Default)]
 pub(super) struct SameVersions(BTreeMap<ProviderAddr, SameVersion>);
 
 impl SameVersions {
-    /// Has the steps of all root modules look for a version that suits all of them.
+    /// Makes the steps of all root modules look for a version that suits all of them.
     pub(super) fn join(&mut self, jobs: &mut [Job]) {
         let mut roots: Vec<&mut Job> = jobs.iter_mut().filter(|job| wanted(job).is_some()).collect();
         for job in &roots {
@@ -51,7 +50,7 @@ impl SameVersions {
         }
     }
 
-    /// Says of which providers there are several versions nevertheless, and whose constraints disagree.
+    /// Warns about providers that still have several versions, and names the conflicting constraints.
     pub(super) fn tell(&self, jobs: &mut [Job]) {
         for (addr, same) in &self.0 {
             let own = |job: &Job| job.decision.as_ref()?.as_ref().ok()?.version(addr).cloned();
@@ -83,7 +82,7 @@ fn differs(job: &Job, addr: &ProviderAddr, (own, versions): (&Version, &[&Versio
     }
 }
 
-/// What is against one version for all, where several were selected.
+/// Explains why several versions were selected.
 fn against(same: &SameVersion, versions: &[&Version]) -> String {
     let for_all: Vec<&Version> = versions.iter().filter(|it| same.opposed(&[it]).is_empty()).copied().collect();
     match (for_all.iter().max(), same.floor_above(&for_all)) {
@@ -92,7 +91,7 @@ fn against(same: &SameVersion, versions: &[&Version]) -> String {
             "the constraints of all allow {newest}, but one of the root modules has {floor} already; --allow-downgrade \
              lets it have an older one"
         ),
-        // Something else has kept it from all.
+        // A reason other than the constraints.
         (Some(_), None) => {
             "the constraints would allow one for all, but not the step, the age or the platforms that are requested"
                 .to_owned()
@@ -111,7 +110,7 @@ fn criteria(step: &Query) -> Option<&Criteria> {
     }
 }
 
-/// Where the constraints of a root module on a provider stand: in configuration, or only in the lock file.
+/// The places of a root module's constraints on a provider: in configuration, or only in the lock file.
 fn places(job: &Job, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
     let settings = &job.root.settings;
     let origins = job.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);

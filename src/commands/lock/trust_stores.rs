@@ -15,14 +15,14 @@ use crate::version::Version;
 #[derive(Default)]
 pub(super) struct TrustStores {
     files: Mutex<BTreeMap<TrustPlace, Result<TrustStore, Error>>>,
-    /// True if only what holds whatever becomes of the run is learned.
+    /// Learn revocations only: these apply even if the run is refused.
     pub(super) only_revocations: bool,
 }
 
 pub(super) type Stored = BTreeMap<TrustPlace, Result<bool, Error>>;
 
 impl TrustStores {
-    /// Of a run in which nothing but trust files is written.
+    /// Stores for a run that writes no lock file.
     pub(super) fn of_revocations() -> Self {
         Self { only_revocations: true, ..Self::default() }
     }
@@ -41,7 +41,7 @@ impl TrustStores {
         })
     }
 
-    /// Takes in what was learned; gives what is new of it.
+    /// Adds updates, and returns the new ones.
     pub(super) fn learn(&self, place: &TrustPlace, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
         self.with(|stores| match stores.get_mut(place) {
             Some(Ok(store)) => store.learn(updates),
@@ -61,7 +61,7 @@ impl TrustStores {
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut BTreeMap<TrustPlace, Result<TrustStore, Error>>) -> R) -> R {
-        // Whatever was half done when a thread died is not written: then the whole run ends.
+        // A panic in a thread ends the whole run, so an incomplete state is never written.
         work(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

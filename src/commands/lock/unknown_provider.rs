@@ -1,4 +1,4 @@
-//! A provider that its registry does not have: which line asks for it, and what that line may have meant.
+//! Explains a provider that its registry does not have: which line requires it, and what it may have meant.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use crate::disk::roots;
 use crate::error::{Error, ErrorKind};
 use crate::requirements::{OriginKind, Requirements};
 
-/// The error at the first place that asks for its provider; files are told from `folder`.
+/// Places the error at the first requirement of its provider; file names are relative to `folder`.
 pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Path, dialect: Dialect) -> Error {
-    // What is only being added is asked for nowhere yet.
+    // A provider that is being added is not in any file yet.
     let is_new = |addr: &ProviderAddr| {
         let needed = requirements.get(addr);
         needed.is_some_and(|needed| needed.origins.iter().all(|origin| origin.file.as_os_str().is_empty()))
@@ -42,7 +42,7 @@ pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Pat
     error.in_file(roots::join(folder, &first.file.to_string_lossy())).at(first.position)
 }
 
-/// What to write where nothing gives a local name a source.
+/// Suggests a source for a local name that has none.
 fn meant(addr: &ProviderAddr, name: &str, requirements: &Requirements, dialect: Dialect) -> String {
     let shown = addr.short(dialect);
     let namesake =

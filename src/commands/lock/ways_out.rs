@@ -1,4 +1,4 @@
-//! What `upgrade` can still do where one of its providers is refused.
+//! Suggestions for `upgrade` after a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::finding::Level;
 use crate::query::answer::Answer;
 
-/// Next steps: the other providers by their names, and the release before one that is refused.
+/// Next steps: naming the other providers, or the release before the refused one.
 pub(super) fn ways_out(root: &Root, answers: &BTreeMap<ProviderAddr, Answer>, decision: &Decision) -> Vec<String> {
     let chosen = root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.precise.is_some());
     if root.intent.upgrade.is_none() || chosen || !decision.is_refused() {

@@ -1,4 +1,4 @@
-//! What a decision changes in the files of a root module, and its writing.
+//! Computes the changes of a decision in the files of a root module, and writes them.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::report::shown;
 use crate::trust::pins::Signer;
 
 impl Job {
-    /// What changes, and as the mode says, its writing; none if the files changed since they were read.
+    /// The changes, written if the mode says so; `None` if the files changed since they were read.
     pub(super) fn write(&self, decision: &Decision, run: Run<'_>) -> Result<Option<Changes>, Error> {
         let Decision { entries, edits, .. } = decision;
         let mode = run.mode;
@@ -53,8 +53,8 @@ impl Job {
         }
         let text = new.encode(self.dialect());
         let old = self.root.bytes.as_deref();
-        // Where nothing is required `providers lock` writes a file without entries, and so does who names the root module;
-        // `init` neither writes nor misses one.
+        // Without requirements `providers lock` writes a file without entries, and tflock does so in a root module that
+        // the user named. `init` neither writes nor requires one.
         let is_asked = mode != Mode::Check && !self.root.found;
         let unmissed = !is_asked && old.is_none() && new.is_empty() && edits.is_empty();
         let needless = self.root.untouched || unmissed;
@@ -92,7 +92,7 @@ impl Job {
         diff + &unified(&old, text, &shown(&self.root.settings.lock_file_shown()))
     }
 
-    /// Writes the lock file and the configuration with it, if both are still what was read.
+    /// Writes the lock file together with the configuration, unless one of them changed since it was read.
     fn store(&self, text: &str, edits: &[Edit]) -> Result<Option<bool>, Error> {
         let _lock = DirectoryLock::acquire(&self.root.settings.root)?;
         if lock_file::read(&self.root.settings.lock_file())? != self.root.bytes {
@@ -111,7 +111,7 @@ impl Job {
     }
 }
 
-/// The hashes of an entry that were taken from one that the provider had before.
+/// The hashes of an entry that come from the provider's earlier entry.
 fn remembered(settled: &EntryDecision, old: Option<&LockEntry>) -> Vec<AddedHash> {
     let is_new = |hash: &&PackageHash| {
         settled.added.iter().all(|added| added.hash != **hash) && old.is_none_or(|old| !old.hashes.contains(hash))

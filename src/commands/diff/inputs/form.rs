@@ -1,4 +1,4 @@
-//! What the names that were typed ask for: files, or revisions and perhaps a path.
+//! Parses the typed names: files, or revisions and perhaps a path.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::path::worktree;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// A file or directory that is there.
+    /// An existing file or directory.
     File(PathBuf),
     /// A revision, or two with dots between them.
     Revision(String),
@@ -21,7 +21,7 @@ pub(super) enum Named {
 pub(super) enum Form {
     /// Two files.
     Files(PathBuf, PathBuf),
-    /// A revision with what is at a path, or at the root module.
+    /// A revision, with the lock file at a path or of the root module.
     Revision { name: Option<String>, path: Option<PathBuf> },
 }
 
@@ -31,7 +31,7 @@ pub(super) fn form(asked: &Asked, directory: &Path) -> Result<Form, Error> {
         return Err(usage("diff does not read standard input").hint("save the text to a file, and name the file"));
     }
     let mut names = match files {
-        // Behind `--` there are files only, so before it there are revisions only.
+        // Arguments after `--` are files, so those before it are revisions.
         Some(_) => asked.names.iter().map(|name| Ok(Named::Revision(utf8(name)?))).collect::<Result<_, Error>>()?,
         None => named(&asked.names, directory)?,
     };
@@ -65,7 +65,7 @@ fn utf8(name: &OsStr) -> Result<String, Error> {
     text.ok_or_else(|| usage(format!("{:?} is not the name of a revision", name.to_string_lossy())))
 }
 
-/// What names mean that may be revisions or files.
+/// Classifies names that may be revisions or files.
 fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
     if names.iter().all(|name| is_only_file(name, directory)) {
         return Ok(names.iter().map(|name| Named::File(PathBuf::from(name))).collect());
@@ -98,9 +98,8 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
     Ok(meant)
 }
 
-/// True for a file whose name git refuses as that of a revision, or outside of git: then git need not be asked.
-///
-/// Source: `git help check-ref-format`, `git help revisions`.
+/// True if git refuses the name as a revision, or outside of git; then git need not be started. Source: `git help
+/// check-ref-format`, `git help revisions`.
 fn is_only_file(name: &OsStr, directory: &Path) -> bool {
     if is_nothing(Path::new(name)) {
         return true;
@@ -118,12 +117,12 @@ fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
     let neither = || usage(format!("{:?} is neither a revision nor a file", name.to_string_lossy()));
     let Some(text) = name.to_str() else { return neither() };
     match git {
-        // No revision has such a name, whatever the dots in it.
+        // A revision cannot have such a name, whatever dots it contains.
         Ok(_) if text.starts_with("./") || text.starts_with("../") || text.starts_with('/') => {
             Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text)
         }
         Ok(git) => ends(text).into_iter().find_map(|end| git.known_commit(end).err()).map_or_else(neither, Error::from),
-        // Outside of git only files can be meant.
+        // Outside of git only files are possible.
         Err(reason) => {
             let hint = match reason {
                 GitError::Start(_) => "revisions are compared by git, which cannot be started: install it",
@@ -134,7 +133,7 @@ fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
     }
 }
 
-/// The revisions that a name holds: two around dots, where nothing means HEAD.
+/// The revisions in a name: one, or two around dots, where an empty one means HEAD.
 pub(super) fn ends(name: &str) -> Vec<&str> {
     match name.split_once("...").or_else(|| name.split_once("..")) {
         Some((old, new)) => [old, new].map(|end| if end.is_empty() { "HEAD" } else { end }).to_vec(),

@@ -1,4 +1,4 @@
-//! Two points of a history, and the lock files there.
+//! Two points of the git history, and their lock files.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
@@ -21,15 +21,15 @@ use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
 #[derive(Debug)]
 pub(super) struct History {
     pub(super) git: Git,
-    /// None where there is no commit yet.
+    /// `None` if there is no commit yet.
     pub(super) old: Option<Commit>,
-    /// None for the working tree.
+    /// `None` for the working tree.
     pub(super) new: Option<Commit>,
-    /// The configuration of the commits, written out when the first question comes; none where that is not to be had.
+    /// The configuration of the commits, written out on first use; `None` if it is not available.
     written: OnceLock<Option<[Option<TempDir>; 2]>>,
 }
 
-/// The two points that a name asks to compare.
+/// Parses a name into the two points to compare.
 pub(super) fn history(git: Git, name: Option<&str>, tip: bool) -> Result<History, Error> {
     let Some(name) = name else {
         // Before the first commit there is nothing to compare with.
@@ -73,7 +73,7 @@ fn beside(lock_file: &str) -> String {
 }
 
 impl History {
-    /// Where the configuration of both sides is, once for all root modules; none where one of them is not to be had.
+    /// The directories with the configuration of both sides, shared by all root modules; `None` if one is not available.
     pub(super) fn configuration(&self) -> Option<[&Path; 2]> {
         let [old, new] = self.written.get_or_init(|| self.write_configuration()).as_ref()?;
         let new = if self.new.is_some() { new.as_ref()?.path() } else { self.git.top() };
@@ -120,7 +120,6 @@ impl History {
         Ok((pairs.collect(), [Ok(old_pins), new_pins]))
     }
 
-    /// Files of a commit, and its trust file.
     fn files(&self, commit: &Commit, paths: &[String]) -> Result<(Vec<Text>, Text), Error> {
         let all: Vec<String> = paths.iter().cloned().chain([FILE_OF_PINS.to_owned()]).collect();
         let mut texts = self.git.files(commit, &all)?;
@@ -128,7 +127,7 @@ impl History {
         Ok((texts, pins))
     }
 
-    /// The lock file that a path means, from the top: the path itself, or the one in that directory.
+    /// The lock file that a path names, relative to the top: the path itself, or the lock file in that directory.
     fn wanted(&self, path: Option<&Path>) -> Result<String, Error> {
         let typed = path.unwrap_or(Path::new(""));
         let outside = || usage(format!("{} is outside of the working tree", shown(typed)));
@@ -155,7 +154,7 @@ impl History {
         Ok(parts.join("/"))
     }
 
-    /// Every lock file of either side in the directory of one, or below it.
+    /// The lock files of either side in the directory of `lock_file` or below it.
     fn below(&self, lock_file: &str) -> Result<Vec<String>, Error> {
         let directory = lock_file.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"));
         let mut paths = match &self.old {

@@ -24,12 +24,12 @@ use history::{History, history};
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pub names: Vec<OsString>,
-    /// What is after `--`, where that was typed: files and nothing else.
+    /// The arguments after `--`, if any: files only.
     pub files: Option<Vec<OsString>>,
     /// Compare with the revision itself instead of the merge base.
     pub tip: bool,
     pub recursive: bool,
-    /// The trust file that counts on both sides, in place of the one of the working tree.
+    /// The trust file to use for both sides, instead of the one of the working tree.
     pub trust_file: Option<PathBuf>,
 }
 
@@ -39,13 +39,13 @@ pub struct Comparison {
     /// The remembered signers of both sides.
     pub trust: Trust,
     pub notes: Vec<String>,
-    /// Where it was requested.
+    /// The directory of the run.
     directory: PathBuf,
-    /// Where the configuration of both sides is, if there is one.
+    /// The source of the configuration of both sides; `None` for files.
     history: Option<History>,
 }
 
-/// Reads the two sides of what was requested in a directory.
+/// Reads the two sides to compare.
 pub fn compare(asked: &Asked, directory: &Path, dialect: Option<Dialect>) -> Result<Comparison, Error> {
     match form(asked, directory)? {
         Form::Files(old, new) => {
@@ -75,7 +75,7 @@ fn is_module_lock(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".modules.hcl"))
 }
 
-/// Files can be compared without git.
+/// Adds a hint that files can be compared without git.
 fn without_git(error: GitError) -> Error {
     let is_none = matches!(error, GitError::Start(_) | GitError::NoWorkTree { .. });
     let told = Error::from(error);
@@ -97,7 +97,7 @@ fn file(directory: &Path, path: &Path) -> Result<Side, Error> {
     Ok(Side { name: shown(path), text: Some(text) })
 }
 
-/// True for what git names in the place of a file that is not there.
+/// True for the path that git passes in place of a missing file.
 fn is_nothing(path: &Path) -> bool {
     path == Path::new("/dev/null") || (cfg!(windows) && path.as_os_str().eq_ignore_ascii_case("nul"))
 }
@@ -112,7 +112,7 @@ impl Comparison {
         self.history.as_ref().map(|history| history.git.top())
     }
 
-    /// The directory whose settings count for a lock file: its own if that is there, else one above it.
+    /// The directory whose settings apply to a lock file: its own, or the nearest existing one above it.
     pub fn directory(&self, pair: &Pair) -> PathBuf {
         let Some(history) = &self.history else { return self.directory.clone() };
         let own = history.git.top().join(&pair.path);
@@ -120,8 +120,8 @@ impl Comparison {
         there.map_or_else(|| history.git.top().to_owned(), Path::to_owned)
     }
 
-    /// What the configuration of the root module of a lock file requires, before and now, as far as it is in the
-    /// working tree; none unless both sides can be read whole.
+    /// The requirements of the root module of a lock file, before and now, as far as they are in the working tree;
+    /// `None` unless both sides can be read completely.
     pub fn requirements(&self, pair: &Pair) -> Option<[Requirements; 2]> {
         let history = self.history.as_ref()?;
         let root = pair.path.parent()?;
@@ -133,7 +133,7 @@ impl Comparison {
 }
 
 fn needs(root: &Path, dialect: Dialect) -> Option<Requirements> {
-    // Installed modules are known for the working tree only; without them both sides are read alike.
+    // Installed modules are known for the working tree only; both sides are read without them, to be comparable.
     let data_dir = Some(PathBuf::from(".terraform/none"));
     let options = TreeOptions { data_dir, missing: MissingModules::Skip, ..TreeOptions::new(dialect) };
     Some(Arc::unwrap_or_clone(load_tree(root, &options).ok()?).requirements)

@@ -11,13 +11,13 @@ use crate::error::Error;
 use crate::path::worktree::Place;
 use crate::trust::pins::{FILE_NAME, Pins};
 
-/// The text of a trust file; none if there is none.
+/// The text of a trust file; `None` if there is no file.
 pub(super) type Text = Option<Vec<u8>>;
 
 /// The texts of both sides, or why they cannot be read.
 pub(super) type Texts = [Result<Text, Error>; 2];
 
-/// The trust file that someone named, or the one that counts in a directory.
+/// The trust file that the user named, or else the one that applies to a directory.
 pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error> {
     let path = match named {
         Some(named) => named.to_owned(),
@@ -26,7 +26,7 @@ pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error
     Ok(trust_file::read(&path, &path)?.map(String::into_bytes))
 }
 
-/// Who is remembered on both sides; what cannot be read remembers no signer, and is told.
+/// The remembered signers of both sides. A file that cannot be read counts as empty and gives a note.
 pub(super) fn trust(texts: Texts) -> (Trust, Vec<String>) {
     let mut notes = Vec::new();
     let [old, new] = texts.map(|text| {
@@ -40,7 +40,7 @@ pub(super) fn trust(texts: Texts) -> (Trust, Vec<String>) {
     (Trust { old, new }, notes)
 }
 
-/// What else the same change does to the trust file, in one line.
+/// One line about other changes to the trust file in the same change.
 fn changed(old: Option<&Pins>, new: Option<&Pins>) -> Option<String> {
     let nobody = Pins::default();
     if let (Some(_), None) = (old, new) {
