@@ -1,7 +1,7 @@
 //! Commands: each a function from its arguments and the services to an outcome.
 //!
-//! A command prints nothing; the doc comments of its arguments are its help. Next to the commands is what several of them need: the root
-//! modules of a run ([`targets`]), which sources to use, the trust files.
+//! A command prints nothing; the doc comments of its arguments are its help. Shared parts are next to the commands: the
+//! root modules of a run ([`targets`]), the sources, the trust files.
 
 pub mod add;
 pub mod audit;

@@ -1,4 +1,4 @@
-//! Where a run may ask for modules.
+//! Access of a run to modules.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::modules::{Fetcher, FetcherOptions, ModuleRegistry, ModuleService, Netrc, Store};
 use crate::workspace::Scope;
 
-/// Fetches modules for all root modules of a run, each once; offline only those that were fetched before.
+/// Fetches modules for all root modules of a run, each once; with `--offline` only cached ones.
 pub fn module_fetch(scope: &Scope, online: &Arc<Online>) -> ModuleFetch {
     let (scope, background, online) = (scope.clone(), Arc::clone(&online.background), Arc::clone(online));
     Arc::new(ModuleService::new(background, move |dialect| fetcher(&scope, &online, dialect)))

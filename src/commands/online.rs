@@ -1,5 +1,4 @@
-//! What it takes to ask servers, whatever they are asked for: made once in a run, so that each host is connected to, looked up
-//! and given its token once for modules and providers together.
+//! The network access of a run, shared by modules and providers: each host is connected to, discovered and given its token once.
 
 use std::fmt;
 use std::path::Path;
@@ -19,7 +18,7 @@ pub struct Online {
     variables: Variables,
     events: Events,
     budget: Arc<RunBudget>,
-    /// By tool, for each has its own CLI configuration.
+    /// By tool, since each has its own CLI configuration.
     of_tool: [OnceLock<Result<Access, Error>>; 2],
 }
 
@@ -29,13 +28,13 @@ pub(super) struct Access {
     pub(super) client: Client,
     pub(super) credentials: Arc<Credentials>,
     pub(super) discovery: Arc<Discovery>,
-    /// Why no certificate of the file that `SSL_CERT_FILE` names is trusted, if that is so.
+    /// Why the certificates of `SSL_CERT_FILE` cannot be used, if so.
     pub(super) roots_problem: Option<String>,
 }
 
-/// The certificates that the user trusts in place of those of the system.
+/// The certificates that the user trusts instead of the system's.
 struct NamedRoots {
-    /// Empty if the file cannot be used: then no server is trusted.
+    /// Empty if the file cannot be used; then no server is trusted.
     pem: Vec<u8>,
     problem: Option<String>,
 }
@@ -55,7 +54,7 @@ impl NamedRoots {
 }
 
 impl Online {
-    /// Nothing is read, and no server asked, before that is needed.
+    /// Reads no file and contacts no server until necessary.
     pub fn new(variables: &Variables, events: &Events) -> Self {
         let (variables, events) = (variables.clone(), events.clone());
         let budget = Arc::new(RunBudget::new(&variables));
@@ -78,7 +77,7 @@ impl Online {
         Ok(Access { config: Arc::new(config), client, credentials, discovery: Arc::new(discovery), roots_problem })
     }
 
-    /// A client with other options, which tells what it does as well.
+    /// A client with other options that emits the same events.
     pub(super) fn client(&self, options: ClientOptions) -> Client {
         Client::watched(options, watch(&self.events, self.background.over()), Arc::clone(&self.budget))
     }

@@ -30,7 +30,7 @@ pub(crate) struct Below {
     pub(crate) fail_fast: bool,
 }
 
-/// Reads a platform; one that has no builds, but nearly another one, was mistyped.
+/// Parses a platform. A platform without builds that resembles a known one is refused as a typing error.
 pub(crate) fn platform(text: &str) -> Result<Platform, String> {
     let platform: Platform = text.parse().map_err(|problem: PlatformError| problem.to_string())?;
     match platform.meant() {
@@ -68,7 +68,6 @@ enum H1Name {
 }
 
 impl LockFlags {
-    /// What was requested.
     pub(crate) fn options(&self) -> LockOptions {
         let mut platforms: Vec<Platform> = Vec::new();
         for platform in &self.platforms {
@@ -105,7 +104,6 @@ pub(crate) struct Packages {
 }
 
 impl Packages {
-    /// What was named.
     pub(crate) fn choice(&self) -> Option<SourceChoice> {
         let directory = || self.fs_mirror.clone().map(SourceChoice::Directory);
         let network = || self.net_mirror.clone().map(SourceChoice::Network);
@@ -157,7 +155,6 @@ enum Which {
 }
 
 impl Modules {
-    /// What was requested.
     fn lookup(&self) -> ModuleLookup {
         match self.which {
             Which::Auto => ModuleLookup::Auto,
@@ -166,19 +163,18 @@ impl Modules {
         }
     }
 
-    /// Where modules come from.
     pub(crate) fn access(&self) -> ModuleAccess {
         ModuleAccess { lookup: self.lookup(), ..self.variables.access() }
     }
 }
 
 impl Assignments {
-    /// Where modules come from where only variables are set: installed ones and else fetched.
+    /// For commands that only set variables: uses installed modules, and fetches the others.
     pub(crate) fn access(&self) -> ModuleAccess {
         ModuleAccess { lookup: ModuleLookup::Auto, assigned: self.assigned(), ..ModuleAccess::default() }
     }
 
-    /// What variables are set to: files first, then single variables.
+    /// The assigned variables: files first, then single variables.
     fn assigned(&self) -> Vec<Assigned> {
         let files = self.var_file.iter().cloned().map(Assigned::File);
         let values = self.var.iter().cloned().map(|(name, value)| Assigned::Value(name, value));
@@ -186,7 +182,7 @@ impl Assignments {
     }
 }
 
-/// A number of bytes, with or without a unit.
+/// Parses a number of bytes, with or without a unit.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, u64); 9] = [
         ("KiB", 1 << 10),

@@ -1,4 +1,4 @@
-//! `outdated`: what is selected, what could be, and what holds it back.
+//! `outdated`: shows selected and newer versions, and the constraints that exclude the newer ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,14 +59,14 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
     let named = Named::new(&args.providers);
     roots.iter().flatten().for_each(|opened| named.see(opened.root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
-    // As all files in reports relative to the working tree, which outside of git is the root module.
+    // Relative to the working tree, as all files in reports; outside of git to the root module.
     let places: Vec<PathBuf> =
         targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
     let roots = targets.paths.iter().zip(&places).zip(roots);
     let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
     let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
     if args.below.recursive && !args.providers.is_empty() {
-        // Who does not ask for them is not in the answer.
+        // Root modules that do not require the named providers are left out.
         outcome.roots.retain(
             |root| !matches!(&root.body, Ok(Body::Outdated(report)) if report.rows.is_empty() && report.complete),
         );
@@ -81,7 +81,7 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
 
 struct Known {
     offered: Vec<Version>,
-    /// What is selected of them; none where the constraints alone decide that.
+    /// The selected version; `None` if the constraints alone decide it.
     choice: Option<Chosen>,
     warnings: Vec<String>,
 }
@@ -89,12 +89,12 @@ struct Known {
 #[derive(Default)]
 struct Chosen {
     version: Option<Version>,
-    /// Newer ones, and why they are not selected.
+    /// Newer versions, and why they are not selected.
     passed_over: Vec<(Version, String)>,
 }
 
-/// The providers that are required, all or only some, with the offered versions; those whose versions are unknown are
-/// left out. In the order of the lock file.
+/// The required providers, or some of them, with their available versions, in the order of the lock file. Providers
+/// with unknown versions are left out.
 fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAddr, Known>) -> Vec<Outdated> {
     let mut known = known;
     let known = requirements.iter().filter_map(|(addr, requirement)| Some((addr, requirement, known.remove(addr)?)));
@@ -114,7 +114,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
         .collect()
 }
 
-/// The rows of one root module, and next to them the providers whose versions are unknown.
+/// The rows of one root module, and the providers with unknown versions.
 fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<RootOutcome> {
     let Opened { root, offered, mut choices, warnings } = match opened {
         Ok(opened) => opened,
@@ -145,7 +145,7 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
     std::iter::once(body).chain(failure).collect()
 }
 
-/// The version that is selected, and newer ones with why they are not. That there is none is an answer.
+/// The selected version, and why newer ones are not selected. No version is a valid answer.
 fn chosen(choice: Answer) -> Result<Chosen, Error> {
     match choice {
         Ok(selected) => {

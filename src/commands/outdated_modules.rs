@@ -1,4 +1,4 @@
-//! `outdated --modules`: what is selected of each module, what its source offers, and what holds it back.
+//! `outdated --modules`: shows selected and newer versions of modules, and what excludes the newer ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::modulelock::{ModuleLock, Offered};
 use crate::outcome::{Body, ModuleHolder, ModuleVersions, Outcome, OutdatedModule, OutdatedModules, RootOutcome};
 use crate::workspace::{Reading, RootModule, RunSettings};
 
-/// How much of a commit is shown.
+/// The number of shown characters of a commit.
 const SHORT: usize = 12;
 
 pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>) -> Result<Outcome, Error> {
@@ -98,7 +98,7 @@ impl<'a> Called<'a> {
         ModuleRequest { source: self.source.clone(), constraints: self.constraints.cloned(), pin: None }
     }
 
-    /// Adds the call to the row of its package and versions; nothing where its source offers one thing only.
+    /// Adds the call to the row of its package and versions; does nothing if the source has only one version.
     fn row(&self, offered: &Offered, root: &Path, rows: &mut Rows) {
         let Some(package) = self.source.package() else { return };
         let canonical = |version: Option<ModuleVersion>| version.map(|version| version.canonical());
@@ -115,7 +115,7 @@ impl<'a> Called<'a> {
                     Some(tag) if at == commit => tag.clone(),
                     _ => at.chars().take(SHORT).collect(),
                 };
-                // Where nothing is locked, whatever the `ref` means is what the tools take.
+                // Without a lock the tools use whatever `ref` resolves to.
                 let selected = named(self.commit.as_deref().unwrap_or(commit));
                 let newest = newer.clone().unwrap_or_else(|| named(commit));
                 (Some(selected), Some(named(commit)), Some(newest), tagged.clone())

@@ -1,5 +1,5 @@
-//! What the programs of locked providers were built from: as earlier runs found it, from what is installed, or read while a
-//! package is downloaded.
+//! Reads which Go modules the programs of locked providers contain: from records of earlier runs, from installed
+//! packages, or while a package is downloaded.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,22 +24,21 @@ use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::version::Constraints;
 use crate::workspace::RunSettings;
 
-/// The programs of locked releases, or why they could not be had.
+/// The programs of locked releases, or why they could not be read.
 pub(super) type Programs = BTreeMap<ReleaseKey, Result<ProgramRecord, Error>>;
 
-/// A lock file, with what the run is told about its root module.
+/// A lock file, with the settings of its root module.
 pub(super) type Locked<'a> = (&'a RunSettings, &'a LockFile);
 
-/// Which programs are wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
-    /// For which platform: this machine's where the lock file covers it, else the first covered one.
+    /// The platform to read: `None` for this machine's if the lock file covers it, else the first covered one.
     pub(super) platform: Option<&'a Platform>,
-    /// How many bytes may be downloaded.
+    /// The limit of downloaded bytes.
     pub(super) most: u64,
 }
 
-/// The programs that lock files record, each read once.
+/// Reads the programs that lock files record, each once.
 pub(super) fn read(
     locked: &[Locked<'_>],
     wanted: Wanted<'_>,
@@ -118,14 +117,14 @@ fn not_asked((addr, version): &ReleaseKey) -> Error {
     Error::new(ErrorKind::Offline, format!("the settings forbid downloading the package of {addr} {version}"))
 }
 
-/// What earlier runs found out, of the wanted platform or of this machine's.
+/// The record of earlier runs, for the named platform or else this machine's.
 fn kept(hashes: &PackageHashes, platform: Option<&Platform>, cache: &Cache) -> Option<ProgramRecord> {
     let platform = platform.cloned().unwrap_or_else(Platform::host);
     let mut records = hashes.iter().filter_map(|hash| cache.program(hash));
     records.find(|record| record.platform == platform && record.info != Err(Unknown::OldLayout))
 }
 
-/// Without a network: any platform will do that the lock file covers, unless one was named.
+/// Without network: uses any platform that the lock file covers, unless one was named.
 fn offline(
     key: ReleaseKey,
     recorded: &BTreeMap<ReleaseKey, PackageHashes>,
@@ -143,12 +142,12 @@ fn offline(
     (key, record)
 }
 
-/// Where the packages of a root module are installed.
+/// The directory of installed packages of a root module.
 fn installed(root: &RunSettings) -> PathBuf {
     root.root.join(root.variables.get("TF_DATA_DIR").unwrap_or(".terraform")).join("providers")
 }
 
-/// Reads what is in the package store or installed, if that is what is recorded.
+/// Reads a package in the package store or an installed one, if its hash is recorded.
 fn read_installed(
     places: &[PathBuf],
     (addr, version): &ReleaseKey,
@@ -176,7 +175,7 @@ fn read_installed(
     stored.chain(places.iter().filter_map(installed)).find_map(read)
 }
 
-/// Asks for releases, then downloads of each the package for one platform.
+/// Queries the releases, then downloads the package of each for one platform.
 fn downloaded(
     queries: &BTreeMap<ReleaseKey, Query>,
     recorded: &BTreeMap<ReleaseKey, PackageHashes>,
@@ -228,7 +227,7 @@ pub(super) fn of_refusal(refusal: Refusal) -> Error {
     }
 }
 
-/// The platform whose package is looked at.
+/// Selects the platform whose package to read.
 fn chosen(
     (addr, version): &ReleaseKey,
     known: Option<&Lookup>,
@@ -259,7 +258,7 @@ fn chosen(
     Ok(covered.swap_remove(0))
 }
 
-/// True if what is known of a program is the word of whoever made an import.
+/// True if the record was imported, so it was not computed here.
 pub(super) fn is_reported(record: &ProgramRecord) -> bool {
     record.origin == Origin::Imported
 }

@@ -1,4 +1,4 @@
-//! Writing into a shared index, for jobs that are told to.
+//! Writes to a shared index, if a job requests it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::workspace::dialect_of_text;
 #[derive(Debug, Clone)]
 pub(super) struct Publishing {
     place: IndexPlace,
-    /// As it was named.
+    /// The index as the user named it.
     pub(super) shown: String,
 }
 
 impl Publishing {
-    /// The index that was named, else that of `TFLOCK_INDEX`. What a file of the working tree names is never written to, and
-    /// neither is a directory in it.
+    /// The index from the option, else from `TFLOCK_INDEX`. tflock never writes to an index that a file of the working
+    /// tree names, or to one inside the working tree.
     pub(super) fn of(named: Option<&str>, services: &Services<'_>) -> Result<Self, Error> {
         let refused = |problem: String| Error::new(ErrorKind::Usage, problem);
         let named = named.or_else(|| services.variables().get("TFLOCK_INDEX"));
@@ -55,7 +55,7 @@ impl Publishing {
         Ok(Self { place, shown: shown.to_owned() })
     }
 
-    /// Writes entries that were computed here and are not there.
+    /// Writes the missing entries that were computed here.
     fn publish(
         &self,
         entries: Vec<IndexEntry>,
@@ -76,7 +76,7 @@ impl Publishing {
         services: &Services<'_>,
     ) -> Result<IndexStores, Error> {
         if let IndexPlace::Directory(_) = self.place {
-            // No request is sent: what the tools are told of servers does not matter.
+            // Without requests the CLI configuration is not needed.
             let client = Client::new(ClientOptions::default());
             return Ok(IndexStores::new(&client, Arc::default(), client.options().timeout));
         }
@@ -85,7 +85,7 @@ impl Publishing {
         sources.index_stores(dialect_of_text(first, &text, &services.scope)?)
     }
 
-    /// Where the index says something else of archives than what was computed here.
+    /// The findings where the index contradicts hashes that were computed here.
     pub(super) fn contradictions(&self, published: &Published, cache: &Cache) -> Vec<Finding> {
         let told = published.differing.iter().map(|there| {
             let own = cache.h1_of(&there.zh).map(|(h1, _)| h1.to_string()).unwrap_or_default();
@@ -102,7 +102,7 @@ impl Publishing {
         told.collect()
     }
 
-    /// Writes what was computed here of all that is locked in these directories, and tells it next to the result.
+    /// Writes the hashes computed here for all locked packages of these directories, and adds a report to the outcome.
     pub(super) fn publish_locked(&self, directories: &[PathBuf], services: &Services<'_>, outcome: Outcome) -> Outcome {
         let cache = Arc::new(services.open_cache(directories));
         let sources = Sources::new(services, &cache);
@@ -136,7 +136,7 @@ pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>
     Ok(Outcome { notes: sources.notes(), ..outcome })
 }
 
-/// What was computed here of the archives that a lock file records. One that cannot be read records none.
+/// The hashes computed here of the archives in a lock file; empty for an unreadable file.
 fn locked(directory: &Path, cache: &Cache) -> Vec<IndexEntry> {
     let text = lock_file::read(&directory.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default();
     let decoded = lockfile::decode(&text, Dialect::Terraform).ok();

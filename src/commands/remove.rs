@@ -69,7 +69,7 @@ fn is_gone(body: &Result<Body, Error>) -> bool {
     matches!(body, Ok(Body::Changes(changes)) if changes.written && changes.changes.iter().any(is_removed))
 }
 
-/// Who still asks for the providers that a run is about, for each the first.
+/// Notes about providers that are still required, each with its first requirement.
 fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
     root.asked().into_iter().filter_map(|addr| {
         let origin = root.requirements().get(&addr)?.origins.first()?;

@@ -1,4 +1,4 @@
-//! `tflock merge --resolve`: a file with conflict markers, merged after all.
+//! `tflock merge --resolve`: merges the sides of a file with conflict markers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,11 +16,10 @@ use crate::merge::{
 use crate::path::shown;
 use crate::workspace::root_settings;
 
-/// Merges the sides of a file with conflict markers; none if there are no markers.
-///
-/// Where git has not merged the path, the texts are those of its index, which the driver would have got: between markers
-/// git may have merged a part of an entry by itself, so that a side mixes two versions. Conflicts that someone decided
-/// by hand, by leaving one side without markers, stay decided. Where git knows nothing, the sides come from the markers.
+/// Merges the sides of a file with conflict markers; `None` without markers. If git has the path unmerged, the sides
+/// come from its index, as for the merge driver: git may have merged a part of an entry by itself, so the text between
+/// markers may mix two versions. Conflicts that the user resolved by hand, by keeping one side without markers, stay
+/// resolved. Otherwise the sides come from the markers.
 pub(super) fn resolve(
     file: &Path,
     text: &[u8],
@@ -63,7 +62,7 @@ pub(super) fn resolve(
     Err(error.in_file(file).hint(format!("to take one side, {}", taking(Side::Ours, file))))
 }
 
-/// The files of the repository that git could not merge, as far as they are ours; relative to the process.
+/// The unmerged files of the repository that tflock can merge, relative to the process.
 pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error> {
     let start = services.scope.directories().into_iter().next().unwrap_or_default();
     let start = if start.as_os_str().is_empty() { Path::new(".") } else { &start };
@@ -72,13 +71,13 @@ pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error>
     let files = git.own_files()?.into_iter().map(|name| top.path_to(Path::new(&name)));
     let is_conflicted = |file: &PathBuf| match crate::disk::text::read(file) {
         Ok(Some(text)) => split(&text) != Ok(None) || is_left_whole(file, &text),
-        // What cannot be read is reported in its turn.
+        // Unreadable files are reported later.
         other => other.is_err(),
     };
     Ok(files.filter(is_conflicted).collect())
 }
 
-/// Whether git could not merge a file and left ours of it without markers, because an attribute forbids to merge it.
+/// True if an attribute forbids merging, so git left our version without conflict markers.
 fn is_left_whole(file: &Path, text: &[u8]) -> bool {
     let is_unset = || {
         let git = Git::open(directory_of(file)).ok()?;
@@ -91,7 +90,7 @@ fn is_left_whole(file: &Path, text: &[u8]) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Configuration {
     tree: Option<Arc<Tree>>,
-    /// Why nothing of it is known.
+    /// Why the configuration is unknown.
     pub(super) problem: Option<Error>,
 }
 
@@ -140,7 +139,7 @@ pub(super) fn document_of(file: &Path) -> Document {
     file.file_name().map_or(Document::LockFile, |name| Document::by_name(&name.to_string_lossy()))
 }
 
-/// How to take one side of a file that cannot be merged: from git, where it has both.
+/// The command to take one side of a file that cannot be merged: git's, if its index has both sides.
 fn taking(side: Side, file: &Path) -> String {
     let in_git = [Stage::Ours, Stage::Theirs].iter().all(|side| stage(file, *side).is_some());
     if in_git { format!("run `{}`", checkout(side, file)) } else { keep(side) }
@@ -154,7 +153,7 @@ fn checkout(side: Side, file: &Path) -> String {
     format!("git checkout --{side} -- {}", shell_word(&shown(file)))
 }
 
-/// Refuses to merge what no tool writes, on either side.
+/// Refuses to merge text that no tool writes, on either side.
 pub(super) fn refuse_not_literal(file: &Path, [ours, theirs]: [&[u8]; 2], options: MergeOptions) -> Result<(), Error> {
     let wrong = |text| not_literal(document_of(file), text, options.dialect);
     let (side, finding, other) = match (wrong(ours), wrong(theirs)) {
@@ -184,7 +183,7 @@ fn merge_parts(document: Document, parts: &Split, options: MergeOptions) -> Merg
     merged
 }
 
-/// A version of a file that git could not merge; none outside of git, or if there is no such version.
+/// A stage of an unmerged file in git's index; `None` if it has no such stage, or outside of git.
 fn stage(file: &Path, stage: Stage) -> Option<Vec<u8>> {
     Git::open(directory_of(file)).ok()?.stage(file.file_name()?.to_str()?, stage)
 }

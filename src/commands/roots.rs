@@ -1,4 +1,4 @@
-//! Many root modules, each with its path on its whole way: nothing is put together again by number.
+//! Groups of root modules; each keeps its path, so results need no matching by number.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use crate::workspace::RootSource;
 
 type Roots<T> = Vec<(PathBuf, Result<T, Error>)>;
 
-/// Root modules by the sources that they ask. `asks` gives the sources of one and the providers that it asks about; those that
-/// ask nothing, or failed already, stand by themselves.
+/// Groups root modules by their sources. `asks` returns the sources of a root module and its providers; root modules
+/// without queries, and failed ones, form a group of their own.
 pub(super) fn by_source<T>(
     sources: &Sources<'_>,
     roots: Roots<T>,

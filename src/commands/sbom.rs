@@ -1,4 +1,4 @@
-//! `sbom`: an inventory of the providers and modules of root modules.
+//! `sbom`: lists the providers and modules of root modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -74,7 +74,6 @@ struct Opened {
     tree: Option<Arc<Tree>>,
 }
 
-/// Makes the inventory of all root modules of a run.
 pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
@@ -132,7 +131,7 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
 fn open(settings: &RunSettings) -> Result<Opened, Error> {
     let mut module = RootModule::open(settings)?;
     module.decoded()?;
-    // What is locked can be listed whether or not the configuration can be read.
+    // Entries are listed even if the configuration cannot be read.
     let _ = module.read_configuration(Reading::LENIENT);
     let lock = module.entries().cloned().ok_or_else(|| absent(settings.lock_file_shown(), &settings.root))?;
     Ok(Opened { settings: settings.clone(), lock, tree: module.tree })
@@ -189,7 +188,7 @@ fn add(inventory: &mut Inventory, root: &Opened, cache: &Cache) {
             .flat_map(|requirement| &requirement.origins)
             .filter_map(|origin| calls.get(origin.module.as_str()).cloned())
             .collect();
-        // What nothing requires is locked all the same.
+        // An entry that nothing requires belongs to the root module.
         for asker in if askers.is_empty() { BTreeSet::from([root_part.clone()]) } else { askers } {
             inventory.needs.entry(asker).or_default().insert(part.clone());
         }

@@ -1,4 +1,4 @@
-//! What every command is handed next to its request: where to work, the cache, which sources to use, where progress goes.
+//! The services that every command receives: directories, the cache, the network, and progress events.
 
 use std::fmt;
 use std::io::Read;
@@ -24,7 +24,6 @@ pub struct Services<'a> {
     pub scope: Scope,
     pub events: Events,
     pub online: Arc<Online>,
-    /// Standard input, for commands that read it.
     pub stdin: Mutex<&'a mut (dyn Read + Send)>,
 }
 
@@ -54,7 +53,7 @@ impl Services<'_> {
         self.read_stdin_to(u64::MAX - 1)
     }
 
-    /// At most one byte more than so many of standard input.
+    /// Reads at most `limit` bytes of standard input, plus one that reveals a longer text.
     pub fn read_stdin_to(&self, limit: u64) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
         let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +62,7 @@ impl Services<'_> {
         Ok(text)
     }
 
-    /// Where progress is told about providers of this tool, whose default registry goes without saying.
+    /// Progress events for one tool, whose default registry is omitted from provider names.
     pub fn events_for(&self, dialect: Option<Dialect>) -> Events {
         self.events.emit(Event::Tool { dialect });
         self.events.clone()
@@ -82,13 +81,13 @@ pub(super) fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
     Cache::open(cache_options(scope, directories))
 }
 
-/// The package store of a run over root modules in these directories; without a cache one that lasts as long as the run.
+/// The package store for root modules in these directories; without a cache, a temporary one for this run.
 pub(super) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(PackageStore, Option<TempDir>), Error> {
     let options = cache_options(scope, directories);
     if options.disabled {
         return package_store::temporary().map(|(store, directory)| (store, Some(directory)));
     }
-    // What is in the store is hashed before it is used, so that a change can forge nothing.
+    // Stored packages are hashed before use, so a change in the working tree cannot forge them.
     let is_ignored = |tree: &Path, place: &Path| Git::open(tree).is_ok_and(|git| git.is_ignored(&place.join("x")));
     match options.package_place(is_ignored) {
         Ok(place) => Ok((PackageStore::in_cache(&place), None)),
@@ -100,7 +99,7 @@ pub(super) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(P
 }
 
 fn cache_options(scope: &Scope, directories: &[PathBuf]) -> CacheOptions {
-    // Root modules of one working tree have one top, and finding it costs.
+    // Root modules of one working tree share its top, which is costly to find.
     let mut work_trees: Vec<PathBuf> = Vec::new();
     for directory in directories {
         let directory = worktree::absolute(directory);

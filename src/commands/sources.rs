@@ -1,4 +1,4 @@
-//! Where a run asks for packages: from what command line, settings and CLI configuration say to opened sources.
+//! Opens the package sources of a run, from the command line, settings and CLI configuration.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,17 +30,17 @@ pub(super) struct Sources<'a> {
     online: &'a Online,
     events: Events,
     cache: Arc<Cache>,
-    /// Of the whole run, whoever is asked.
+    /// Shared by the whole run.
     budget: Arc<DownloadBudget>,
     sessions: Mutex<BTreeMap<Asked, Opened>>,
-    /// What users should know, each line once.
+    /// Notes for users, each once.
     notes: Mutex<BTreeSet<String>>,
 }
 
-/// Sources that can be asked; none where --offline forbids asking them. Why not, where that fails.
+/// Opened sources; `None` if they need the network and `--offline` forbids it.
 pub(super) type Opened = Result<Option<Session>, Error>;
 
-/// The sources that some root modules ask. Those that ask the same share every question.
+/// The sources of root modules; root modules with equal sources share every query.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked {
     dialect: Dialect,
@@ -74,7 +74,7 @@ impl<'a> Sources<'a> {
         std::mem::take(&mut *self.told()).into_iter().collect()
     }
 
-    /// Tells users at once what the run is about to do.
+    /// Prints a note immediately.
     pub(super) fn tell(&self, text: String) {
         self.events.emit(Event::Note { text });
     }
@@ -83,7 +83,7 @@ impl<'a> Sources<'a> {
         self.told().insert(text.into());
     }
 
-    /// Root modules by the sources they ask, each given with its number and the providers that it asks about.
+    /// Groups root modules by their sources. Each is given with its number and providers.
     pub(super) fn groups<'p, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
@@ -99,8 +99,8 @@ impl<'a> Sources<'a> {
         groups.chain(failed).collect()
     }
 
-    /// What `ask` gives for each root module, by number: it is called once for each group, and answers for the members in
-    /// their order. After an interruption no request is sent any more.
+    /// Calls `ask` once for each group, and returns the results by the number of the root module. `ask` returns results
+    /// in the order of the members. After an interruption no request is sent.
     pub(super) fn ask<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
@@ -121,8 +121,7 @@ impl<'a> Sources<'a> {
         answers
     }
 
-    /// Begins to ask what a root module will ask, while it is being found out what else there is to ask. What comes of it is
-    /// told when it is asked for.
+    /// Starts queries of a root module before all of them are known. Later queries return the results and errors.
     pub(super) fn prefetch(&self, source: &RootSource, steps: &BTreeMap<ProviderAddr, Query>) {
         let asked = self.asked(source).and_then(|asked| self.session(&asked));
         if let Ok(Some(session)) = asked {
@@ -148,8 +147,8 @@ impl<'a> Sources<'a> {
         Ok(Asked { dialect, methods })
     }
 
-    /// Those of some providers that a root module asks a mirror about which is a directory in one of some working trees. What is
-    /// wrong with its sources is told when they are asked.
+    /// The providers that a root module gets from a filesystem mirror inside one of some working trees. Errors about
+    /// sources are reported when they are queried.
     pub(super) fn served_within<'p>(
         &self,
         source: &RootSource,
@@ -187,7 +186,7 @@ impl<'a> Sources<'a> {
         opened.clone()
     }
 
-    /// Providers that are not installed at all, whatever is locked.
+    /// Notes the providers whose locked packages are overridden and not installed.
     fn tell_overrides(&self, config: &CliConfig) {
         for over in config.installation.iter().flat_map(|installation| &installation.dev_overrides) {
             self.note(format!(
@@ -198,7 +197,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The note where the CLI configuration has other sources, and no option or setting says that they are not to be asked.
+    /// Notes that the CLI configuration has other sources, unless an option or setting chose the source.
     fn tell_unasked<'p>(
         &self,
         source: &RootSource,
@@ -206,7 +205,7 @@ impl<'a> Sources<'a> {
     ) -> Result<(), Error> {
         let config = self.config(source.dialect)?;
         let methods = Method::of(&SourceChoice::Configured, &config, (source.dialect, &source.root));
-        // What is wrong with methods that are not asked is told by whoever asks them.
+        // Errors about sources that this run does not use are not reported.
         let Ok(methods) = methods else { return Ok(()) };
         let is_elsewhere = |addr: &&ProviderAddr| {
             let mut taking = methods.iter().filter(|method| method.filter.takes(addr));
@@ -228,7 +227,7 @@ impl<'a> Sources<'a> {
         Ok(())
     }
 
-    /// The sources, opened; none where --offline forbids asking them.
+    /// Opens the sources; `None` if they need the network and `--offline` forbids it.
     fn open(&self, asked: &Asked) -> Opened {
         let is_directory = |method: &Method| matches!(method.place, Place::Directory(_));
         if self.scope.offline && !asked.methods.iter().all(is_directory) {
@@ -281,7 +280,7 @@ impl<'a> Sources<'a> {
         Ok(IndexStores::new(&client, Arc::clone(&access.credentials), client.options().timeout))
     }
 
-    /// What servers are asked with, and the client for as many attempts at a download.
+    /// The network access of a tool, and a client with the given number of download retries.
     fn online(&self, dialect: Dialect, download_retries: Option<u32>) -> Result<(&'a Access, Client), Error> {
         let access = self.online.access(dialect)?;
         let warnings = access.config.warnings.iter().chain(access.credentials.warnings());
@@ -303,11 +302,11 @@ pub(super) fn watch(events: &Events, over: Shutdown) -> Watch {
     let events = events.clone();
     Watch::by(move |doing| {
         events.emit(match doing {
-            // What is cut off at the end of a run has no next time.
+            // A request that is cut off at the end of the run is not retried.
             _ if over.is_requested() => return,
             Doing::Asking(url) => Event::Request { url: url.to_string() },
             Doing::Again(error, delay) => {
-                // Our own delays are short and at random; one that a server asked for may be long.
+                // Our own delays are short and random; one that a server requires may be long.
                 let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };
                 Event::Note { text: format!("{error}; trying again{wait}") }
             }

@@ -1,4 +1,4 @@
-//! What a provider that does not exist, or that no root module knows, was meant to be.
+//! Suggests names for a provider that does not exist or that no root module knows.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,8 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::{RunSettings, directory, one_dialect};
 
-/// Adds near names to errors about providers, as typed, that there are not or that no root module knows; and to any
-/// error where a directory was typed in their place.
+/// Adds similar names to errors about unknown providers, as typed; and a hint to any error if a directory was typed instead.
 pub fn with_near_names(
     done: Result<Outcome, Error>,
     services: &Services<'_>,
@@ -28,7 +27,7 @@ pub fn with_near_names(
     let mut meant = Meant { typed, dialect, roots: &roots, known: None };
     match done {
         Ok(mut outcome) => {
-            // Elsewhere a type means the provider of this root module that has it.
+            // Commands other than `add` resolve a type to the provider of the root module.
             let is_new = outcome.command == "add";
             let errors = outcome.roots.iter_mut().filter_map(|root| root.body.as_mut().err());
             for error in errors.chain(&mut outcome.error) {
@@ -50,7 +49,7 @@ struct Meant<'a> {
     typed: &'a [&'a str],
     dialect: Dialect,
     roots: &'a [RunSettings],
-    /// The providers of the working tree, in short form, once someone needs them.
+    /// The providers of the working tree, in short form, read on first use.
     known: Option<BTreeSet<String>>,
 }
 
@@ -71,7 +70,7 @@ impl Meant<'_> {
         let is_told = error.hints.iter().any(|hint| hint.starts_with("did you mean"));
         let mut known = self.known().clone();
         if error.kind == ErrorKind::UnknownProvider {
-            // The registry was asked, which has others than those of the working tree.
+            // The registry was queried; it has more providers than the working tree.
             known.extend(well_known().map(str::to_owned));
             error.hints.clear();
         } else if is_told {
@@ -111,7 +110,7 @@ impl Meant<'_> {
     }
 }
 
-/// Which characters of a name are not ASCII: they may look as if they were.
+/// Names the characters that are not ASCII, since they may look as if they were.
 fn foreign_letters(name: &str) -> Option<String> {
     let foreign: Vec<String> =
         name.chars().filter(|c| !c.is_ascii()).map(|c| format!("{c:?} (U+{:04X})", u32::from(c))).collect();

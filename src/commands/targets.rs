@@ -1,4 +1,4 @@
-//! The root modules that a run is about: those that were named, or those found below.
+//! The root modules of a run: named by the user, or found below directories.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,31 +18,31 @@ use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_setting
 #[derive(Debug)]
 pub struct Targets<'a> {
     scope: &'a Scope,
-    /// As reports name them.
+    /// The paths as shown in reports.
     pub paths: Vec<PathBuf>,
     places: Vec<Place>,
-    /// True if they were found, not named.
+    /// True if tflock searched for them; false if the user named them.
     pub found: bool,
-    /// Results that stand before any request.
+    /// Results that need no request.
     pub outcomes: Vec<RootOutcome>,
     /// Directories without a lock file that look like root modules.
     like_roots: Vec<PathBuf>,
     dialects: Mutex<Vec<Dialect>>,
 }
 
-/// What becomes of directories that no module calls and that have no lock file.
+/// How to treat directories with configuration that no module calls and that have no lock file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unlocked {
-    /// Those with a backend are findings.
+    /// Report those with a backend as findings.
     Told,
-    /// All of them are root modules.
+    /// Treat all of them as root modules.
     Created,
-    /// Those with a backend are root modules.
+    /// Treat those with a backend as root modules.
     Opened,
 }
 
 impl Unlocked {
-    /// What `--create` says of them.
+    /// The choice for the option `--create`.
     pub fn created(create: bool) -> Self {
         if create { Self::Created } else { Self::Told }
     }
@@ -50,19 +50,19 @@ impl Unlocked {
 
 #[derive(Debug)]
 enum Place {
-    /// Named: its settings are read before anything begins.
+    /// Named by the user: the settings are read before the run begins.
     Named(Box<RunSettings>),
-    /// Found: its settings are read when its turn comes.
+    /// Found: the settings are read when tflock opens the root module.
     Found(PathBuf),
 }
 
 impl<'a> Targets<'a> {
-    /// Those of `-C`, or with `-r` those below.
+    /// The root modules of `-C`, or with `-r` those below its directories.
     pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
         Self::within(scope, recursive, unlocked, None)
     }
 
-    /// The same, where other settings than those of the working tree may say which directories are left out of the search.
+    /// Like `of`, with exclusions from the search that may come from other settings than the working tree's.
     pub fn within(
         scope: &'a Scope,
         recursive: bool,
@@ -109,7 +109,7 @@ impl<'a> Targets<'a> {
         let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
         for path in found.roots {
             let shown = at(&prefix, &path);
-            // Of two searches one may lie in the other.
+            // Two searches may overlap.
             if known.insert(shown.clone()) {
                 self.places.push(Place::Found(start.join(path)));
                 self.paths.push(shown);
@@ -148,7 +148,7 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Leaves out the root modules at some places, which are absolute and without symbolic links.
+    /// Removes the root modules at these places, which are absolute and free of symbolic links.
     pub fn leave_out(&mut self, places: &BTreeSet<PathBuf>) {
         if places.is_empty() {
             return;
@@ -161,7 +161,7 @@ impl<'a> Targets<'a> {
         (self.paths, self.places) = known.filter(|(_, place)| is_left(place)).unzip();
     }
 
-    /// Makes sure that there is something to look at.
+    /// Fails if there is no root module.
     pub fn or_none(self) -> Result<Self, Error> {
         if self.paths.is_empty() && self.outcomes.is_empty() {
             let first = self.scope.directories().into_iter().next().unwrap_or_default();
@@ -203,7 +203,7 @@ impl<'a> Targets<'a> {
         self.places.iter().map(directory).collect()
     }
 
-    /// The tool of all root modules that were opened, if there is one.
+    /// The tool that all opened root modules share, if any.
     pub fn dialect(&self) -> Option<Dialect> {
         if let Some(Place::Named(first)) = self.places.first() {
             let same = |place: &Place| matches!(place, Place::Named(settings) if settings.dialect == first.dialect);
@@ -228,7 +228,7 @@ impl<'a> Targets<'a> {
         Outcome { many: self.many(), dialect: self.dialect(), ..Outcome::of_roots(command, roots) }
     }
 
-    /// True if results stand next to each other, even if there is only one.
+    /// True if the report lists root modules, even if there is only one.
     pub fn many(&self) -> bool {
         self.found || self.scope.many()
     }
@@ -246,7 +246,7 @@ fn none_below(start: &Path, unlocked: Unlocked) -> Error {
     Error::new(ErrorKind::NotFound, message).hint(hint)
 }
 
-/// A directory below another, or the other itself, without the slash that an empty way would leave behind it.
+/// Joins a directory and a relative path, without the trailing slash that an empty path would leave.
 fn at(prefix: &Path, way: &Path) -> PathBuf {
     prefix.join(way).components().collect()
 }

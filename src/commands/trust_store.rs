@@ -1,4 +1,4 @@
-//! The trust file of one working tree during a run: read before anything is judged, written before any lock file.
+//! The trust file of one working tree during a run: read before judging, written before any lock file.
 
 use std::path::Path;
 
@@ -24,13 +24,13 @@ pub struct TrustStore {
 }
 
 impl TrustStore {
-    /// Reads the trust file; one that is not there remembers no signer.
+    /// Reads the trust file; a missing one has no signers.
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
         let text = trust_file::read(&place.path, &place.shown)?;
         Self::decoded(text, place)
     }
 
-    /// What a trust file remembers that is not at its place now, by its bytes.
+    /// Parses the bytes of a trust file that is not the one at `place`.
     pub fn of_text(bytes: Option<&[u8]>, place: &TrustPlace) -> Result<Self, Error> {
         let not_text = |_| {
             let message = format!("cannot read {}: it is not UTF-8 text", shown(&place.shown));
@@ -40,8 +40,8 @@ impl TrustStore {
         Self::decoded(text, place)
     }
 
-    /// The error that a file that was named is not there: without its signers a gate would be weaker than whoever named it
-    /// thinks. `at` says where it was looked for.
+    /// The error for a missing trust file that the user named: without its signers the gate would be weaker than
+    /// intended. `at` says where it was looked up.
     pub fn absent(named: &Path, at: &str) -> Error {
         let message = format!("there is no trust file {}{at}", shown(named));
         let hint = format!("`tflock trust init --trust-file {}` writes one", shell_word(&shown(named)));
@@ -72,7 +72,7 @@ impl TrustStore {
         &self.file
     }
 
-    /// Takes in what was learned; gives what is new of it.
+    /// Applies updates; returns the new ones.
     pub fn learn(&mut self, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
         let mut pins = self.file.pins.clone();
         let mut new = Vec::new();
@@ -86,10 +86,9 @@ impl TrustStore {
         Ok(new)
     }
 
-    /// Writes the trust file if anything was learned; true if its bytes changed.
-    ///
-    /// What another run wrote meanwhile stays: the updates are applied to what is there now. `named` tells what the keys
-    /// that were listed with a release say of themselves.
+    /// Writes the trust file if it has updates; true if its bytes changed. Changes by other runs are kept, since the
+    /// updates are applied to the current file. `named` returns the user IDs of the keys that a registry listed with a
+    /// release.
     pub fn commit(&mut self, named: KeysOfRelease<'_>) -> Result<bool, Error> {
         if self.updates.is_empty() {
             return Ok(false);
@@ -106,8 +105,8 @@ impl TrustStore {
         self.change(&keys, |pins| updates.iter().try_for_each(|update| update.apply(pins).map(|_| ())))
     }
 
-    /// Changes what is remembered and writes it; true if the bytes of the file changed. What keys say of themselves is
-    /// above the block that begins to accept them, for whoever reviews the change.
+    /// Changes the trust file and writes it; true if its bytes changed. A comment with the user IDs of new keys, for
+    /// the reviewer, is put above their block.
     pub fn change(
         &mut self,
         names: &Identities,
@@ -131,7 +130,7 @@ impl TrustStore {
         Ok(written)
     }
 
-    /// Adds comments about the keys that are accepted from now on.
+    /// Adds comments about newly accepted keys.
     fn introduce(&mut self, before: &Pins, names: &Identities) {
         for (pattern, pin) in &self.file.pins.providers {
             let known = before.providers.get(pattern);
@@ -148,7 +147,7 @@ impl TrustStore {
     }
 }
 
-/// What the keys that were listed with a release say of themselves.
+/// Returns the user IDs of the keys that a registry listed with a release.
 pub type KeysOfRelease<'a> = &'a dyn Fn(&ProviderAddr, &Version) -> Identities;
 
 fn header() -> Vec<String> {

@@ -107,7 +107,7 @@ impl FromStr for Limit {
 }
 
 impl Limit {
-    /// The last moment that is not too new. A day counts whole, in UTC.
+    /// The latest signing time that is allowed. A day ends at midnight UTC.
     fn moment(self, now: SystemTime) -> SystemTime {
         match self {
             Limit::Age(age) => now.checked_sub(age.duration()),
@@ -121,7 +121,6 @@ impl Limit {
 }
 
 impl UpgradeArgs {
-    /// What was requested.
     fn options(&self, now: SystemTime) -> LockOptions {
         let selection = plan::Upgrade {
             precise: self.precise.clone(),
@@ -166,7 +165,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
     let targets = Targets::of(&services.scope, below.recursive, Unlocked::Told)?;
     let mut newest: BTreeMap<PathBuf, Result<Arc<Offered>, Error>> = BTreeMap::new();
     if *bump && selection.precise.is_none() {
-        // Notes are told when it is locked.
+        // Locking reports the notes.
         let (roots, _) = of_roots(&targets, &options, services, false);
         let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
         newest = targets.paths.iter().cloned().zip(offered).collect();

@@ -1,4 +1,4 @@
-//! The part of `verify` and `diff` that asks registries: from locked entries to what is known of their releases.
+//! The queries of `verify` and `diff`: from locked entries to the facts about their releases.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,7 +15,7 @@ use crate::query::run::Session;
 use crate::release::{ReleaseKey, Releases};
 use crate::settings::H1Rule;
 
-/// What is to be asked about the locked releases of some root modules.
+/// The queries about the locked releases of some root modules.
 pub fn questions<'r>(roots: impl Iterator<Item = &'r Root>, depth: Depth) -> Questions {
     let mut questions = Questions::new(depth, false);
     for root in roots {
@@ -34,13 +34,12 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// No questions yet. `link` says whether it is worth a question where publishers tell about their releases.
+    /// No queries yet. With `link`, also queries whether the publisher links to a release.
     pub fn new(depth: Depth, link: bool) -> Self {
         Self { depth, link, queries: BTreeMap::new() }
     }
 
-    /// Adds the entries of one root module, with the platforms that are likely to be recorded. Hosts that its settings forbid
-    /// are not asked.
+    /// Adds the entries of one root module, with platforms that are likely to be recorded. Skips hosts that its settings forbid.
     pub fn add(&mut self, run: &RunSettings, lock: &LockFile, platforms: &[Platform]) {
         let rules = RuleBook::new(run, &LockOptions::default());
         for (addr, entry) in lock.iter().filter(|(addr, entry)| !rules.forbids(addr, &entry.version)) {
@@ -61,8 +60,8 @@ impl Questions {
         }
     }
 
-    /// Adds the `h1:` that a change removed from entries of the same version: what no package has may be removed, and
-    /// without looking at the packages no one knows which that is.
+    /// Adds the `h1:` hashes that a change removed from entries of the same version: removing a hash is fine if no
+    /// package has it, which only the packages show.
     fn add_gone(&mut self, root: &Root) {
         let Some((_, before)) = root.base() else { return };
         for (addr, entry) in root.lock().iter() {
@@ -74,7 +73,7 @@ impl Questions {
         }
     }
 
-    /// The answers; no request is sent if there is no question.
+    /// The answers; sends no request without queries.
     pub fn ask(self, session: &Session) -> Result<Releases, Error> {
         if self.queries.is_empty() {
             return Ok(Releases::new());

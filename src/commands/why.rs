@@ -1,4 +1,4 @@
-//! `why`: which module, file and line asks for a provider, and with which constraint.
+//! `why`: shows which module, file and line requires a provider, and with which constraint.
 
 use std::collections::BTreeMap;
 
@@ -55,12 +55,11 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     });
     outcome.notes = notes;
     outcome.graph = args.graph;
-    // Of a root module that cannot be read nothing is known, and where a module is missing it may be the one that
-    // requires a provider.
+    // An unreadable root module or a missing module may require the provider.
     let all_read = outcome.roots.iter().all(|root| root.body.is_ok());
     let missing = Error::all(unknown).or_else(|| if all_read { named.missing(not_required) } else { None });
     if *recursive && !providers.is_empty() {
-        // Who does not ask for them is not in the answer.
+        // Root modules that do not require the named providers are left out.
         outcome.roots.retain(|root| !matches!(&root.body, Ok(Body::Requirements(found)) if found.is_empty()));
     }
     Ok(outcome.but(missing))
@@ -71,9 +70,8 @@ fn not_required(text: &str) -> Error {
         .hint("run `tflock why` for all that are, `tflock list` for all that are locked")
 }
 
-/// The required providers, all of them or only some, with the version that the lock file selects.
-///
-/// In the order of the lock file. Of the providers asked for, those that are not required are not in the answer.
+/// The required providers, or those of `only`, with the locked version, in the order of the lock file. Named providers
+/// that are not required are left out.
 fn required(requirements: &Requirements, lock: Option<&LockFile>, only: &[ProviderAddr]) -> Vec<Required> {
     requirements
         .iter()
@@ -87,7 +85,7 @@ fn required(requirements: &Requirements, lock: Option<&LockFile>, only: &[Provid
         .collect()
 }
 
-/// What users should know of the configuration next to the answer.
+/// Notes about the configuration.
 fn remarks(root: &RootModule) -> Vec<String> {
     let warnings = root.tree.iter().flat_map(|tree| tree.warnings.iter().map(ToString::to_string));
     let none = root.tree.is_none().then(|| {
@@ -97,13 +95,13 @@ fn remarks(root: &RootModule) -> Vec<String> {
     warnings.chain(none).collect()
 }
 
-/// Who requires which provider; none where there is no configuration.
+/// The requirements for each provider; empty without configuration.
 fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> {
     let names = root.names();
     let only: Vec<ProviderAddr> = providers.iter().map(|text| names.resolve(text)).collect::<Result<_, _>>()?;
     let mut found =
         root.requirements().map(|requirements| required(requirements, root.entries(), &only)).unwrap_or_default();
-    // As all files in reports relative to the working tree, which outside of git is the root module.
+    // Relative to the working tree, as all files in reports; outside of git to the root module.
     let path = worktree::place(&root.settings.root).unwrap_or_default();
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
         origin.file = file_from(&path, &origin.file);
@@ -118,7 +116,7 @@ fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> 
     Ok(Body::Requirements(found))
 }
 
-/// Module calls by their path of names, each with its source and version.
+/// Module calls by their dotted path, each with its source and version.
 type Calls = BTreeMap<String, (String, Option<String>)>;
 
 fn calls(tree: &Tree) -> Calls {
@@ -134,7 +132,7 @@ fn calls(tree: &Tree) -> Calls {
     remote.chain(local).collect()
 }
 
-/// The calls that lead from the root module to a module.
+/// The calls from the root module to a module.
 fn way(module: &str, calls: &Calls) -> Vec<CallOnPath> {
     let ends = module.match_indices('.').map(|(at, _)| at).chain([module.len()]);
     let call = |end: usize| {

@@ -1,8 +1,6 @@
-//! What else recorded the releases of a lock file: its own history in git, and the index.
-//!
-//! Git decides where it knows an entry of the version. The index is a witness only where a lock file was written by what
-//! it holds, and by nothing else under that version: that a release was seen proves nothing, since the gate itself
-//! leaves in the index what it sees.
+//! Other records of the releases in a lock file: its own history in git, and the index. An entry in git for the same
+//! version decides. The index proves a release only if a lock file was written from it, and from nothing else, under
+//! that version: that tflock has seen a release proves nothing, since `verify` also records what it sees.
 
 use std::path::Path;
 
@@ -19,12 +17,12 @@ use crate::release::Release;
 use crate::release::altered::{self, Witness};
 use crate::workspace::git_in;
 
-/// Hashes of a release that are looked for in the history, each by one call of git.
+/// How many hashes of a release to look up in the history; each is one call of git.
 const LOOKED_FOR: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Witnesses<'a> {
-    /// The directory of the lock file, to be opened.
+    /// The directory of the lock file.
     pub(super) root: &'a Path,
     pub(super) dialect: Dialect,
     pub(super) lock: &'a LockFile,
@@ -32,7 +30,7 @@ pub(super) struct Witnesses<'a> {
 }
 
 impl Witnesses<'_> {
-    /// The witnesses of a release on offer, the surest first; none for a provider without an entry.
+    /// The witnesses of a served release, most reliable first; empty for a provider without an entry.
     pub(super) fn of(&self, release: &Release) -> Vec<Witness> {
         let Some(entry) = self.lock.get(&release.address) else { return Vec::new() };
         let (mut found, is_known) = self.history(entry, release).unwrap_or_default();
@@ -45,7 +43,7 @@ impl Witnesses<'_> {
         found
     }
 
-    /// What a revision recorded, by the name for users and that for git.
+    /// The entry in a revision; `named` is its name for users and for git.
     pub(super) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
         let (place, revision) = named;
         let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
@@ -53,14 +51,14 @@ impl Witnesses<'_> {
         let now = self.lock.get(addr).map(|entry| &entry.version).filter(|now| **now != version);
         let remedy = match now {
             None => restore,
-            // The version alone was meant to be another one.
+            // Only the version was to change.
             Some(now) => format!("{restore} If {now} is wanted: `tflock upgrade --precise {now} {addr}` after that."),
         };
         Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy: Some(remedy) })
     }
 
-    /// What commits recorded: what HEAD has of the provider, and what they had under the version of the entry; next to it,
-    /// whether git knows an entry of that version.
+    /// The entry of HEAD, and the entries of other commits for the same version. The flag is true if git has an entry
+    /// of that version.
     fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<Witness>, bool)> {
         let git = Git::open(self.root).ok()?;
         let path = git.directory().join(lockfile::FILE_NAME);
@@ -86,7 +84,7 @@ impl Witnesses<'_> {
         Some((witnesses.collect(), is_known))
     }
 
-    /// The command that takes an entry back from a revision: with the whole file where nothing else differs.
+    /// The command that restores an entry from a revision: the whole file if nothing else differs.
     fn restore(&self, addr: &ProviderAddr, before: &LockFile, revision: &str) -> String {
         let others = |lock: &LockFile| {
             let mut others = lock.clone();
@@ -113,7 +111,7 @@ impl Witnesses<'_> {
         Some(Witness { version, recorded, place: "the index".to_owned(), remedy: Some(delete(&release.address)) })
     }
 
-    /// What the index knows of other versions: to which of them a hash belongs does not depend on who saw it.
+    /// Other versions in the index that own a hash: hashes prove this, no matter which run recorded them.
     fn index_of_others(&self, release: &Release) -> Vec<Witness> {
         let addr = &release.address;
         let versions = self.cache.versions_of(addr).into_iter().filter(|version| *version != release.version);
@@ -128,7 +126,7 @@ impl Witnesses<'_> {
     }
 }
 
-/// What to do where nothing has the entry as it was.
+/// The next step if no revision has the entry unchanged.
 fn delete(addr: &ProviderAddr) -> String {
     format!("Delete the `hashes` of the entry, then run `tflock lock {addr}`.")
 }

@@ -1,7 +1,5 @@
-//! Whether a mirror is whole, unchanged, and has what lock files require. No request is sent.
-//!
-//! The copies of signed documents that stand in the mirror take the place of a registry's answers, so that lock files
-//! are judged by them as `verify --offline` judges them by the cache.
+//! Checks without requests whether a mirror is complete, unchanged, and has the packages that lock files require. The
+//! signed documents in the mirror replace the registry's answers, as the cache does for `verify --offline`.
 
 use std::time::SystemTime;
 
@@ -42,7 +40,7 @@ pub(super) fn check(
         Checked { args, contents: &contents, root: &root, known: &known }.finish(outcome)
     });
     let mut checked: Vec<RootOutcome> = checked.collect();
-    // What is wrong with the mirror itself is reported once.
+    // Problems of the mirror itself are reported once.
     if let Some(first) = checked.first_mut() {
         first.findings.extend(contents.findings(now));
     }
@@ -67,7 +65,7 @@ impl Checked<'_> {
             match self.contents.hashes.get(&key) {
                 Some(Ok(hashes)) => findings.extend(self.package(&key, hashes, &mut report)),
                 None if self.is_missed(&key, need) => findings.push(lacks(&key, "the mirror has no package of")),
-                // That it cannot be read is reported once, for the whole mirror.
+                // An unreadable package is reported once, for the whole mirror.
                 None | Some(Err(_)) => {}
             }
         }
@@ -75,13 +73,13 @@ impl Checked<'_> {
         RootOutcome { body: Ok(Body::Mirror(report)), ..outcome }
     }
 
-    /// The locked release of a package, as the signed documents in the mirror tell it.
+    /// The locked release of a package, by the signed documents in the mirror.
     fn release(&self, key: &PackageKey) -> Option<&Release> {
         let known = self.known.get(&(key.address.clone(), key.version.clone()))?;
         known.release().map(AsRef::as_ref)
     }
 
-    /// A package that is there: does it belong there, and can it be found over the network?
+    /// Checks that an existing package belongs in the mirror, and that clients find it over the network.
     fn package(&self, key: &PackageKey, hashes: &ArchiveHashes, report: &mut MirrorReport) -> Vec<Finding> {
         let mut findings = Vec::new();
         let contents = self.contents.releases.get(&(key.address.clone(), key.version.clone()));
@@ -89,7 +87,7 @@ impl Checked<'_> {
         if !listed.is_some_and(|listed| listed.contains_key(&key.platform)) {
             findings.push(lacks(key, "index.json and the document of the version do not name the package of"));
         }
-        // Another mirror may have had no copies of what was signed.
+        // A mirror as the source may have had no signed documents to copy.
         let is_signed = self.root.settings().source().choice == SourceChoice::Origin;
         if is_signed && contents.is_none_or(|contents| contents.sums.is_none()) {
             findings.push(lacks(key, "there is no SHA256SUMS next to the package of"));
@@ -111,7 +109,7 @@ impl Checked<'_> {
         findings
     }
 
-    /// True if a package that is not there should be.
+    /// True if a missing package is required.
     fn is_missed(&self, key: &PackageKey, need: Need) -> bool {
         match need {
             Need::Named => true,

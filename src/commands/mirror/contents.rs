@@ -1,4 +1,4 @@
-//! A mirror as it is on disk: what is in it, and what is wrong with it, whatever lock files say.
+//! Reads a mirror from disk, and checks it without regard to lock files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,10 @@ use crate::release::naming;
 use crate::trust::openpgp;
 use crate::version::Version;
 
-/// All that a mirror holds, read and hashed.
 pub(super) struct Contents {
     base: PathBuf,
     pub(super) releases: BTreeMap<(ProviderAddr, Version), ReleaseContents>,
-    /// The hashes of each package, or why it has none.
+    /// The hashes of each package, or why it cannot be hashed.
     pub(super) hashes: BTreeMap<PackageKey, Result<ArchiveHashes, String>>,
 }
 
@@ -45,7 +44,7 @@ impl Contents {
         Ok(Self { base: base.to_owned(), releases: found, hashes })
     }
 
-    /// Puts the copies of signed documents, and what was computed of packages, where an earlier run would have left them.
+    /// Records the signed documents and computed hashes in the cache, as a run with a registry would.
     pub(super) fn remember(&self, memory: &Cache) {
         for hashes in self.hashes.values().flatten() {
             if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
@@ -75,7 +74,7 @@ impl Contents {
         }
     }
 
-    /// What is wrong with the mirror itself.
+    /// The problems of the mirror itself.
     pub(super) fn findings(&self, now: SystemTime) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (key, hashes) in &self.hashes {
@@ -89,7 +88,7 @@ impl Contents {
                 let message = format!("the index names {addr} {version}, but there is no document of that version");
                 let finding = self.found(Rule::MirrorIncomplete, message, addr, "index.json");
                 findings.push(if release.archives.is_empty() {
-                    // No run writes the document of a version of which there is nothing.
+                    // `tflock mirror` does not write an index entry for a version without documents and packages.
                     finding.remedied_by(&format!("Remove {version} from index.json: nothing else of it is there."))
                 } else {
                     finding
@@ -116,7 +115,7 @@ impl Contents {
         Finding::new(rule, message).about(addr).in_file(directory_in(&self.base, addr).join(file))
     }
 
-    /// What the document of a version says of a package, where that is not so.
+    /// The finding for a package that differs from the document of its version.
     fn against_document(&self, key: &PackageKey, listed: &ListedArchive) -> Option<Finding> {
         let PackageKey { address, version, platform } = key;
         let file = listed.url.strip_prefix("./").unwrap_or(&listed.url);
@@ -147,7 +146,7 @@ impl Contents {
         Some(self.found(Rule::MirrorAltered, message, address, &own))
     }
 
-    /// Where the copy of the signed list, its signature, the keys and the packages do not belong together.
+    /// The findings where the copied checksums, signature, keys and packages do not match.
     fn against_sums(
         &self,
         addr: &ProviderAddr,
@@ -185,7 +184,7 @@ fn archives<'a>(
     })
 }
 
-/// True if a URL is the name of a file and nothing else: no server, no way up or down, nothing that a server would decode.
+/// True if a URL is only a file name: no host, no path, no characters that need decoding.
 fn is_plain_name(url: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+~".contains(&byte);
     !url.is_empty() && !url.starts_with('.') && url.bytes().all(is_plain)
@@ -195,7 +194,7 @@ pub(super) fn has(hashes: &ArchiveHashes, hash: &PackageHash) -> bool {
     *hash == PackageHash::zh(hashes.zh) || *hash == hashes.h1 || hashes.archive_form.as_ref() == Some(hash)
 }
 
-/// What is wrong with the signature over the copy of the signed list, if the registry listed keys.
+/// The problem of the signature over the copied checksums, if the registry listed keys.
 fn unsigned(addr: &ProviderAddr, version: &Version, release: &ReleaseContents, now: SystemTime) -> Option<String> {
     let (sums, signature) = (release.sums.as_ref()?, release.signature.as_deref().unwrap_or_default());
     let keys: Vec<&str> = release.keys.iter().map(String::as_str).collect();

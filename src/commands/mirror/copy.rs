@@ -1,4 +1,4 @@
-//! From lock files to a directory with their packages.
+//! Copies the packages of lock files into a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,14 +29,14 @@ struct Judged {
     wanted: Vec<(PackageKey, Need)>,
 }
 
-/// A root module that was judged, or the result of one that has nothing to judge.
+/// A root module after its judgement, or the outcome of an unreadable one.
 #[expect(clippy::large_enum_variant, reason = "there is one for each root module")]
 enum Begun {
     Judged(Judged),
     Unread(RootOutcome),
 }
 
-/// The packages that were requested, by package.
+/// The results by package.
 type Answers = BTreeMap<PackageKey, CopyAnswer>;
 
 pub(super) fn copy(
@@ -93,7 +93,7 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    /// The packages of root modules that have the same sources; one result for each, in their order.
+    /// Copies the packages of root modules with the same sources; returns one outcome for each, in their order.
     fn of_group(
         self,
         roots: Roots,
@@ -120,7 +120,7 @@ impl Copying<'_> {
         Ok((finished.collect(), notes))
     }
 
-    /// What is wrong with root modules, and which packages they want.
+    /// Judges root modules, and selects the packages to copy.
     fn judged(self, roots: Roots, known: &Releases) -> (Vec<Begun>, Vec<String>) {
         let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
         let (outcomes, notes) = judged(roots, known, self.cache, VerifyOptions::default());
@@ -131,7 +131,7 @@ impl Copying<'_> {
             of_releases(&mut outcome, &root);
             let failed = unanswered(&root, known);
             let mut wanted = wanted(self.args, &root, known, &outcome.findings);
-            // What could not be asked about has been told.
+            // Releases without an answer have been reported.
             wanted.retain(|(key, _)| {
                 known.get(&(key.address.clone(), key.version.clone())).is_some_and(|known| known.release().is_some())
             });
@@ -140,7 +140,7 @@ impl Copying<'_> {
         (begun.collect(), notes)
     }
 
-    /// What is to be copied: each package once, held to what all lock files record of its release.
+    /// The packages to copy, each once, checked against the hashes of all lock files that record its release.
     fn orders(self, begun: &mut [Begun], rules: &BTreeMap<ReleaseKey, Rules>) -> BTreeMap<PackageKey, CopyOrder> {
         let mut orders: BTreeMap<PackageKey, CopyOrder> = BTreeMap::new();
         for begun in begun {
@@ -208,7 +208,7 @@ struct Done<'a> {
 }
 
 impl Judged {
-    /// The result. Of a package that several root modules want, the first tells what was done.
+    /// The outcome. If several root modules need a package, the first one reports it.
     fn finish(self, done: &Done<'_>, told: &mut BTreeSet<PackageKey>) -> RootOutcome {
         let Done { args, answers, unwritten } = done;
         let mut report = args.report();

@@ -1,6 +1,5 @@
-//! `mirror`: the locked packages in one directory, which is a filesystem mirror and a network mirror.
-//!
-//! Lock files are judged as `verify` judges them; what is refused there is not copied. Nothing is learned.
+//! `mirror`: copies the locked packages into a directory that is both a filesystem mirror and a network mirror. Lock
+//! files are judged as `verify` judges them, and refused packages are not copied. The trust file does not change.
 
 mod check;
 mod contents;
@@ -75,7 +74,7 @@ impl MirrorArgs {
     }
 }
 
-/// Findings at the entries of a lock file that they are about.
+/// Places findings at the entries of the lock file.
 pub(super) fn placed(root: &Root, findings: Vec<Finding>) -> Vec<Finding> {
     let block = |finding: &Finding| Some(root.spans()?.entries.get(finding.address.as_ref()?)?.block);
     let at = |finding: Finding| match block(&finding) {
@@ -85,7 +84,7 @@ pub(super) fn placed(root: &Root, findings: Vec<Finding>) -> Vec<Finding> {
     root.placed(findings.into_iter().map(at).collect())
 }
 
-/// A root module whose lock file could not be read, as it was judged.
+/// The outcome of a root module whose lock file could not be read.
 fn unread(outcome: RootOutcome, args: &MirrorArgs) -> RootOutcome {
     match outcome.body {
         Err(_) => outcome,

@@ -1,4 +1,4 @@
-//! Which packages a root module wants in a mirror.
+//! Selects the packages of a root module for a mirror.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,18 @@ use crate::query::PackageKey;
 use crate::query::question::{Depth, Query};
 use crate::release::{ReleaseKey, Releases};
 
-/// How much a package is wanted.
+/// How strongly a package is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
     Named,
-    /// The settings call its platform optional for the provider.
+    /// The settings make its platform optional for the provider.
     Optional,
-    /// Its platform is one that entries are locked for, or that of this machine.
+    /// Its platform is this machine's, or known from the hashes of entries.
     Likely,
 }
 
-/// What is to be asked about the locked releases of all root modules. Nothing is downloaded to judge: the packages that are wanted
-/// are hashed when they come.
+/// The queries about the locked releases of all root modules. Judging downloads no package; the required ones are
+/// hashed when they are copied.
 pub(super) fn queries<'a>(roots: impl Iterator<Item = &'a Root>, args: &MirrorArgs) -> BTreeMap<ReleaseKey, Query> {
     let mut questions = Questions::new(Depth::DOCUMENTS, false);
     for root in roots {
@@ -34,14 +34,13 @@ pub(super) fn queries<'a>(roots: impl Iterator<Item = &'a Root>, args: &MirrorAr
     questions.queries
 }
 
-/// The platforms that someone named: by flag, else in the settings.
+/// The platforms named by flags, else by the settings.
 fn named<'a>(args: &'a MirrorArgs, root: &'a Root) -> Option<&'a [Platform]> {
     let flags = Some(&args.platforms[..]).filter(|platforms| !platforms.is_empty());
     flags.or(root.settings().settings.platforms.as_deref())
 }
 
-/// The platforms that a root module wants packages for: those that were named, else those that its recorded `h1:` are
-/// known to be for, and that of this machine.
+/// The platforms to copy: the named ones, else this machine's and those that the recorded `h1:` hashes are known to be for.
 fn platforms(args: &MirrorArgs, root: &Root, known: &Releases) -> (BTreeSet<Platform>, Need) {
     if let Some(named) = named(args, root) {
         return (named.iter().cloned().collect(), Need::Named);
@@ -54,7 +53,7 @@ fn platforms(args: &MirrorArgs, root: &Root, known: &Releases) -> (BTreeSet<Plat
     (attributed.chain([Platform::host()]).collect(), Need::Likely)
 }
 
-/// The packages of the entries that nothing speaks against, with how much each is wanted.
+/// The packages of entries without findings against them, each with its need.
 pub(super) fn wanted(
     args: &MirrorArgs,
     root: &Root,
@@ -77,8 +76,7 @@ pub(super) fn wanted(
     root.lock().iter().filter(|(addr, _)| !refused(addr)).flat_map(of_entry).collect()
 }
 
-/// What of the judgment is about releases. What the configuration requires is the business of `verify`, unless there is
-/// no lock file that could be read.
+/// Keeps only findings about releases. `verify` checks the requirements; other findings stay only if no lock file could be read.
 pub(super) fn of_releases(outcome: &mut RootOutcome, root: &Root) {
     if root.spans().is_some() {
         outcome.findings.retain(|finding| finding.rule.class() != Class::Other);

@@ -1,4 +1,4 @@
-//! `trust init`: who signed what is locked, asked once for all root modules.
+//! `trust init`: looks up the signers of locked releases, once for all root modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -30,12 +30,12 @@ use crate::trust::words::refused as refused_signer;
 use crate::version::Version;
 use crate::workspace::refused;
 
-/// A release, as the sources of a group of root modules are asked about it: by the number of the group.
+/// A release and the number of the group whose sources answer about it.
 type Asking = (usize, ReleaseKey);
 
 type Recorded<'a> = BTreeMap<Asking, Vec<Recording<'a>>>;
 
-/// What is recorded in one working tree, with what its settings forbid to ask about.
+/// The records of one working tree, with the findings of settings that forbid queries.
 #[derive(Default)]
 struct Tree<'a> {
     recorded: Recorded<'a>,
@@ -50,18 +50,16 @@ struct Recording<'a> {
 
 type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 
-/// Asks for the signer of every locked provider and version, and remembers those of providers without a pin.
-///
-/// The signer of the newest version that is locked is accepted for any version; another signer of an older one counts
-/// for that version only. A release that is not the recorded one pins no signer. What the settings forbid asking about is
-/// not asked about.
+/// Looks up the signer of every locked version, and remembers those of providers without a pin. The signer of the
+/// newest locked version is accepted for any version, a different signer of an older one for that version only. A
+/// release that differs from the locked hashes pins no signer. Releases that the settings forbid to query are skipped.
 pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> Result<Outcome, Error> {
     let mut trees: BTreeMap<TrustPlace, Tree<'_>> = BTreeMap::new();
     let (mut asking, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
     for (number, Group { members, opened }) in groups.into_iter().enumerate() {
         let session = match opened.and_then(|session| session.ok_or_else(offline)) {
             Ok(session) => session,
-            // What is locked elsewhere is worth remembering all the same.
+            // The signers of other root modules are still worth remembering.
             Err(error) => {
                 failed += members.len();
                 unread.push(error);
@@ -109,7 +107,7 @@ fn offline() -> Error {
 }
 
 impl<'a> Tree<'a> {
-    /// Takes in what a lock file records, and what the sources of its group are to be asked about it.
+    /// Adds the entries of a lock file, and the queries about them for its group.
     fn take(&mut self, group: usize, recording: &Recording<'a>, questions: &mut BTreeMap<ReleaseKey, Query>) {
         let Recording { root, lock } = recording;
         let rules = RuleBook::new(root, &LockOptions::default());
@@ -139,7 +137,7 @@ fn read(root: &RunSettings) -> Result<LockFile, Error> {
     Ok(decoded.lock)
 }
 
-/// What is asked about one release: who signed it; nothing is downloaded.
+/// The query for the signer of a release; it downloads no package.
 fn question(version: Version, rules: Rules) -> Query {
     let explain = Explain { depth: Depth { recompute: true, ..Depth::DOCUMENTS }, ..Explain::default() };
     Query::locked(version, &[], rules, explain)
@@ -151,7 +149,7 @@ struct Asked<'a> {
     now: SystemTime,
 }
 
-/// The trust file of one working tree; a result, and next to it what could not be found out.
+/// Updates the trust file of one working tree. Returns its outcome, and outcomes with the errors.
 fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
     for (asking, recordings) in recorded {
@@ -189,7 +187,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
         if !refused {
-            // Another source may tell of another signer; then the registries' word is, which are asked first.
+            // Other sources may report a different signer; the registries are queried first, and their answer stays.
             signers.entry(key.0.clone()).or_default().entry(key.1.clone()).or_insert(signer);
         }
     }
@@ -223,7 +221,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
 }
 
 impl Recording<'_> {
-    /// What speaks against a release being the recorded one.
+    /// The finding if a release is not the recorded one.
     fn compare(&self, release: &Release, cache: &Cache) -> Option<Finding> {
         let recorded = &self.lock.get(&release.address)?.hashes;
         match continuity::judge(recorded, release) {
@@ -257,7 +255,7 @@ fn contradictions(pins: &Pins, signers: &Signers) -> Vec<Finding> {
     refused.collect()
 }
 
-/// Remembers who signed the newest version, and others for the versions that they signed.
+/// Pins the signer of the newest version, and other signers for the versions that they signed.
 fn pin(pins: &mut Pins, addr: &ProviderAddr, versions: &BTreeMap<Version, Signer>) {
     let Some((_, current)) = versions.last_key_value() else { return };
     let pin = pins.exact(addr);

@@ -1,4 +1,4 @@
-//! `trust`: what users tell about signers, and what they are shown.
+//! `trust`: shows and changes the remembered signers.
 
 mod init;
 mod run;
@@ -144,7 +144,7 @@ impl TrustCommand {
     }
 }
 
-/// Does one action on the trust file of a root module's working tree. `cache` has the keys that registries listed.
+/// Applies one action to the trust file of a working tree. `cache` has the keys that registries listed.
 pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Result<Outcome, Error> {
     let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
@@ -210,13 +210,13 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
     Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })
 }
 
-/// What a text names: a pattern or an address, the local name that the root module gives a provider, or a type that only
-/// one provider of the root module, of the trust file or of the lock files next to it has.
+/// Resolves a text: a pattern or an address, a local name of the root module, or a type that only one provider of the
+/// root module, the trust file or its lock files has.
 fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern, Error> {
     if text.contains('/') || text.contains('*') {
         return pattern(text, settings.dialect);
     }
-    // What cannot be read gives no names; the address is one all the same.
+    // An unreadable root module gives no local names, but an address needs none.
     let module =
         RootModule::open(settings).and_then(|mut module| module.read_configuration(Reading::LENIENT).map(|()| module));
     if let Some(addr) =
@@ -270,13 +270,13 @@ fn namesakes(pattern: &AddrPattern, pins: &Pins) -> Vec<AddrPattern> {
     pins.providers.keys().filter(|known| *known != pattern && last(known) == last(pattern)).cloned().collect()
 }
 
-/// The remembered patterns that one which is not remembered was probably meant to be.
+/// The remembered patterns that resemble one that is not remembered.
 fn near(pattern: &AddrPattern, pins: &Pins) -> Vec<String> {
     let known: Vec<String> = pins.providers.keys().map(ToString::to_string).collect();
     suggest(&pattern.to_string(), known.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// An address as configuration has it, or a pattern of two or three parts.
+/// Parses an address as in configuration, or a pattern of two or three parts.
 fn pattern(text: &str, dialect: Dialect) -> Result<AddrPattern, Error> {
     let full = if text.contains('*') {
         AddrPattern::parse(text, dialect).map(|pattern| pattern.to_string()).map_err(|problem| problem.to_string())
@@ -298,12 +298,12 @@ fn rotate(
     to: &Signer,
     (versions, reason): (&BTreeSet<Version>, Option<&str>),
 ) -> Result<(), Error> {
-    // What only a wider pattern covers gets a pin of its own that begins with what the wider one says.
+    // A provider that only a wider pattern covers gets its own pin, which starts as a copy.
     let Some(mut pin) = pins.counting(pattern).cloned() else {
         let message = format!("no signer of {pattern} is remembered, so there is nothing to rotate");
         let error = Error::new(ErrorKind::Usage, message);
         let near = near(pattern, pins);
-        // Whoever meant another name must not be sent to trust this one.
+        // A misspelt name must not lead to a command that trusts it.
         return Err(if near.is_empty() {
             error.hint(format!("to accept a signer for the first time: `tflock trust add {pattern} {to}`"))
         } else {
@@ -315,7 +315,7 @@ fn rotate(
     Ok(())
 }
 
-/// A note on a key that no registry listed as a primary key so far: it may be a typing error, or a subkey.
+/// Notes that no registry has listed a key as a primary key: it may be a typing error or a subkey.
 fn unlisted(pattern: &AddrPattern, signer: &Signer, listed: &Identities) -> Option<String> {
     let key = signer.key().filter(|key| !listed.contains_key(key))?;
     Some(format!(
@@ -341,8 +341,8 @@ fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
     Err(error.hint("to forget a signer, name its provider; `tflock trust list` shows what is remembered"))
 }
 
-/// The versions in all lock files below a directory of the providers whose pin is that of a pattern, or would be: those with
-/// a pin of their own are not concerned.
+/// The locked versions below a directory of the providers that the pin of a pattern applies to. Providers with their
+/// own pin are excluded.
 fn locked_versions(
     top: &Path,
     pattern: &AddrPattern,
@@ -362,7 +362,7 @@ fn locked_versions(
     Ok(versions)
 }
 
-/// All lock files below a directory but those that cannot be read.
+/// All readable lock files below a directory.
 fn locks_below(top: &Path, mut unread: impl FnMut(&Path)) -> Result<Vec<LockFile>, Error> {
     let mut locks = Vec::new();
     for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {

@@ -1,4 +1,4 @@
-//! The command: one action on the trust file, or registries are asked for all signers.
+//! Runs `trust`: one action on the trust file, or queries for all signers.
 
 use std::sync::Arc;
 

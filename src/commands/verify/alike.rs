@@ -1,10 +1,10 @@
-//! Root modules of which the same is to be said: those with equal files under equal rules are judged once.
+//! Finds root modules with equal files and rules, which are judged once.
 
 use std::collections::HashMap;
 
 use super::{Root, Roots};
 
-/// For each root module the number of the first one that is like it: its own where there is none before it.
+/// For each root module the number of the first one that equals it, possibly its own.
 pub(super) fn firsts(roots: &Roots) -> Vec<usize> {
     let opened = |at: usize| roots[at].1.as_ref().ok();
     let mut known: HashMap<[usize; 2], Vec<usize>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Tracked names that other systems read as another name.
+//! Finds tracked names that other systems treat as another name.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::path::worktree;
 use crate::settings::Settings;
 use crate::verify::of_tree;
 
-/// The findings about paths that git tracks in one working tree.
+/// The findings about tracked paths of one working tree.
 pub(super) fn findings<'a>(tracked: impl Iterator<Item = &'a str> + Clone) -> Vec<Finding> {
     let found = ambiguous_names(tracked, is_read).into_iter();
     let finding = |path: &str, read_as: &str| {

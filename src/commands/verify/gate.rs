@@ -1,4 +1,4 @@
-//! The gate as a whole: which root modules, what is believed, what is asked, and what is told.
+//! Runs `verify`: selects the root modules, the trusted settings and the queries, and builds the report.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use crate::settings::SourceChoice;
 use crate::verify::{self, Verified};
 use crate::workspace::{Exclusions, RootSource, Scope};
 
-/// How many root modules are named that were not checked.
+/// How many unchecked root modules a note names.
 const MOST_NAMED: usize = 5;
 
 #[derive(Debug, Clone)]
@@ -36,11 +36,11 @@ pub struct Request {
     pub recursive: bool,
     pub options: VerifyOptions,
     pub depth: Depth,
-    /// By what a change is judged, if it is one; without it the working tree vouches for itself.
+    /// The base of the change; without it the working tree is judged by its own settings.
     pub base: Option<AskedBase>,
 }
 
-/// What this run cannot promise of modules.
+/// A limit of the check of modules.
 const GAP: &str = "`init` re-downloads modules, and a tag may move before that: run `tflock get` first, or \
                    `tflock verify --installed` afterwards, to check what was installed";
 
@@ -56,7 +56,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     if let Some(base) = &base {
         add_gone(base, exclusions.as_ref(), &mut targets, scope);
     } else {
-        // A change may take the last root module away.
+        // The change may have removed the last root module.
         targets = targets.or_none()?;
     }
     let cache = Arc::new(services.open_cache(&targets.directories()));
@@ -104,8 +104,8 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     Ok(Outcome { notes, ..outcome })
 }
 
-/// Adds the root modules that lost their lock file, which no search finds, and what is told of others without looking: that
-/// they have no configuration, or that the search began in a repository which has its own gate.
+/// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no
+/// configuration, or that the search began in a repository with a gate of its own.
 fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<'_>, scope: &Scope) {
     let starts: BTreeSet<PathBuf> = scope.directories().iter().map(|start| worktree::absolute(start)).collect();
     let is_below = |place: &Path| place.ancestors().any(|above| starts.contains(above));
@@ -149,7 +149,7 @@ fn of_work_tree(
     Ok(verify::of_tree(findings, &base.top_settings()?, scope.environment.now))
 }
 
-/// Root modules whose files are for another tool than they are judged for, where that is denied.
+/// Root modules whose files are for another tool than they are judged for, if that is denied.
 fn of_other_tool(findings: &[Finding], roots: &Roots) -> BTreeSet<PathBuf> {
     if !findings.iter().any(|finding| finding.rule == Rule::DialectChanged && finding.level == Level::Deny) {
         return BTreeSet::new();
@@ -158,13 +158,12 @@ fn of_other_tool(findings: &[Finding], roots: &Roots) -> BTreeSet<PathBuf> {
     roots.iter().filter(|(_, root)| is_of(root)).map(|(path, _)| path.clone()).collect()
 }
 
-/// Leaves out what only follows from judging by the tool of before.
+/// Drops findings that only follow from judging by the earlier tool.
 fn leave_out_consequences(root: &mut RootOutcome) {
     root.findings.retain(|finding| ![Rule::EntryMissing, Rule::PossiblyFromState].contains(&finding.rule));
 }
 
-/// The root modules for which something changed that is read for them, with what they were before; and the results of the
-/// others.
+/// Splits root modules into those that the change affects, with their state at the base, and the outcomes of the others.
 fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcome>), Error> {
     let judged = parallel::consume(roots, parallel::cores(), |(path, root): (PathBuf, Result<Root, Error>)| {
         let is_concerned = root.as_ref().map_or(true, |root| base.concerns(root));
@@ -196,7 +195,7 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
     Ok((changed, unchanged))
 }
 
-/// Puts findings about the working tree where they are seen: with the one root module that was requested, else with the top.
+/// Adds findings about the working tree to the one requested root module, else to the top.
 fn tell(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
     if findings.is_empty() {
         return;
@@ -210,7 +209,7 @@ fn tell(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome
     roots.insert(0, RootOutcome { path: PathBuf::new(), body: Ok(body), findings });
 }
 
-/// The root modules that are not judged, since they are in repositories of their own.
+/// Names the root modules that are not judged, since they are in repositories of their own.
 fn not_judged(nested: &[PathBuf]) -> Option<String> {
     let first = nested.iter().take(MOST_NAMED).map(|path| shown(path)).collect::<Vec<_>>().join(", ");
     let more = match nested.len().saturating_sub(MOST_NAMED) {
@@ -224,9 +223,9 @@ fn not_judged(nested: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// What would make the gate weaker than whoever typed the command line thinks.
+/// Refuses options that would make the gate weaker than the user expects.
 fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
-    // With a base it is read from there.
+    // With a base, the trust file is read from there.
     let named = scope.trust_file.as_ref().filter(|named| request.base.is_none() && !named.exists());
     if let Some(named) = named {
         return Err(TrustStore::absent(named, ""));
@@ -238,10 +237,10 @@ fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a CLI configuration in the working tree that is judged: its changes would say who is asked, and with which token.
+/// Refuses a CLI configuration inside the judged working tree: the change could choose hosts and their tokens.
 fn outside(services: &Services<'_>) -> Result<(), Error> {
     let trees: Vec<PathBuf> = services.scope.directories().iter().flat_map(|start| worktree::trees(start)).collect();
-    // What cannot be read is told by who needs it.
+    // Unreadable files are reported when they are used.
     let of_tools = [Dialect::Terraform, Dialect::OpenTofu].into_iter().filter_map(|it| services.online.access(it).ok());
     let mut files = of_tools.flat_map(|access| &access.config.files);
     let Some(file) = files.find(|file| worktree::is_within(file, &trees)) else { return Ok(()) };
@@ -252,7 +251,7 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Settings, message).in_file(file).hint("move it out of the working tree"))
 }
 
-/// What was not looked at, and who vouches for the rest.
+/// Notes on what was not checked, and on which settings and trust file were used.
 fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) -> Vec<String> {
     let mut notes: Vec<String> = if offline { unchecked(outcome).into_iter().collect() } else { Vec::new() };
     notes.push(base.map_or_else(
@@ -274,7 +273,7 @@ fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) 
     notes
 }
 
-/// The root modules whose configuration cannot be read, which nothing of the change touches.
+/// Names the root modules with unreadable configuration that the change does not touch.
 fn not_checked(outcome: &Outcome) -> Vec<String> {
     let of_root = |root: &RootOutcome| match &root.body {
         Ok(Body::Verified(Verified { not_checked: Some(error), .. })) => Some(error.clone()),
@@ -295,7 +294,7 @@ fn not_checked(outcome: &Outcome) -> Vec<String> {
     notes
 }
 
-/// What to do where no trust file remembers a signer yet; nothing where one does.
+/// The next step if no trust file has signers yet.
 fn day_one(outcome: &Outcome) -> Option<String> {
     let findings = outcome.roots.iter().flat_map(|root| &root.findings);
     let unpinned = findings.filter(|finding| finding.rule == Rule::SignerNotPinned && finding.level == Level::Note);
@@ -308,7 +307,7 @@ fn day_one(outcome: &Outcome) -> Option<String> {
     Some(format!("there is no trust file, so {of} not checked: `tflock trust init` remembers them"))
 }
 
-/// Judges root modules by what their sources say of all that is locked; those of the same sources ask together.
+/// Judges root modules by the answers of their sources; root modules with the same sources share queries.
 fn asked(
     mut roots: Roots,
     cache: &Arc<Cache>,
@@ -352,7 +351,7 @@ fn locked(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
     root.lock().iter().map(|(addr, _)| addr)
 }
 
-/// What it means that a hash is proven, where the origin registries were not asked.
+/// Notes what a proven hash means if the origin registries were not queried.
 fn served(source: &RootSource) -> Option<String> {
     let place = match &source.choice {
         SourceChoice::Origin => return None,
@@ -364,7 +363,7 @@ fn served(source: &RootSource) -> Option<String> {
     ))
 }
 
-/// The line that says what was not looked at.
+/// A note on what was not checked.
 fn unchecked(outcome: &Outcome) -> Option<String> {
     let unknown = outcome.roots.iter().map(|root| match &root.body {
         Ok(Body::Verified(verified)) => verified.unknown,

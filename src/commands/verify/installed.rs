@@ -1,4 +1,4 @@
-//! What is installed next to a lock file, or would be from a directory: is it what the file records?
+//! Compares installed packages, and those that local directories offer, with the lock file.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::hash::archive::Threads;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 
-/// The findings on installed packages of locked releases, and what could not be read.
+/// The findings on installed packages of locked releases, and errors about unreadable ones.
 pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
     let (mut findings, mut errors) = (Vec::new(), Vec::new());
     let places = places(root).unwrap_or_else(|error| {
@@ -40,16 +40,16 @@ pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
     (findings, errors)
 }
 
-/// What a directory of packages holds.
+/// What a package directory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Installed,
-    /// What may be installed, for platforms that may not be wanted here.
+    /// `init` may install from it; some platforms may not be needed.
     Offered,
 }
 
-/// Where packages are: below the data directory, in the plugin cache, and in mirrors, those of the CLI configuration or
-/// else the implied ones.
+/// The package directories: the data directory, the plugin cache, and the mirrors of the CLI configuration or else the
+/// implied ones.
 fn places(root: &Root) -> Result<Vec<(PathBuf, Holds)>, Error> {
     let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(root.settings())?;
     let installed = [root.settings().data_dir().join("providers")].into_iter().chain(plugin_cache);

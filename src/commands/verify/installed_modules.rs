@@ -1,4 +1,4 @@
-//! Installed modules: are they what is locked?
+//! Compares installed modules with the module lock file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,10 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::modulelock::{LockedModule, ModuleKey};
 
-/// How many files of a module are named.
+/// How many files of a module a finding names.
 const MOST_NAMES: usize = 3;
 
-/// The findings on installed modules, all of them or only those that were read in the place of what is locked; and what
-/// could not be judged.
+/// The findings on installed modules, either all of them or only those that were read instead of the locked package, and errors.
 pub(super) fn findings(root: &Root, all: bool) -> (Vec<Finding>, Vec<Error>) {
     let (mut findings, mut errors) = (Vec::new(), Vec::new());
     let Some(modules) = root.locked_modules() else { return (findings, errors) };
@@ -31,22 +30,22 @@ pub(super) fn findings(root: &Root, all: bool) -> (Vec<Finding>, Vec<Error>) {
     (findings, errors)
 }
 
-/// The locked packages that are installed wherever they are called, each as it is locked.
+/// The locked packages whose installed copies all match the lock.
 pub(super) fn proven(modules: &LockedModules<'_>) -> BTreeSet<ModuleKey> {
     let judged = copies(modules, true, &mut Vec::new());
     let (proven, open): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(_, it)| matches!(it, Some(Ok(None))));
     let open: BTreeSet<&ModuleKey> = open.into_iter().map(|(key, _)| key).collect();
-    // What is called where it could not be read is not installed.
+    // A call that could not be read has no installed copy.
     let missing = modules.tree.missing.iter().filter_map(|module| module.request.as_ref()?.source.package());
     let missing: BTreeSet<String> = missing.collect();
     let is_proven = |key: &&ModuleKey| !open.contains(key) && !missing.contains(&key.source);
     proven.into_iter().map(|(key, _)| key).filter(is_proven).cloned().collect()
 }
 
-/// What is to be said of an installed copy, or why that is not known.
+/// The finding on an installed copy, or why it could not be judged.
 type Judgment = Result<Option<Finding>, Error>;
 
-/// The locked package of each call, and what is to be said of its installed copy; none if it is not installed.
+/// The locked package of each call, with the judgement of its installed copy; `None` if it is not installed.
 fn copies<'a>(
     modules: &LockedModules<'a>,
     all: bool,
@@ -74,15 +73,14 @@ fn copies<'a>(
     calls.into_iter().filter_map(copy).collect()
 }
 
-/// An installed copy of a package.
 struct Copy<'a> {
     call: &'a RemoteModuleCall,
     locked: (&'a ModuleKey, &'a LockedModule),
-    /// What the list of installed modules says of it.
+    /// Its record in the list of installed modules.
     record: &'a Installed,
-    /// Where it is, to be opened.
+    /// The path to open.
     at: &'a Path,
-    /// The same from the root module.
+    /// The path relative to the root module.
     shown: &'a Path,
 }
 
@@ -99,7 +97,7 @@ impl Copy<'_> {
             let version = version.unwrap_or_else(|| "no version".to_owned());
             return Ok(Some(self.finding(&format!("is installed in {version}, locked is {key}"))));
         }
-        // As it is, or with the line ends that a checkout converts.
+        // Unchanged, or with line ends converted by a checkout.
         let found = hashes(self.at).map_err(|reason| {
             let message = format!("cannot read the installed module {}: {reason}", self.call.key);
             Error::new(ErrorKind::Disk, message).in_file(self.shown)
@@ -110,7 +108,7 @@ impl Copy<'_> {
         self.compare()
     }
 
-    /// Compares file by file, where the package that is locked is there.
+    /// Compares file by file, if the locked package is in the cache.
     fn compare(&self) -> Result<Option<Finding>, Error> {
         let Some(fetched) = &self.call.fetched else { return Err(self.unknown("its package was not fetched before")) };
         let differ = crate::modules::differences(&fetched.package, self.at)?;

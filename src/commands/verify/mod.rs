@@ -1,4 +1,4 @@
-//! `verify`: the gate. What it needs to know from registries is handed in; by itself it sends no request and learns nothing.
+//! `verify`: the gate. It receives the answers of registries; it sends no request and changes no trust file.
 
 mod alike;
 mod ambiguous;
@@ -33,22 +33,19 @@ pub use gate::{Request, verify};
 pub use recall::recalled;
 pub use root::{Change, Root, tracked_packages};
 
-/// What the command was asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
-    /// Hash what is installed, too.
+    /// Also hash installed packages.
     pub installed: bool,
-    /// What cannot be known is a note and no failure.
+    /// Missing answers are notes instead of failures.
     pub tolerate_inconclusive: bool,
 }
 
-/// Root modules as reports name them, each with what was read for it or why that failed.
+/// Root modules by their shown paths, each as it was read or with the error.
 pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
 
-/// Judges each root module by what is known; what is wrong with one does not stop the others. Next to the results what
-/// users should know.
-///
-/// `cache` has the keys that explain a change of signers.
+/// Judges each root module; a failure does not stop the others. The second value has notes for users. `cache` has the
+/// keys that explain a change of signers.
 pub fn judged(
     roots: Roots,
     known: &Releases,
@@ -96,7 +93,7 @@ pub fn judged(
     (roots, notes)
 }
 
-/// Who signed the locked release that a finding is about.
+/// The signer of the locked release that a finding is about.
 fn signer<'a>(finding: &Finding, root: &Root, known: &'a Releases) -> Option<&'a Signer> {
     let addr = finding.address.as_ref()?;
     match known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))? {
@@ -105,16 +102,15 @@ fn signer<'a>(finding: &Finding, root: &Root, known: &'a Releases) -> Option<&'a
     }
 }
 
-/// What is said of a root module, before its files are named as reports name them.
+/// The result for a root module, before its file names are changed for reports.
 #[derive(Debug, Clone, Default)]
 struct Judgment {
     verified: Verified,
     findings: Vec<Finding>,
-    /// True if the same is to be said wherever these files stand.
+    /// True if the result depends on nothing but these files, wherever they are.
     of_files_alone: bool,
 }
 
-/// What root modules are judged by.
 struct Judging<'a> {
     known: &'a Releases,
     others: &'a [Arc<Release>],
@@ -123,13 +119,13 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// The release that an entry locks, if the offered one seems to be another one.
+    /// The served release of an entry, if it seems to differ from the locked one.
     fn doubtful(&self, addr: &ProviderAddr, entry: &LockEntry) -> Option<&Arc<Release>> {
         let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
         release.filter(|release| release.current && altered::is_doubtful(&entry.hashes, release))
     }
 
-    /// What else recorded a locked release, if the offered one seems to be another one.
+    /// Other records of a locked release, if the served one seems to differ.
     fn witnesses(&self, root: &Root, addr: &ProviderAddr) -> Vec<Witness> {
         let Some(entry) = root.lock().get(addr) else { return Vec::new() };
         let Some(release) = self.doubtful(addr, entry) else { return Vec::new() };
@@ -148,7 +144,7 @@ impl Judging<'_> {
 fn judge(root: &Root, by: &Judging<'_>) -> Judgment {
     let (verified, findings) = of_root(root, by);
     let findings = proposed::approvable(findings, root, by.known);
-    // Where a release is in doubt, the history of each lock file is asked.
+    // For a doubtful release the history of each lock file matters.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());
     Judgment { verified, findings, of_files_alone: !by.options.installed && !in_doubt }
 }
@@ -156,7 +152,7 @@ fn judge(root: &Root, by: &Judging<'_>) -> Judgment {
 fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let subject = root.subject();
     let Some(spans) = root.spans() else {
-        // What cannot be read is no lock file, and its hashes are none.
+        // An unreadable file is no lock file, so it has no hashes.
         return (root.unknown_tree(), judgment::of_text(root.text_findings(), &subject));
     };
     let of = |(addr, entry): (&ProviderAddr, &LockEntry)| {

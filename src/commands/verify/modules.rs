@@ -1,4 +1,4 @@
-//! Locked modules under judgment: calls and blocks, what a change did to them, and what their sources serve now.
+//! Judges locked modules: calls and blocks, their changes, and what their sources serve now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::modulelock::{self, Ambiguity, Call, FILE_NAME, ModuleKey, ModuleLock,
 use crate::verify::Unanswered;
 use crate::workspace::RunSettings;
 
-/// What the sources of locked packages serve now, or why it is not known; nothing for those that were not asked.
+/// What the sources of locked packages serve now, or the error; packages that were not queried are missing.
 pub(super) type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
 
 #[derive(Debug, Clone, Default)]
@@ -30,8 +30,8 @@ pub(super) struct LockedModules<'a> {
     pub(super) facts: &'a ModuleFacts,
 }
 
-/// Asks what the sources of locked packages serve now, each once. What is installed as it is locked does not depend on that:
-/// where installed modules are judged, only the sources of the others are asked, and of what the change locks.
+/// Looks up what the sources of locked packages serve now, each once. If installed modules are judged, sources of
+/// packages that match the lock are not queried, unless the change locked them.
 pub(super) fn ask(roots: &mut super::Roots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let served = root.locked_modules().map(|modules| modules.ask(installed)).unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn ask(roots: &mut super::Roots, installed: bool) {
 }
 
 impl LockedModules<'_> {
-    /// What speaks against them, in files from the root module.
+    /// The findings, with file names relative to the root module.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let file = PathBuf::from(FILE_NAME);
         let before = self.before();
@@ -58,7 +58,7 @@ impl LockedModules<'_> {
         for (key, served) in &self.facts.served {
             let block = read.file.lock.get(key).zip(served.as_ref().ok());
             let finding = block.and_then(|(block, served)| modulelock::of_served(key, block, served));
-            // The call may say so already.
+            // The call may have reported it already.
             let finding = finding.filter(|it| findings.iter().all(|other| other.message != it.message));
             let position = read.file.spans.get(key);
             findings.extend(finding.map(|it| position.map_or(it.clone(), |position| it.at(*position))));
@@ -66,7 +66,7 @@ impl LockedModules<'_> {
         if let Some(before) = before {
             let goes_on = |key: &ModuleKey| match self.facts.served.get(key) {
                 Some(Ok(served)) => served.goes_on(),
-                // The default branch goes on; what another `ref` is cannot be told.
+                // The default branch advances; the kind of any other `ref` is unknown.
                 _ => key.version.is_none() && key.source.starts_with("git::") && key.repository() == key.source,
             };
             findings.extend(modulelock::after(&before, &read.file, &goes_on));
@@ -80,7 +80,7 @@ impl LockedModules<'_> {
         findings.into_iter().map(|it| if it.file.is_none() { it.in_file(&file) } else { it }).collect()
     }
 
-    /// The questions that were not answered.
+    /// The queries without an answer.
     pub(super) fn unanswered(&self) -> Vec<Unanswered> {
         let changed = self.changed();
         let failed = self.facts.served.iter().filter_map(|(key, served)| {
@@ -92,14 +92,14 @@ impl LockedModules<'_> {
         failed.collect()
     }
 
-    /// The blocks that the change brought or changed.
+    /// The blocks that the change added or changed.
     fn changed(&self) -> BTreeSet<&ModuleKey> {
         let Some((before, read)) = self.before().zip(self.tree.module_lock.as_ref()) else { return BTreeSet::new() };
         let changed = read.file.lock.iter().filter(|(key, block)| before.get(key) != Some(block));
         changed.map(|(key, _)| key).collect()
     }
 
-    /// What the sources serve now of packages that some call uses.
+    /// Looks up what the sources serve now of packages that calls use.
     fn ask(&self, installed: bool) -> ServedModules {
         use crate::disk::roots::ModuleRequest;
         use crate::modulelock::Pin;
@@ -126,13 +126,13 @@ impl LockedModules<'_> {
         keys.into_iter().zip(fetch.served(&self.settings.module_terms(), &requests)).collect()
     }
 
-    /// What was locked before the change; what could not be read locked nothing.
+    /// The module lock before the change; an unreadable one is empty.
     fn before(&self) -> Option<ModuleLock> {
         let text = self.facts.before.clone()?;
         Some(ReadModuleLock::decode(text, FILE_NAME.as_ref()).map(|read| read.file.lock).unwrap_or_default())
     }
 
-    /// All calls of modules that are not local, be they missing or not.
+    /// All calls of modules that are not local, including missing ones.
     fn remote(&self) -> impl Iterator<Item = (&str, &ModuleSource, Option<&ModuleConstraints>)> {
         let found = self.tree.remote_modules.iter();
         let found =
@@ -171,7 +171,7 @@ impl LockedModules<'_> {
         self.remote().map(call).collect()
     }
 
-    /// The calls with a module that is read from what no hash of their package covers.
+    /// The calls that read a module which the hash of their package does not cover.
     fn hidden(&self) -> BTreeSet<&str> {
         let packages: BTreeMap<&str, &PathBuf> = self
             .tree

@@ -1,4 +1,4 @@
-//! Root modules with all that is read for them before any request.
+//! Reads root modules before any request.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,25 +18,25 @@ use crate::workspace::{RunSettings, Scope, with_base_settings};
 #[derive(Debug)]
 pub struct Opening {
     pub roots: Roots,
-    /// Those that were found in git repositories of their own, which have their own gate.
+    /// Root modules in git repositories of their own, which have their own gate.
     pub nested: Vec<PathBuf>,
-    /// What the change did to the trust file.
+    /// The findings about changes of the trust file.
     pub trust: Vec<Finding>,
     pub tracked: TrackedFiles,
 }
 
 impl Opening {
-    /// The root modules, those whose configuration cannot be read as failures: for commands that need it.
+    /// The root modules, with unreadable configuration as an error, for commands that need it.
     pub fn whole(self) -> Roots {
         let is_whole = |root: Root| root.unread().cloned().map_or(Ok(root), Err);
         self.roots.into_iter().map(|(path, root)| (path, root.and_then(is_whole))).collect()
     }
 }
 
-/// The settings of a root module, and what the files of the working tree say of its tool.
+/// The settings of a root module, and its tool by the files of the working tree.
 type Settled = (RunSettings, crate::dialect::Dialect);
 
-/// All that is read for each root module; each trust file is read once.
+/// Reads all root modules; each trust file is read once.
 pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
     let settings: Vec<Result<Settled, Error>> = parallel::each(targets.paths.len(), parallel::cores(), |at| {
         let root = targets.settings(at)?;
@@ -62,7 +62,7 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
         }
     }
     let tracked = TrackedFiles::default();
-    // With a base, what is no plain folder is told of the working tree, also where nothing changed.
+    // With a base, links and submodules are findings of the working tree, even unchanged ones.
     let is_told = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
     let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(is_told).collect::<Vec<_>>();
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<Settled, Error>)| {
@@ -77,7 +77,7 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
     Ok(Opening { roots, nested, trust, tracked })
 }
 
-/// A root module under the settings that count for a change.
+/// A root module under the settings that apply to a change.
 fn with_base(root: RunSettings, base: &Base, scope: &Scope) -> Result<RunSettings, Error> {
     if base.is_nested(&root.boundary) {
         return Ok(root);
@@ -91,7 +91,7 @@ fn with_base(root: RunSettings, base: &Base, scope: &Scope) -> Result<RunSetting
     })
 }
 
-/// The pins that count, and what the change did to the trust file.
+/// The pins to use, and the findings about changes of the trust file.
 fn pins_at(place: &TrustPlace, base: Option<&Base>, scope: &Scope) -> Result<(Option<Counted>, Vec<Finding>), Error> {
     if let Some(base) = base {
         return base.pins(place, scope.trust_file.is_some());

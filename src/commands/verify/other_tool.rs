@@ -1,7 +1,6 @@
-//! Configuration of which the two tools read different files: `x.tofu` goes before `x.tf` for one of them.
-//!
-//! The lock file is judged for the tool that it is for. Whoever runs the other one installs what that reads, so that hosts,
-//! bans and looks are judged for both, and what only the other one requires is told.
+//! Configuration in which the two tools read different files: OpenTofu prefers `x.tofu` to `x.tf`. The lock file is
+//! judged for its own tool. A user of the other tool installs what that one reads, so hosts, bans and similar names are
+//! judged for both tools, and requirements of only the other one are reported.
 
 use crate::addr::{ProviderAddr, default_host};
 use crate::dialect::Dialect;
@@ -12,14 +11,14 @@ use crate::requirements::Requirement;
 use crate::verify::policy;
 use crate::workspace::RunSettings;
 
-/// The findings about what only the other tool requires; `own` is what the tool of the lock file reads.
+/// The findings about requirements of only the other tool; `own` is the tree that the lock file's tool reads.
 pub(super) fn findings(settings: &RunSettings, own: Option<&Tree>, lock: Option<&LockFile>) -> Vec<Finding> {
     if own.is_some_and(|tree| !tree.differs_by_tool) {
         return Vec::new();
     }
     let other = settings.dialect.other();
     let options = TreeOptions { dialect: other, ..settings.tree_options(MissingModules::Skip) };
-    // What it cannot read it does not install.
+    // Unreadable configuration installs nothing.
     let Ok(tree) = load_tree(&settings.root, &options) else { return Vec::new() };
     let required = |addr: &ProviderAddr| own.is_some_and(|tree| tree.requirements.get(addr).is_some());
     let only_there =
@@ -28,7 +27,7 @@ pub(super) fn findings(settings: &RunSettings, own: Option<&Tree>, lock: Option<
     only_there.flat_map(|(addr, requirement)| of_provider(settings, (addr, requirement), is_locked(addr))).collect()
 }
 
-/// The provider of the other tool's default registry in the one of this tool: a short address means both.
+/// Maps a provider of the other tool's default registry to this tool's, since a short address can mean either.
 fn translated(addr: &ProviderAddr, other: Dialect) -> ProviderAddr {
     if *addr.host() == default_host(other) { addr.at(default_host(other.other())) } else { addr.clone() }
 }

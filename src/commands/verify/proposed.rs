@@ -1,5 +1,4 @@
-//! What the change itself accepts: its trust file is not believed before someone approves it, so that what to do about
-//! a refusal is no longer to write into it.
+//! Changes the next steps of refusals that the change's own trust file would accept: it only needs approval, not another edit.
 
 use super::{Root, signer};
 use crate::commands::trust_store::TrustStore;
@@ -8,7 +7,7 @@ use crate::release::Releases;
 use crate::trust::judge::judge;
 use crate::trust::pins::Pins;
 
-/// Findings, with other words for what to do where the trust file of the working tree accepts what they refuse.
+/// Replaces the next steps of findings that the working tree's trust file would accept.
 pub(super) fn approvable(findings: Vec<Finding>, root: &Root, known: &Releases) -> Vec<Finding> {
     let is_open = |finding: &Finding| {
         let of_pins = [Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::HashReplaced, Rule::HashesDropped];
@@ -17,7 +16,7 @@ pub(super) fn approvable(findings: Vec<Finding>, root: &Root, known: &Releases) 
     if root.compared().is_none() || !findings.iter().any(is_open) {
         return findings;
     }
-    // What is wrong with it was told when it was compared.
+    // The comparison of trust files has reported its problems.
     let Ok(store) = TrustStore::load(&root.settings().trust) else { return findings };
     let told = findings.into_iter().map(|finding| {
         let open = is_open(&finding) && accepts(store.pins(), &finding, root, known);
@@ -33,7 +32,7 @@ fn remedy(file: &str) -> String {
     )
 }
 
-/// True if pins let pass what a finding is about.
+/// True if pins accept what a finding refuses.
 fn accepts(pins: &Pins, finding: &Finding, root: &Root, known: &Releases) -> bool {
     let Some(addr) = &finding.address else { return false };
     let Some(entry) = root.lock().get(addr) else { return false };

@@ -9,9 +9,9 @@ use crate::disk::cache::Cache;
 use crate::query::cached;
 use crate::release::{ReleaseKey, Releases};
 
-/// What earlier runs left about the locked releases; no request is sent.
+/// The records of earlier runs about the locked releases; sends no request.
 pub fn recalled(roots: &Roots, cache: &Cache) -> Releases {
-    // What several root modules lock suffices for each of them.
+    // A release is checked by the rules of each root module that locks it.
     let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();
     let firsts = alike::firsts(roots).into_iter().enumerate().filter(|(at, first)| at == first);
     for root in firsts.filter_map(|(at, _)| roots[at].1.as_ref().ok()) {

@@ -1,4 +1,4 @@
-//! One root module, with all that is read for it before any request.
+//! One root module, with everything that is read before any request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -24,46 +24,45 @@ use crate::verify::{Compared, Unanswered, Verified};
 use crate::verify::{Counted, Subject};
 use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
 
-/// One root module with all that was read for it.
 #[derive(Debug, Clone)]
 pub struct Root {
-    /// Its lock file and its configuration. Of configuration that cannot be read, nothing but the module lock.
+    /// Its lock file and configuration; for unreadable configuration only the module lock.
     module: RootModule,
-    /// What is wrong with the lock file as a text, and with what is next to it.
+    /// Findings about the text of the lock file and about files next to it.
     text: Vec<Finding>,
     /// Why the configuration cannot be read.
     unread: Option<Error>,
-    /// True if it could not be read at the base either, and nothing changed there.
+    /// True if it was unreadable at the base too, and nothing changed there.
     was_unreadable: bool,
-    /// True if the files of the working tree are for another tool than it is judged for.
+    /// True if the files of the working tree are for another tool than the one it is judged for.
     tool_changed: bool,
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Counted>>,
-    /// What the change is judged by, and what the lock file said before it.
+    /// The base and the earlier lock file.
     change: Option<Change>,
-    /// What is known of locked modules next to the tree.
+    /// Facts about locked modules beyond the tree.
     modules: ModuleFacts,
-    /// The providers that are asked of a mirror which is a directory of its working tree.
+    /// The providers that come from a mirror directory inside its working tree.
     served_within: BTreeSet<ProviderAddr>,
 }
 
-/// The lock file of a root module that has none, and where it says what it says.
+/// The empty lock file of a root module without one.
 static NO_LOCK: LazyLock<(LockFile, Spans)> = LazyLock::new(Default::default);
 
-/// What a root module is judged by as a change.
+/// What a changed root module is judged by.
 #[derive(Debug, Clone)]
 pub struct Change {
     pub base: Compared,
-    /// What the lock file said before.
+    /// The earlier lock file.
     pub before: LockFile,
-    /// When the history of the base first saw what is new in the lock file, by provider, where the policy wants an age.
+    /// When the history of the base first had the new releases, by provider, if the policy sets a minimum age.
     pub first_seen: BTreeMap<ProviderAddr, SystemTime>,
-    /// What was read though it is not known what it will be where the change is used.
+    /// The error about a file that may differ where the change is used.
     pub unseen: Option<Error>,
 }
 
 impl Root {
-    /// Reads the lock file, the configuration and what is tracked of packages.
+    /// Reads the lock file, the configuration and the tracked packages.
     pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         let unread = module.read_configuration(Reading::LENIENT).err();
@@ -94,12 +93,11 @@ impl Root {
         })
     }
 
-    /// What the lock file says; nothing if it says nothing that can be read.
+    /// The lock file; empty if it cannot be read.
     pub fn lock(&self) -> &LockFile {
         self.module.entries().unwrap_or(&NO_LOCK.0)
     }
 
-    /// Why the lock file cannot be read, if that is so.
     pub(in crate::commands) fn decoded(&self) -> Result<(), Error> {
         self.module.decoded().map(drop)
     }
@@ -114,21 +112,20 @@ impl Root {
         self.module.names()
     }
 
-    /// True if the files that were read break a rule.
+    /// True if the files break a rule.
     pub(super) fn has(&self, rule: Rule) -> bool {
         self.text.iter().any(|finding| finding.rule == rule)
     }
 
-    /// What the run is told about the root module.
     pub fn settings(&self) -> &RunSettings {
         &self.module.settings
     }
 
-    /// The same root module, judged as a change of what the lock file said before.
+    /// Judges the root module as a change since `before`.
     #[must_use]
     pub fn since(mut self, before: Before) -> Self {
         let Before { change, modules } = before;
-        // What was not there locked nothing.
+        // A missing file locked no modules.
         self.modules.before = Some(modules.unwrap_or_default());
         let is_missing = |finding: &Finding| finding.rule == Rule::LockFileMissing;
         let may_need_one = self.unread.is_some() && !self.settings().lock_file().exists();
@@ -142,74 +139,67 @@ impl Root {
         self
     }
 
-    /// Why the configuration cannot be read; none if it was read, or if there is none.
+    /// Why the configuration cannot be read; `None` if it was read or there is none.
     pub fn unread(&self) -> Option<&Error> {
         self.unread.as_ref()
     }
 
-    /// True if it could not be read at the base either, and nothing changed there.
     pub(super) fn was_unreadable(&self) -> bool {
         self.was_unreadable
     }
 
-    /// The same root module, whose configuration could not be read at the base either if that is so.
     #[must_use]
     pub(super) fn unreadable_before(mut self, was_unreadable: bool) -> Self {
         self.was_unreadable = was_unreadable;
         self
     }
 
-    /// The same root module, where the files of the working tree may be for another tool than it is judged for.
+    /// Records the tool of the working tree's files.
     #[must_use]
     pub(super) fn of_tool(mut self, own: Dialect) -> Self {
         self.tool_changed = own != self.settings().dialect;
         self
     }
 
-    /// True if the files of the working tree are for another tool than it is judged for.
     pub(super) fn has_other_tool(&self) -> bool {
         self.tool_changed
     }
 
-    /// The same root module with findings about its lock file.
+    /// Adds findings about the lock file.
     #[must_use]
     pub fn with_findings(mut self, findings: Vec<Finding>) -> Self {
         self.text.extend(findings);
         self
     }
 
-    /// The configuration; none if there is none.
+    /// The configuration, if there is one.
     pub(super) fn tree(&self) -> Option<&Tree> {
         self.module.tree.as_deref()
     }
 
-    /// True if any module is locked.
     pub(super) fn locks_modules(&self) -> bool {
         let read = self.tree().and_then(|tree| tree.module_lock.as_ref());
         read.is_some_and(|read| !read.file.lock.is_empty())
     }
 
-    /// What is locked of modules and who calls them.
+    /// The locked modules and their calls.
     pub(super) fn locked_modules(&self) -> Option<LockedModules<'_>> {
         Some(LockedModules { settings: self.settings(), tree: self.tree()?, facts: &self.modules })
     }
 
-    /// Keeps what the sources of locked modules serve now.
     pub(super) fn learn_served(&mut self, served: ServedModules) {
         self.modules.served = served;
     }
 
-    /// Keeps which providers are asked of a mirror that is a directory of its working tree.
     pub(super) fn learn_served_within(&mut self, providers: BTreeSet<ProviderAddr>) {
         self.served_within = providers;
     }
 
-    /// The providers that are asked of a mirror which is a directory of its working tree.
     pub(super) fn served_within(&self) -> &BTreeSet<ProviderAddr> {
         &self.served_within
     }
 
-    /// What was read: files, and directories of modules; all absolute.
+    /// The files and module directories that were read; all absolute.
     pub fn read(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let root = &self.settings().place;
         let files = self.tree().into_iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
@@ -226,13 +216,13 @@ impl Root {
         self.change.as_ref().map(|change| &change.base)
     }
 
-    /// What the change is judged by, and what the lock file said before it.
+    /// The base and the earlier lock file.
     pub(in crate::commands) fn base(&self) -> Option<(&Compared, &LockFile)> {
         self.change.as_ref().map(|change| (&change.base, &change.before))
     }
 
-    /// The lock file and the configuration that decide what is said of it, equal for equal ones; none where something
-    /// else has a say: a change, modules that are locked or missing, other files in the directory.
+    /// Identifies the lock file and configuration, equal for equal contents; `None` if the result depends on more: a
+    /// change, locked or missing modules, or other files in the directory.
     pub(super) fn texts(&self) -> Option<[usize; 2]> {
         let decoded = self.module.lock.as_ref()?.as_ref().ok()?;
         if decoded.warnings.len() != self.text.len() {
@@ -244,19 +234,18 @@ impl Root {
         alone.then(|| [Arc::as_ptr(decoded).addr(), tree.map_or(0, |tree| Arc::as_ptr(tree).addr())])
     }
 
-    /// True if the rules that hold for it are those of another root module.
+    /// True if the same rules apply to another root module.
     pub(super) fn is_under_rules_of(&self, other: &Self) -> bool {
         let pins = |root: &Self| root.pins.as_ref().map(Arc::as_ptr);
         let (own, others) = (self.settings(), other.settings());
         own.dialect == others.dialect && pins(self) == pins(other) && own.settings == others.settings
     }
 
-    /// The remembered signers, if there is a trust file.
     pub(super) fn pins(&self) -> Option<&Pins> {
         self.pins.as_deref().map(|counted| &counted.pins)
     }
 
-    /// True if a republication was accepted at the base already.
+    /// True if the base has accepted this republication already.
     pub(super) fn is_settled(&self, record: &Republication) -> bool {
         self.pins.as_deref().is_some_and(|counted| counted.settled.contains(record))
     }
@@ -285,9 +274,9 @@ impl Root {
         }
     }
 
-    /// The modules that are missing, or not where they seem to be: what they require is not known.
+    /// The modules with unknown requirements: missing ones, and those that could not be checked.
     pub(super) fn unknown_tree(&self) -> Verified {
-        // What is not what is locked is a finding.
+        // A module that differs from its lock is a finding instead.
         let is_known = |module: &&MissingModule| !module.is_refuted();
         let missing = self.tree().into_iter().flat_map(|tree| &tree.missing).filter(is_known);
         let errors = missing.map(|module| self.settings().not_installed(module));
@@ -298,7 +287,7 @@ impl Root {
         Verified { inconclusive: errors.chain(unasked).chain(unseen).collect(), ..Verified::default() }
     }
 
-    /// Findings with their files as reports name them.
+    /// Changes file names of findings for reports.
     pub(in crate::commands) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let lock = self.settings().lock_file_shown();
         let place = |finding: Finding| {
@@ -315,7 +304,7 @@ impl Root {
 
 fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
     let required = tree.map_or(0, |tree| tree.requirements.len());
-    // Neither does `init` write a file where nothing is required.
+    // `init` writes no file without requirements either.
     let required = match required {
         0 => return None,
         1 => "1 provider".to_owned(),
@@ -327,7 +316,7 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
         .filter(|_| !settings.lock_file().exists())
 }
 
-/// The modules that are installed, whatever installed them, of hosts that policy does not allow.
+/// The installed modules from hosts that the policy does not allow.
 fn foreign_modules(settings: &RunSettings, tree: &Tree) -> Vec<Finding> {
     let policy = &settings.settings.policy;
     let finding = |call: &RemoteModuleCall| {

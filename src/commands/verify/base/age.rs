@@ -1,4 +1,4 @@
-//! When the history of the base first saw a release, which a pull request cannot write.
+//! When the history of the base first had a release; a pull request cannot forge that.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
 
-/// When hashes were first recorded, each asked once.
+/// When hashes were first recorded; each is looked up once.
 pub(super) type FirstSeen = BTreeMap<String, Option<SystemTime>>;
 
 impl Base {
-    /// The first sight of each release that is new in a lock file and stood in another one before, where the policy wants
-    /// an age. The date of a signature is the word of whoever made it.
+    /// The first appearance of each release that is new in this lock file but was in another one before, if the policy
+    /// sets a minimum age. The date of a signature proves nothing, since the signer chooses it.
     pub(super) fn first_seen(
         &self,
         root: &Root,

@@ -1,5 +1,4 @@
-//! What a change puts out of sight: links, submodules and directories by which what is installed would not be what is
-//! judged.
+//! Finds links, submodules and directories that would make the installed files differ from the judged ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +14,14 @@ use crate::path::{RepoPath, links};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 
-/// What is read for a root module, or installed from, in its directory.
+/// The names in the directory of a root module that are read, or installed from.
 const READ: [&str; 5] = [FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", "terraform.d/plugins"];
 
-/// Folders in which no root module is looked for.
+/// Folders that the search for root modules skips.
 const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 impl Base {
-    /// The findings about what the change put out of sight, of the root modules that are judged and of those that stood
-    /// in the working tree before.
+    /// The findings about hidden paths, at the judged root modules and at those that were in the working tree before.
     pub fn hidden_paths(&self, judged: &[&Root], tool: Option<Dialect>) -> Vec<Finding> {
         let ways: BTreeMap<RepoPath, &Root> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
         let roots = Roots::of(self.before.tree());
@@ -38,14 +36,14 @@ impl Base {
         findings
     }
 
-    /// True if what is there is no part of this working tree, or not looked at.
+    /// True if the place is outside this working tree, or in a skipped folder.
     fn is_out_of_sight(&self, at: &str) -> bool {
         let Ok(place) = links::resolve(&self.top.join(at)) else { return true };
         let Ok(way) = place.strip_prefix(&self.top) else { return true };
         way.iter().any(|part| SKIPPED.iter().any(|skipped| part == *skipped))
     }
 
-    /// The lock file of a root module that became that of the other tool.
+    /// The finding for a lock file that now belongs to the other tool.
     fn other_tool(&self, way: &RepoPath) -> Option<Finding> {
         if self.trusted.effective(way).is_ok_and(|settings| settings.dialect().is_some()) {
             return None;
@@ -55,7 +53,7 @@ impl Base {
         (before != now).then(|| Finding::new(Rule::DialectChanged, message).in_file(&*way.join(FILE_NAME)))
     }
 
-    /// The tool whose lock file stood in a directory at the base; none also if it is as it was.
+    /// The tool of the lock file in a directory at the base; `None` also for an unchanged file.
     pub fn tool_before(&self, way: &RepoPath) -> Option<Dialect> {
         lockfile::detect_dialect(self.locks.get(&*way.join(FILE_NAME))?)
     }
@@ -64,7 +62,7 @@ impl Base {
         lockfile::detect_dialect(&lock_file::read(&self.top.join(&*way.join(FILE_NAME))).ok()??)
     }
 
-    /// Lock files that are on the disk and no longer under version control: whoever checks the change out has none.
+    /// Lock files that exist on disk but are no longer tracked: a clone of the change has none.
     fn untracked_lock_files(&self) -> Vec<Finding> {
         let gone =
             self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.stands(path));
@@ -74,15 +72,15 @@ impl Base {
         gone.map(finding).collect()
     }
 
-    /// What git tracks of packages where no root module is judged, or by way of links and submodules.
+    /// Tracked packages outside of the judged root modules, or reached through links and submodules.
     fn packages(&self, ways: &BTreeMap<RepoPath, &Root>) -> Vec<Finding> {
         let mut told: BTreeSet<&str> = BTreeSet::new();
         for (path, kind) in self.changes.tracked() {
             let Some(folder) = PackageFolder::on_the_way(path) else { continue };
-            // A root module tells it itself.
+            // Judging a root module reports its own packages.
             let is_plain = folder.path != path && folder.is_exact() && folder.name != ".terragrunt-cache";
             let is_told = is_plain && ways.contains_key(folder.root);
-            // A link by the name of the folder around the packages.
+            // A link with the name of the folder around the packages.
             let is_around =
                 folder.name == "terraform.d" && (kind == Kind::File || !self.top.join(path).join("plugins").exists());
             if !is_told && !is_around {
@@ -97,7 +95,7 @@ impl Base {
     }
 }
 
-/// The directories in which a lock file stood before.
+/// The directories that had a lock file before.
 pub(super) struct Roots<'a>(BTreeSet<&'a str>);
 
 impl<'a> Roots<'a> {
@@ -105,7 +103,7 @@ impl<'a> Roots<'a> {
         Self(before.paths().filter(|path| name_of(path) == FILE_NAME).map(directory_of).collect())
     }
 
-    /// Submodules that are new or changed, and links that stand at or above what is judged or was.
+    /// New or changed submodules, and links at or above a directory that is judged or was.
     pub(super) fn crossings<'w>(
         &self,
         changes: &Changes,

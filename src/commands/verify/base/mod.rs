@@ -1,7 +1,6 @@
-//! The gate of pull requests: what is believed, and what the change is, when the working tree must not vouch for itself.
-//!
-//! Two commits count. Settings and trust file are believed as the *revision* has them. What the change did is told from
-//! the *merge base* of the revision and HEAD, so that what others did to the revision meanwhile is not held against it.
+//! The gate of pull requests: the trusted settings, and the change to judge, when the working tree must not attest
+//! itself. Two commits matter. Settings and trust file come from the *revision*. The change is computed from the *merge
+//! base* of the revision and HEAD, so later commits on the revision are not part of it.
 
 mod age;
 mod hidden;
@@ -42,35 +41,35 @@ use snapshot::Snapshot;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedBase {
     pub revision: String,
-    /// True if the owner approved what the change does to settings and trust file.
+    /// Whether the owner approved changes of settings and trust file.
     pub trust_change_allowed: bool,
 }
 
-/// The two commits by which the change in one working tree is judged, and what it changed.
+/// The two commits by which the change in one working tree is judged, and the change.
 #[derive(Debug)]
 pub struct Base {
     asked: AskedBase,
     git: Git,
     /// The top of the working tree, without symbolic links.
     top: PathBuf,
-    /// Whose settings and trust file count.
+    /// The commit whose settings and trust file apply.
     revision: Commit,
-    /// What the working tree is compared with.
+    /// The commit that the working tree is compared with.
     compared_with: Commit,
     changes: Changes,
     trusted: Snapshot,
     before: Snapshot,
-    /// The texts of the lock files of the merge base that changed since, or that are links, by their paths.
+    /// The texts of lock files of the merge base that changed since, or that are links, by path.
     locks: BTreeMap<String, Vec<u8>>,
-    /// True if a settings or trust file changed, or what one led to that is a link.
+    /// True if a settings or trust file changed, or the target of one that is a link.
     settings_changed: bool,
     removed: Removed,
-    /// What settings held where lock files were taken away, the strictest of all.
+    /// The strictest combination of settings for directories that lost their lock file.
     removed_settings: OnceLock<Result<Option<Settings>, Error>>,
 }
 
 impl Base {
-    /// Asks git about the working tree that a run is about: the commits, what differs, and the settings of both.
+    /// Reads the commits of a working tree from git: what differs, and the settings of both.
     pub fn open(scope: &Scope, asked: &AskedBase) -> Result<Self, Error> {
         let mut places = Vec::new();
         for directory in scope.directories() {
@@ -104,7 +103,7 @@ impl Base {
         let before = if is_same { trusted.clone() } else { Snapshot::load(&git, &compared_with).map_err(failed)? };
         let changes = git.changes_since(before.tree()).map_err(failed)?;
         let top = git.top().to_owned();
-        // What did not change is read where it is; what a link leads to may have changed.
+        // Unchanged files are read from disk; the target of a link may have changed.
         let is_link = |path: &str| before.tree().kind(path) == Some(Kind::Link);
         let paths: Vec<&str> =
             before.paths(lockfile::FILE_NAME).filter(|path| changes.holds(path) || is_link(path)).collect();
@@ -133,7 +132,7 @@ impl Base {
         *boundary != *self.top
     }
 
-    /// The directories that settings leave out of the search: those of the revision, unless the change of settings is approved.
+    /// The directories that settings exclude from the search: those of the revision, unless the change of settings is approved.
     pub fn exclusions(&self) -> Option<Exclusions> {
         (!self.asked.trust_change_allowed).then(|| self.trusted.exclusions(&self.top))
     }
@@ -169,7 +168,7 @@ impl Base {
         )
     }
 
-    /// The settings that are believed for a root module, by its place without symbolic links; none if those of the working tree are.
+    /// The trusted settings for a root module, by its path without symbolic links; `None` if the working tree's own apply.
     pub fn settings(&self, root: &Path) -> Result<Option<Settings>, Error> {
         let way = root.strip_prefix(&self.top).unwrap_or(root);
         if way.to_str().is_none() {
@@ -180,7 +179,7 @@ impl Base {
             return Ok(None);
         }
         let own = self.trusted.effective(&self.way_to(root))?;
-        // A root module that is new may be one that moved here, and escapes the settings of neither place.
+        // A new root module may have moved here; it must not escape the settings of either place.
         if self.before.tree().kind(&self.way_to(root).join(lockfile::FILE_NAME)).is_some() {
             return Ok(Some(own));
         }
@@ -189,8 +188,8 @@ impl Base {
         Ok(Some(of_removed.map_or(own.clone(), |other| own.and_stricter(&other))))
     }
 
-    /// What each of some root modules was at the merge base. One that was not there yet is compared with what the lock files
-    /// recorded that the change took away: its own may be one of them.
+    /// Each root module at the merge base. A new one is compared with the entries of all removed lock files, since one
+    /// of these may have been its own.
     pub fn before(&self, roots: &[&Root]) -> Result<Vec<Before>, Error> {
         let mut recorded = None;
         let modules: Vec<RepoPath> = roots.iter().map(|root| self.way_of(root).join(modulelock::FILE_NAME)).collect();
@@ -213,8 +212,8 @@ impl Base {
         Ok(all)
     }
 
-    /// What was read for a root module by way of a link of the tools, which git does not track: it may lead elsewhere
-    /// where the change is used.
+    /// The error for a file that was read through an untracked link of the tools: the link may lead elsewhere where the
+    /// change is used.
     fn reads_through_untracked_link(&self, root: &Root) -> Option<Error> {
         let (files, _) = root.read();
         let of_tools = |file: &&PathBuf| file.iter().any(|part| part == links::DATA);
@@ -231,14 +230,14 @@ impl Base {
         )
     }
 
-    /// True if the root module is to be judged: a file that is read for it changed, or any settings or trust file; or its
-    /// configuration cannot be read for another reason than at the base.
+    /// True if the root module is to be judged: one of its files changed, or any settings or trust file; or its
+    /// configuration is unreadable for another reason than at the base.
     pub fn concerns(&self, root: &Root) -> bool {
         let is_unreadable = root.unread().is_some() && !root.was_unreadable();
         self.settings_changed || is_unreadable || touches(&self.changes, &root.settings().place, root.read())
     }
 
-    /// What the lock file of a root module said at the merge base; none if it was not there.
+    /// The lock file of a root module at the merge base; `None` if there was none.
     fn lock_before(&self, root: &Root) -> Option<LockFile> {
         let path = self.lock_path(root);
         let salvaged = |text: &[u8]| lockfile::salvage(text, root.settings().dialect).lock;
@@ -248,12 +247,12 @@ impl Base {
         if self.before.tree().kind(&path) != Some(Kind::File) {
             return None;
         }
-        // Then it is as it was.
+        // The file is unchanged.
         let refused = || lock_file::read(&self.top.join(&*path)).ok().flatten().map(|text| salvaged(&text));
         if root.spans().is_some() { Some(root.lock().clone()) } else { refused() }
     }
 
-    /// The providers that the lock files which changed had entries for.
+    /// The providers of the changed lock files, at the merge base.
     pub fn locked_before(&self) -> BTreeSet<ProviderAddr> {
         let locks = self.locks.values().map(|text| {
             let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
@@ -262,8 +261,7 @@ impl Base {
         locks.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
     }
 
-    /// Providers that are new to the repository, with names that are easily mistaken for those of others, unless the base
-    /// pins them.
+    /// Findings about new providers of the repository whose names resemble others, unless the base pins them.
     pub fn similar_names(&self, root: &Root, used: &BTreeSet<ProviderAddr>) -> Result<Vec<Finding>, Error> {
         let new = root.lock().iter().map(|(addr, _)| addr).filter(|addr| !used.contains(addr));
         let mut findings: Vec<Finding> =
@@ -281,7 +279,7 @@ impl Base {
         Ok(self.lifted(findings.into_iter().map(place).collect()))
     }
 
-    /// Files of one of the commits; none for those that are not there.
+    /// Files of one of the commits; `None` for missing ones.
     fn texts(&self, of: &Snapshot, paths: &[RepoPath]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
         self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.asked.revision))
@@ -295,12 +293,12 @@ impl Base {
         self.way_of(root).join(lockfile::FILE_NAME)
     }
 
-    /// The findings about the working tree as a whole: its settings and its trust file.
+    /// The findings about the settings of the working tree.
     pub fn policy(&self) -> Result<Vec<Finding>, Error> {
         Ok(self.lifted(policy::findings(self)?))
     }
 
-    /// Findings that the owner's approval lifts.
+    /// Lowers findings that the owner's approval covers.
     fn lifted(&self, findings: Vec<Finding>) -> Vec<Finding> {
         if !self.asked.trust_change_allowed {
             return findings;
@@ -312,17 +310,17 @@ impl Base {
         findings.into_iter().map(lift).collect()
     }
 
-    /// The settings by which findings about the working tree as a whole are judged.
+    /// The settings for findings about the working tree as a whole.
     pub fn top_settings(&self) -> Result<Settings, Error> {
         self.trusted.effective("")
     }
 
-    /// A place without symbolic links, from the top.
+    /// A path without symbolic links, relative to the top.
     pub fn way_to(&self, place: &Path) -> RepoPath {
         RepoPath::below(&self.top, place).unwrap_or_default()
     }
 
-    /// The paths of files with a name that are in the working tree now, from the top.
+    /// The paths of files with this name in the working tree now, relative to the top.
     fn now(&self, name: &str) -> Vec<String> {
         let of_name = |path: &&str| name_of(path) == name;
         let mut paths: Vec<String> = self.before.paths(name).map(str::to_owned).collect();
@@ -333,25 +331,25 @@ impl Base {
         paths
     }
 
-    /// A second trust file is an error wherever it is.
+    /// Fails if there is a trust file below the top.
     pub fn one_trust_file(&self) -> Result<(), Error> {
         let places = self.now(TRUST_FILE).into_iter().map(|path| self.top.join(path));
         crate::disk::trust_file::only_at_tops(places)
     }
 }
 
-/// What a root module was at the merge base.
+/// A root module at the merge base.
 #[derive(Debug)]
 pub struct Before {
-    /// What its lock file said, and what it is judged by as a change of that.
+    /// The earlier lock file, and the commits to judge the change by.
     pub change: Change,
     /// The text of its module lock file.
     pub modules: Option<Vec<u8>>,
 }
 
-/// The top of the working tree whose change a run in some directory is about. A repository that another one tracks is part of
-/// that one, the outermost: what a change puts there would else be judged by a history of its own. A clone that merely lies
-/// in another one is judged by itself.
+/// The top of the working tree to judge for a run in some directory. A repository that another one tracks belongs to
+/// the outermost of these; otherwise a change could add a repository with a forged history. A clone that is only inside
+/// another one is judged by itself.
 fn top_of_change(place: &Path) -> PathBuf {
     let tops = worktree::tops(place);
     let Some((own, around)) = tops.split_first() else { return place.to_owned() };
@@ -359,7 +357,7 @@ fn top_of_change(place: &Path) -> PathBuf {
     around.iter().rev().find(tracks).unwrap_or(own).clone()
 }
 
-/// True if a settings or trust file changed, or what one led to that is a link.
+/// True if a settings or trust file changed, or the target of one that is a link.
 fn changes_settings(before: &Tree, changes: &Changes) -> bool {
     let is_settings = |path: &&str| {
         let name = name_of(path);
@@ -371,9 +369,9 @@ fn changes_settings(before: &Tree, changes: &Changes) -> bool {
     changes.paths().any(|path| is_settings(&path)) || targets.any(|target| changes.has(&target))
 }
 
-/// True if something changed of the files and directories that are read for a root module.
+/// True if a file or directory changed that is read for a root module.
 fn touches(changes: &Changes, place: &Path, (files, mut directories): (Vec<PathBuf>, Vec<PathBuf>)) -> bool {
-    // Where a test file was, none may be left.
+    // A removed test directory is not among the directories that were read.
     directories.push(place.join(TEST_DIRECTORY));
     let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
     files.iter().any(|file| changes.touch(file))
@@ -393,7 +391,7 @@ fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
-/// What git refused, with next steps that fit the gate.
+/// An error of git, with next steps for the gate.
 fn git_error(error: GitError, revision: &str) -> Error {
     let deepen = "fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI";
     let said = Error::new(ErrorKind::Usage, error.to_string());

@@ -1,4 +1,4 @@
-//! What the change did to the trust file, and which signers count while it is judged.
+//! Compares the trust file with the base, and selects the signers to trust.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::trust::pins::{Pins, TrustFile};
 use crate::verify::{self, Counted};
 
 impl Base {
-    /// The pins that count for a change, and what it did to the trust file. One outside of the working tree is out of its
-    /// reach, and counts as it is.
+    /// The pins to judge a change by, and findings about its changes of the trust file. A trust file outside of the
+    /// working tree is used unchanged, since the change cannot reach it.
     pub fn pins(&self, place: &TrustPlace, named: bool) -> Result<(Option<Counted>, Vec<Finding>), Error> {
         let now = TrustStore::load(place)?;
         let known = |store: &TrustStore| store.exists().then(|| store.pins().clone());
@@ -34,7 +34,7 @@ impl Base {
         if !self.asked.trust_change_allowed && absent(&believed) {
             return Err(TrustStore::absent(&place.shown, &format!(" at {}", self.revision.shown())));
         }
-        // If what stood there cannot be read, what is believed now is the measure.
+        // If the earlier file cannot be read, compare with the trusted one.
         let before = before.unwrap_or_else(|_| believed.clone());
         let findings = self.lifted(findings(before.pins(), now.file(), Path::new(&*path)));
         let counting = if self.asked.trust_change_allowed {

@@ -1,4 +1,4 @@
-//! What the change did to the settings, file by file.
+//! Compares the settings of the change with the base, file by file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::path::RepoPath;
 use crate::settings::{FILE_NAME, Settings};
 use crate::verify::{Weakening, weakenings};
 
-/// Compares what holds in each directory that has settings on either side. What an outer file does to all below is told
-/// once, of the outer file.
+/// Compares the effective settings of each directory that has a settings file on either side. A change of an outer file
+/// is reported once, at that file.
 pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
     let is_settings = |path: &&str| super::name_of(path) == FILE_NAME;
-    // A link may lead to a file by any name.
+    // A link may lead to a file of any name.
     let is_link = |path: &str| base.before.tree().kind(path) == Some(Kind::Link);
     if !base.changes.paths().any(|path| is_settings(&path)) && !base.before.paths(FILE_NAME).any(is_link) {
         return Ok(Vec::new());
     }
     let files = base.before.paths(FILE_NAME).chain(base.changes.paths().filter(is_settings));
-    // The top of the working tree comes first, each directory before those in it.
+    // Sorted, so each directory comes before those in it.
     let directories: BTreeSet<&Path> = files.filter_map(|path| Path::new(path).parent()).collect();
     let mut told: BTreeMap<&Path, Vec<Weakening>> = BTreeMap::new();
     let (mut findings, mut moved) = (Vec::new(), BTreeSet::new());
     for directory in directories {
         let now = effective(directory, |path| now(base, path))?;
         let way = RepoPath::of(directory);
-        // If what stood there cannot be read, what is believed now is the measure.
+        // If the earlier settings cannot be read, compare with the trusted ones.
         let before = base.before.effective(&way).or_else(|_| base.trusted.effective(&way))?;
         let around: Vec<&Weakening> =
             directory.ancestors().skip(1).filter_map(|place| told.get(place)).flatten().collect();
@@ -48,14 +48,14 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// The settings name another tool than before, or none.
+/// The finding for settings that name another tool than before, or none.
 fn other_tool(directory: &Path, tools: [Option<Dialect>; 2]) -> Finding {
     let [before, now] = tools.map(|tool| tool.map_or("auto", Dialect::program));
     let message = format!("the settings have tool = {now:?}, and had {before:?} at the base");
     Finding::new(Rule::DialectChanged, message).in_file(directory.join(FILE_NAME))
 }
 
-/// The text of a settings file of the working tree; what only a link above it leads to does not stand there.
+/// The text of a settings file of the working tree; `None` if it is only reached through a link above it.
 fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
     if !base.changes.stands(&RepoPath::of(path)) {
         return Ok(None);
@@ -63,7 +63,7 @@ fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
     text::read(&base.top.join(path))
 }
 
-/// At the line that says it, or at the file that no longer says what it did.
+/// Places weakenings at the lines that cause them, or at the file that lost a line.
 fn placed(base: &Base, directory: &Path, weakenings: &[Weakening]) -> Vec<Finding> {
     if weakenings.is_empty() {
         return Vec::new();
@@ -82,7 +82,7 @@ fn placed(base: &Base, directory: &Path, weakenings: &[Weakening]) -> Vec<Findin
     weakenings.iter().map(finding).collect()
 }
 
-/// Where a settings file states what, by the words that stand before a brace or an equals sign.
+/// The positions of settings in a file, by the words before a brace or an equals sign.
 fn lines(base: &Base, file: &Path) -> HashMap<String, Position> {
     let bytes = text::read(&base.top.join(file)).ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

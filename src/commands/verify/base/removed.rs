@@ -1,4 +1,4 @@
-//! Lock files that the change took away: with their root modules, to another directory, or from under them.
+//! Lock files that the change removed: with their root modules, by moving, or alone.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,16 +20,16 @@ use crate::workspace::discover::may_require;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Removed {
-    /// The directories, from the top, whose lock file is gone.
+    /// The directories, relative to the top, that lost their lock file.
     pub(super) directories: BTreeSet<String>,
-    /// A directory whose lock file is gone, or that has one of whose configuration nothing is left.
+    /// A directory that lost its lock file, or that has a lock file but lost all configuration.
     left: Option<String>,
-    /// Such directories by the names of configuration that left them, and their own names.
+    /// Such directories, by the names of their lost configuration files and then by their own name.
     names: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Removed {
-    /// What is not there any more of a tree.
+    /// Finds the removed files of a tree.
     pub(super) fn of(before: &Tree, changes: &Changes) -> Self {
         let gone = changes.paths().filter(|path| before.kind(path).is_some() && !changes.stands(path));
         let (mut directories, mut configuration) = (BTreeSet::new(), BTreeMap::<&str, Vec<&str>>::new());
@@ -59,7 +59,7 @@ impl Removed {
         Self { directories, left, names }
     }
 
-    /// What the lock files recorded that are gone, of which some texts are known.
+    /// The entries of the removed lock files, as far as their texts are known.
     pub(super) fn recorded(&self, texts: &BTreeMap<String, Vec<u8>>) -> Recorded {
         let paths = self.directories.iter().map(|directory| RepoPath::from_git(directory.as_str()).join(FILE_NAME));
         let texts = paths.filter_map(|path| texts.get(&*path));
@@ -69,7 +69,7 @@ impl Removed {
         }))
     }
 
-    /// The directory that lost its lock file and configuration of the same names as a new one has.
+    /// The directory that lost its lock file and configuration files with the same names as those of a new directory.
     fn predecessor(&self, directory: &str, names: &[String]) -> Option<&str> {
         let mut left = names.iter().filter_map(|name| self.names.get(name)).peekable();
         let first = left.peek().and_then(|of_name| of_name.values().next());
@@ -77,8 +77,8 @@ impl Removed {
         same.or(first).map(String::as_str)
     }
 
-    /// The finding on a directory that is new, requires providers and has no lock file; `names` are those of its files.
-    /// Nothing says that it is a root module, unless one left.
+    /// The finding for a new directory that requires providers and has no lock file; `names` are its files. It may be
+    /// no root module, unless a removed one has such files.
     pub(super) fn finding(&self, directory: &str, names: &[String]) -> Finding {
         let file = RepoPath::from_git(directory).join(FILE_NAME);
         let finding = |rule, message: String| Finding::new(rule, message).in_file(&*file);
@@ -111,7 +111,7 @@ fn shown(directory: &str) -> &str {
     if directory.is_empty() { "." } else { directory }
 }
 
-/// What lock files recorded of each release: the hashes that all of them have.
+/// The hashes of each release that all of some lock files record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Recorded(BTreeMap<(ProviderAddr, Version), LockEntry>);
 
@@ -135,7 +135,7 @@ impl Recorded {
         Self(releases)
     }
 
-    /// What they recorded of the releases in a lock file.
+    /// The recorded entries for the releases in a lock file.
     pub(super) fn of_lock(&self, lock: &LockFile) -> LockFile {
         let mut before = LockFile::new();
         for (addr, entry) in lock.iter() {
@@ -151,12 +151,12 @@ impl Recorded {
 pub struct Gone {
     pub path: PathBuf,
     pub place: PathBuf,
-    /// True if there is configuration, which tells whether a lock file is needed at all.
+    /// Whether there is configuration; only then is it known if a lock file is required.
     pub has_configuration: bool,
 }
 
 impl Gone {
-    /// The finding on a root module without configuration, as Terragrunt leaves them.
+    /// The finding for a root module without configuration, as with Terragrunt.
     pub fn finding(&self, base: &Compared) -> Finding {
         let message = "the dependency lock file that was here at the base was removed";
         let finding = Finding::new(Rule::LockFileRemoved, message).in_file(self.path.join(FILE_NAME));
@@ -165,8 +165,7 @@ impl Gone {
 }
 
 impl Base {
-    /// The directories whose lock file is gone though something is left of the root module: configuration; or, where
-    /// there was none, any file that git knew.
+    /// The directories that lost their lock file but still have configuration, or, if they had none, any file that git tracked.
     pub fn gone(&self) -> Vec<Gone> {
         let tree = self.before.tree();
         let found = self.removed.directories.iter().filter_map(|directory| {
@@ -181,18 +180,19 @@ impl Base {
         found.collect()
     }
 
-    /// The findings on directories with configuration that are new, require providers and have no lock file, unless a root
-    /// module that is judged calls them: then its lock file holds their providers. `judged` are all of the working tree.
+    /// Findings about new directories with configuration that require providers and have no lock file. A directory that
+    /// a judged root module calls is excluded, since that lock file has its providers. `judged` are all root modules of
+    /// the working tree.
     pub fn unlocked(&self, judged: &[&Root]) -> Vec<Finding> {
         let new = self.new_directories();
         if new.is_empty() {
             return Vec::new();
         }
-        // A lock file that git ignores is not there for whoever checks the change out.
+        // A clone of the change does not have an ignored lock file.
         let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
         let directories = callers.flat_map(|root| root.read().1);
         let reached: BTreeSet<RepoPath> = directories.map(|it| self.way_to(&worktree::absolute(&it))).collect();
-        // A root module tells itself that its lock file is missing.
+        // Root modules report a missing lock file themselves.
         let judged: BTreeSet<RepoPath> =
             judged.iter().filter(|root| root.has(Rule::LockFileMissing)).map(|root| self.way_of(root)).collect();
         let exclusions = self.exclusions().unwrap_or_default();

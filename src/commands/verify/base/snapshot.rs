@@ -1,4 +1,4 @@
-//! One commit as far as it is believed or compared: its settings, and which files it has.
+//! The settings and files of one commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::workspace::Exclusions;
 
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot {
-    /// As users call it.
+    /// The name for users.
     name: String,
     tree: Arc<Tree>,
-    /// The texts of settings files by their paths; none for those that cannot be read.
+    /// The texts of settings files by path; `None` for unreadable ones.
     settings: BTreeMap<String, Option<Vec<u8>>>,
 }
 
@@ -33,12 +33,12 @@ impl Snapshot {
         &self.tree
     }
 
-    /// The paths of files with a name, from the top.
+    /// The paths of files with this name, relative to the top.
     pub(super) fn paths<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.tree.paths().filter(move |path| name_of(path) == name)
     }
 
-    /// The settings for a directory, from the top: those there over those around it.
+    /// The effective settings of a directory, relative to the top.
     pub(super) fn effective(&self, directory: &str) -> Result<Settings, Error> {
         effective(Path::new(directory), |path| match self.settings.get(&*RepoPath::of(path)).cloned() {
             None => Ok(None),
@@ -50,7 +50,7 @@ impl Snapshot {
         })
     }
 
-    /// The strictest of all settings for some directories; none if there are no such directories.
+    /// The strictest combination of the settings of some directories; `None` if there are no directories.
     pub(super) fn strictest(&self, directories: &BTreeSet<String>) -> Result<Option<Settings>, Error> {
         let nearest = |directory: &String| {
             let has_settings =
@@ -69,8 +69,8 @@ impl Snapshot {
         Ok(strictest)
     }
 
-    /// What all settings files leave out of a search in the working tree with this top. What is wrong with them is an error
-    /// where they are used.
+    /// The directories that all settings files exclude from the search below this top. Invalid files are errors later,
+    /// when the settings are used.
     pub(super) fn exclusions(&self, top: &Path) -> Exclusions {
         let stated = self.settings.iter().filter_map(|(path, text)| {
             let text = std::str::from_utf8(text.as_ref()?).ok()?;
@@ -80,7 +80,7 @@ impl Snapshot {
     }
 }
 
-/// The settings for a directory: those there over those around it, of which `read` knows the texts.
+/// The effective settings of a directory: its own over those of outer directories. `read` returns the texts.
 pub(super) fn effective(
     directory: &Path,
     read: impl Fn(&Path) -> Result<Option<Vec<u8>>, Error>,

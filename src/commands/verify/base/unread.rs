@@ -1,4 +1,4 @@
-//! Configuration that could not be read at the base either: a change that does not touch it is not held up by it.
+//! Configuration that was unreadable at the base too: it does not block a change that does not touch it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::error::{Error, ErrorKind};
 use crate::path::{RepoPath, lexical};
 
 impl Base {
-    /// True if the configuration of a root module cannot be read for what stood in files of the base, and nothing changed in
-    /// its directory nor in what its files name.
+    /// True if the configuration was unreadable because of files of the base, and the change touches neither its
+    /// directory nor the paths that its files name.
     pub fn was_unreadable(&self, root: &Root) -> bool {
         let was_there = |error: &Error| {
             let file = error.file.as_deref().map(RepoPath::of);
@@ -23,7 +23,7 @@ impl Base {
         is_old && !touches(&self.changes, place, root.read()) && !self.touches_named(place)
     }
 
-    /// True if something changed in what the files of a directory name, or the files there. What only may be named counts.
+    /// True if the change touches the files of a directory, or a path that they may name.
     fn touches_named(&self, place: &Path) -> bool {
         let mut known: BTreeSet<PathBuf> = [place.to_owned(), place.join(TEST_DIRECTORY)].into();
         let mut open: Vec<PathBuf> = known.iter().cloned().collect();
@@ -53,7 +53,7 @@ enum Named {
     Below(PathBuf),
 }
 
-/// The local paths that the files of a directory name. Those of tests are written as from the directory above, too.
+/// The local paths that the files of a directory name. Paths in test files may also be relative to the directory above.
 fn named_in(directory: &Path) -> Vec<Named> {
     let names = text::names_in(directory).into_iter().filter(|name| is_read(name));
     let texts = names.filter_map(|name| files::read(&directory.join(name)).ok().flatten());
@@ -71,7 +71,7 @@ fn named_in(directory: &Path) -> Vec<Named> {
     found
 }
 
-/// What is in quotes in a text and begins as a local path does.
+/// The quoted texts that begin like a local path.
 fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     let is_local = |piece: &&str| ["./", "../"].iter().any(|start| piece.starts_with(start)) || *piece == "..";
     text.lines().flat_map(|line| line.split('"')).filter(is_local)
