@@ -1,4 +1,4 @@
-//! The same work for many things, side by side: on plain threads, or as tasks of the network runtime.
+//! Runs the same work for many items in parallel: on threads, or as tasks of the network runtime.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -6,9 +6,7 @@ use std::thread;
 
 use tokio::task::JoinSet;
 
-/// What the work gives for each number below `count`, in that order.
-///
-/// At most `threads` things are worked on at once; one thread works for whoever is free.
+/// Runs `work` for each number below `count` on at most `threads` threads; returns the results in order.
 pub(crate) fn each<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let threads = threads.min(count);
     if threads < 2 {
@@ -46,10 +44,9 @@ pub(crate) fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: im
     done.into_iter().flatten().collect()
 }
 
-/// Runs each piece of work as a task of its own, and returns the results in their order. A panic of a task is passed on.
-///
-/// When the runtime shuts down (Ctrl-C), tasks are cancelled in any order, these perhaps before the one that waits for them. Then there is
-/// nothing to return, and the waiting task ends as they did.
+/// Runs each future as a task, and returns the results in order. A panic of a task is passed on. When the runtime shuts
+/// down (Ctrl-C), it cancels tasks in any order, so these may end before the task that waits for them. Then there is no
+/// result, and the waiting task ends too.
 pub(crate) async fn spawn_all<R: Send + 'static>(
     work: impl IntoIterator<Item = impl Future<Output = R> + Send + 'static>,
 ) -> Vec<R> {
@@ -69,7 +66,7 @@ pub(crate) async fn spawn_all<R: Send + 'static>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The work for each of some things where they are; as [`each`].
+/// Like [`each`], but changes items in place.
 pub(crate) fn each_mut<T: Send>(things: &mut [T], threads: usize, work: impl Fn(&mut T) + Sync) {
     consume(things.iter_mut().collect(), threads, work);
 }

@@ -1,5 +1,4 @@
-//! What shells offer while someone types: the scripts ask the program itself, which knows the providers and the root
-//! modules of the place.
+//! Completes arguments in shells: the scripts run tflock, which knows the providers and root modules of the directory.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use crate::platform::Platform;
 use crate::topics::TOPICS;
 use crate::workspace::discover;
 
-/// The variable by which a script asks: the name of its shell.
+/// The variable in which a script passes the name of its shell.
 const VARIABLE: &str = "TFLOCK_COMPLETE";
 
 pub(super) fn script(shell: Shell) -> String {
@@ -31,13 +30,13 @@ pub(super) fn script(shell: Shell) -> String {
     }
     let mut script = String::from_utf8_lossy(&script).trim_start().to_owned();
     if shell == Shell::Zsh {
-        // As a file of fpath it is first read when something is to be completed already.
+        // zsh reads a file of fpath at the first completion, which it must then answer.
         script.push_str("if [[ ${funcstack[1]} == _tflock ]]; then _clap_dynamic_completer_tflock \"$@\"; fi\n");
     }
     script
 }
 
-/// Answers a script, if it is one that asks: behind `--` stand the words that were typed.
+/// Answers a completion script, if one started the program; the typed words are after `--`.
 pub(super) fn answer(arguments: &[OsString], environment: &Environment, streams: &mut Streams<'_>) -> Option<ExitCode> {
     let shells = Shells::builtins();
     let shell = shells.completer(environment.variables.get(VARIABLE)?)?;
@@ -48,18 +47,17 @@ pub(super) fn answer(arguments: &[OsString], environment: &Environment, streams:
     let typed = Arc::new(Typed { words: words.to_vec(), environment: environment.clone() });
     let mut described = offering(command(), &typed);
     let mut text = Vec::new();
-    // Where nothing can be offered nothing is said: the line of someone who types is no place for it.
+    // No message on failure: it would appear in the line that the user is typing.
     let _ = shell.write_complete(&mut described, words.to_vec(), Some(&environment.directory), &mut text);
     Some(result(streams, &String::from_utf8_lossy(&text)))
 }
 
-/// What was typed, and where.
 struct Typed {
     words: Vec<OsString>,
     environment: Environment,
 }
 
-/// The same command line, with what shells are to offer for each value: files only where one is wanted.
+/// The command line with completions for each value; files only where the argument is a file.
 fn offering(command: clap::Command, typed: &Arc<Typed>) -> clap::Command {
     let command = command.mut_args(|argument| with_offers(argument, typed));
     let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
@@ -100,7 +98,7 @@ fn with_offers(argument: Arg, typed: &Arc<Typed>) -> Arg {
 }
 
 impl Typed {
-    /// The providers of the root module, or of all of them where that is what is typed.
+    /// The providers of the root module, or of all root modules if the command works on these.
     fn providers(&self, current: &OsStr) -> Vec<CompletionCandidate> {
         let Some(current) = current.to_str() else { return Vec::new() };
         let has = |word: &str| self.words.iter().any(|typed| typed == word);
@@ -108,12 +106,12 @@ impl Typed {
         let known = offered(self.environment.clone(), self.directories(), everywhere);
         let is_begun = |name: &String| name.starts_with(current);
         let Offered { types, addresses } = known;
-        // With nothing typed, names alone: each provider once.
+        // Without typed text show names only, so each provider appears once.
         let addresses = addresses.into_iter().filter(|_| !current.is_empty());
         types.into_iter().chain(addresses).filter(is_begun).map(CompletionCandidate::new).collect()
     }
 
-    /// The root modules below, and directories.
+    /// The root modules below, else directories.
     fn root_modules(&self, current: &OsStr) -> Vec<CompletionCandidate> {
         let found = discover::root_modules(&self.environment.directory);
         let begun = found.iter().filter(|path| current.to_str().is_some_and(|current| path.starts_with(current)));

@@ -1,4 +1,4 @@
-//! From arguments to a command.
+//! Runs the command that the arguments name.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,8 +19,7 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
     with_near_names(done(arguments, services), services, &arguments.command.common().providers)
 }
 
-/// Makes a command that changes nothing work in the root modules below, where it runs in a directory that is none itself;
-/// the outcome says so.
+/// Makes a read-only command recursive if the directory is no root module but has some below; the outcome says so.
 fn in_root_modules_below(recursive: &mut bool, services: &Services<'_>) -> impl Fn(Outcome) -> Outcome + use<> {
     let implied = !*recursive && services.is_above_root_modules();
     *recursive |= implied;

@@ -1,4 +1,4 @@
-//! What the process is handed by its surroundings, as values.
+//! The environment of the process, as values.
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -21,12 +21,12 @@ impl Environment {
         self.variables.get("NO_COLOR").is_some() || self.variables.get("TERM") == Some("dumb")
     }
 
-    /// The columns that `COLUMNS` asks for, where text for a terminal goes elsewhere.
+    /// The value of `COLUMNS`, for terminal text that does not go to a terminal.
     pub(super) fn columns(&self) -> Option<usize> {
         self.variables.get("COLUMNS")?.parse().ok()
     }
 
-    /// True if `CI` is set to something: no bars.
+    /// True if `CI` is set, which disables progress bars.
     pub(super) fn ci(&self) -> bool {
         self.variables.get("CI").is_some()
     }
@@ -35,9 +35,9 @@ impl Environment {
 /// The three standard streams, and which of them are terminals.
 pub struct Streams<'a> {
     pub stdin: Box<dyn Read + Send + 'a>,
-    /// Standard output: the result and nothing else.
+    /// Standard output: only the result.
     pub stdout: Box<dyn Write + 'a>,
-    /// Standard error: progress, notes, failures.
+    /// Standard error: progress, notes and errors.
     pub stderr: Box<dyn Write + 'a>,
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
@@ -46,7 +46,7 @@ pub struct Streams<'a> {
 
 impl Streams<'static> {
     pub fn of_process() -> Self {
-        // What has no console has nothing to switch on.
+        // This fails without a console, which needs no colours.
         let _ = anstyle_query::windows::enable_ansi_colors();
         Self {
             stdin: Box::new(std::io::stdin()),

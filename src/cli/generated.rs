@@ -1,4 +1,4 @@
-//! Help, made from the command line's own description.
+//! Prints help, generated from the description of the command line.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::args::command;
 use super::usage;
 use crate::error::{Error, ErrorKind};
 
-/// The help of a command, by its name and that of the one below it; without a name that of the program.
+/// The help of a command or subcommand; without names, of the program.
 pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error> {
     let mut command = command();
     let mut found = &mut command;
@@ -30,7 +30,7 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
     })
 }
 
-/// The commands in groups, as `tflock` alone prints them. With usage and footer they fit a terminal of 80 by 24.
+/// The commands in groups, as `tflock` without arguments prints them. Usage, groups and footer must fit a terminal of 80 by 24.
 const GROUPS: [(&str, &[(&str, &str)]); 5] = [
     (
         "Everyday",
@@ -56,7 +56,7 @@ const GROUPS: [(&str, &[(&str, &str)]); 5] = [
     ("Maintenance", &[("fmt, hash, migrate, mirror, cache, completions, man, schema, version, help", "")]),
 ];
 
-/// The program with its commands in groups, in place of its options.
+/// Shows the commands in groups instead of the options.
 fn overview(all: clap::Command) -> clap::Command {
     let header = *all.get_styles().get_header();
     let mut template = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
@@ -69,19 +69,18 @@ fn overview(all: clap::Command) -> clap::Command {
     all.help_template(template + "\n`tflock help COMMAND` explains a command, `tflock --help` the options of all")
 }
 
-/// How much help is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Length {
-    /// As of `-h`.
+    /// For `-h`.
     Short,
-    /// As of `--help`.
+    /// For `--help`.
     Long,
 }
 
 /// The heading of the options that every command has.
 const GLOBAL: &str = "Global options";
 
-/// The same command without the options that all have: they are only named.
+/// Replaces the global options by a line that only names them.
 fn without_globals(command: clap::Command) -> clap::Command {
     let is_global = |argument: &Arg| argument.get_help_heading() == Some(GLOBAL);
     let name = |argument: &Arg| {

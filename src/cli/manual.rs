@@ -1,5 +1,5 @@
-//! Manual pages in roff, one for the program and one for each command, made from the command line's own description and
-//! from the pages that `explain` knows.
+//! Manual pages in roff, for the program and for each command, generated from the description of the command line and
+//! the pages of `explain`.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ const FILES: [(&str, &str); 4] = [
     ("~/.terraformrc, ~/.tofurc", "the CLI configuration of the tools, for credentials and host blocks"),
 ];
 
-/// The page of a command, by its name, and perhaps that of one below it; without a name that of the program.
+/// The page of a command or subcommand; without names, of the program.
 pub(super) fn page(names: &[String]) -> Result<String, Error> {
     let all = command();
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ fn of_command(own: &Command) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The head of a page, without a date, because the program decides it and not the day.
+/// The head of a page. It has no date, so the same program gives the same page.
 fn title(name: &str) -> String {
     format!(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {name} 1 \"\" \"tflock {}\"\n", env!("CARGO_PKG_VERSION"))
 }
@@ -105,7 +105,7 @@ fn ends() -> String {
     text
 }
 
-/// The rows of the table of a page, without marks.
+/// The rows of the table in a page, without Markdown marks.
 fn rows(topic: &Topic) -> impl Iterator<Item = (String, String)> {
     let lines = topic.text.lines().filter(|line| line.starts_with("| ")).skip(1);
     lines.filter_map(|line| {
@@ -119,7 +119,7 @@ fn entry(text: &mut String, what: &str, means: &str) {
     let _ = writeln!(text, ".TP\n\\fB{}\\fR\n{}", roff(what), roff(means));
 }
 
-/// Plain text as roff takes it.
+/// Escapes plain text for roff.
 fn roff(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('…', "...").replace('→', "->");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
@@ -142,7 +142,7 @@ fn rendered(render: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> std::io::Re
     let mut page = Vec::new();
     render(&mut page)?;
     let text = String::from_utf8_lossy(&page).replace('…', "...").replace('→', "->");
-    // A break on either side of an empty line says nothing more.
+    // Line breaks around an empty line are redundant.
     Ok(text.replace(".br\n\n.br\n", ".sp\n"))
 }
 

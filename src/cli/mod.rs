@@ -1,7 +1,6 @@
-//! The shell of the program: arguments, environment and streams in, exit code out.
-//!
-//! Here alone the process's surroundings are read and its streams are written. Arguments go to a command,
-//! whose outcome becomes text and an exit code.
+//! The outer layer of the program: it turns arguments, environment and streams into an exit code. No other module reads
+//! the environment of the process or writes its standard streams. It passes arguments to a command, and renders the
+//! outcome.
 #![expect(clippy::disallowed_methods, reason = "the environment, the clock and the standard streams are read here")]
 
 mod args;
@@ -59,7 +58,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
     if let Err(error) = usage::formats(arguments) {
-        // Nothing was done: no report takes the place of a file.
+        // The run did nothing, so no report file is replaced.
         write(&mut streams.stderr, &report::failure_remark(&error, format, err));
         return result(streams, &report::failure(Some(arguments.command.common().name), &error, format))
             .and(ExitCode::of_error(&error));
@@ -84,14 +83,14 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     }
 }
 
-/// Runs the command, with progress on standard error while it runs.
+/// Runs the command, with progress on standard error.
 fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Streams<'_>) -> Result<Outcome, Error> {
     let detail = arguments.global.detail();
     let mode = Mode::choose(detail, streams.stderr_is_terminal, environment.ci());
     let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));
     let mut scope = arguments.scope(environment);
     let online = Arc::new(Online::new(&scope.environment.variables, &progress.events()));
-    // What a list shows is in the lock files; modules say only whether it is required.
+    // `list` reads lock files; modules only show whether a provider is required, so they are not fetched.
     let offline = scope.offline || matches!(&arguments.command, Command::List(list) if !list.modules);
     scope.modules.fetch = Some(module_fetch(&Scope { offline, ..scope.clone() }, &online));
     let named = scope.named.clone();
@@ -116,12 +115,12 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
 
 fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style) -> ExitCode {
     let Err(error) = reports else { return ExitCode::Done };
-    // For users in whatever format: the result is whole without it.
+    // For users in any format: the result is complete without it.
     write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, style));
     ExitCode::of_error(&error)
 }
 
-/// Writes the result. A reader that has seen enough is no failure.
+/// Writes the result. A reader that closes the pipe is no failure.
 fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
     match streams.stdout.write_all(redact::secrets(text).as_bytes()).and_then(|()| streams.stdout.flush()) {
         Ok(()) => ExitCode::Done,
@@ -129,14 +128,14 @@ fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
         Err(problem) => {
             let error =
                 Error::new(crate::error::ErrorKind::Disk, format!("cannot write to standard output: {problem}"));
-            // For users in whatever format: standard output is what cannot be written.
+            // For users in any format, since standard output cannot be written.
             write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, Style::default()));
             ExitCode::of_error(&error)
         }
     }
 }
 
-/// Writes next to the result. Where nothing listens, nothing is lost.
+/// Writes messages. Write errors are ignored, since there is no reader.
 fn write(stream: &mut dyn Write, text: &str) {
     let _ = stream.write_all(redact::secrets(text).as_bytes()).and_then(|()| stream.flush());
 }

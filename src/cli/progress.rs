@@ -1,4 +1,4 @@
-//! Events as bars on a terminal, or as plain lines elsewhere.
+//! Shows events as bars on a terminal, or else as plain lines.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,14 +15,14 @@ use crate::report::{Detail, printable, size};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Silent,
-    /// One line in the end that counts what was fetched; with -v a line for each package and request.
+    /// One final line with counts; with -v also a line for each package and request.
     Lines,
-    /// A bar for each package, a line that says which servers the run is asking, and lines above them.
+    /// A bar for each package, a line with the hosts of current requests, and lines above them.
     Bars,
 }
 
 impl Mode {
-    /// Bars only where users watch them.
+    /// Uses bars only on a terminal of a user.
     pub(super) fn choose(detail: Detail, stderr_is_terminal: bool, ci: bool) -> Self {
         match detail {
             Detail::Quiet => Mode::Silent,
@@ -32,20 +32,20 @@ impl Mode {
     }
 }
 
-/// How often the lines are drawn again while nothing happens.
+/// How often idle bars are redrawn.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Shows events until it is dropped; then no bar stays behind.
+/// Shows events until it is dropped, then removes the bars.
 pub(super) struct Progress(Option<Arc<Screen>>);
 
 struct Screen {
-    /// The tool whose default registry host is left out of addresses.
+    /// The tool whose default registry host is omitted from addresses.
     dialect: Mutex<Option<Dialect>>,
     verbose: bool,
     bars: Option<MultiProgress>,
     packages: Mutex<HashMap<PackageKey, Package>>,
     fetched: Mutex<Fetched>,
-    /// The line below the bars: which servers the run is asking, or how much has come of how much.
+    /// The line below the bars: the hosts of current requests, or the downloaded part of the total.
     status: Mutex<Option<(Kind, ProgressBar)>>,
     lines: Mutex<Box<dyn Write + Send>>,
 }
@@ -66,7 +66,7 @@ struct Package {
 struct Fetched {
     questions: usize,
     answered: usize,
-    /// Packages that are to be downloaded, those that are there or given up among them.
+    /// Packages to download, including finished ones and those given up.
     wanted: usize,
     packages: usize,
     given_up: usize,
@@ -74,7 +74,7 @@ struct Fetched {
 }
 
 impl Progress {
-    /// Shows events on `lines`, and bars on the terminal behind standard error.
+    /// Shows events on `lines`, and bars on the terminal of standard error.
     pub(super) fn new(mode: Mode, detail: Detail, lines: Box<dyn Write + Send>) -> Self {
         let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
         Self((mode != Mode::Silent).then(|| {
@@ -105,7 +105,7 @@ impl Drop for Progress {
                 .drain()
                 .filter_map(|(_, package)| package.bar)
                 .for_each(|bar| bar.finish_and_clear());
-            // A terminal that is gone needs no clearing. What still comes after an interruption is drawn no more.
+            // A closed terminal needs no clearing. Hide events that arrive after an interruption.
             let _ = bars.clear();
             bars.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -164,7 +164,7 @@ impl Screen {
         self.total();
     }
 
-    /// Says which servers the run is asking, as long as no package is on its way.
+    /// Shows the hosts of current requests, unless packages are being downloaded.
     fn asking(&self, url: &str) {
         if !locked(&self.packages).is_empty() {
             return;
@@ -175,7 +175,7 @@ impl Screen {
         self.status(Kind::Questions, &format!("contacting {}{count}", printable(&host)), [0; 2]);
     }
 
-    /// Says how much has come of what is on its way or waits for its turn.
+    /// Shows the downloaded part of all current and waiting packages.
     fn total(&self) {
         let packages = locked(&self.packages);
         if packages.is_empty() {
@@ -190,7 +190,7 @@ impl Screen {
         let (done, wanted) = (fetched.packages, fetched.wanted.max(fetched.packages + count));
         let waiting = wanted.saturating_sub(done + fetched.given_up + count);
         let (known, got) = (fetched.bytes + announced, fetched.bytes + came);
-        // Those whose size is not told yet are taken to be as large as the others.
+        // Packages of unknown size are assumed to have the average size.
         let all = known + known / ((done + count) as u64).max(1) * waiting as u64;
         let of = match (is_told, waiting) {
             (true, 0) => format!(" of {}", size(all)),
@@ -208,10 +208,10 @@ impl Screen {
                 Kind::Questions => style("{msg}", ["", ""]),
                 Kind::Packages => style("{msg}{left}", [", ", " left"]),
             };
-            // A bar of its own, whose rate is that of what it counts.
+            // A new bar, so the rate belongs to what it counts.
             status.take().iter().for_each(|(_, bar)| bar.finish_and_clear());
             let bar = bars.add(ProgressBar::new(length).with_style(style));
-            // What came too soon after the last frame is drawn with the next one, also if nothing else comes.
+            // Also draws updates that arrived too soon after the last frame.
             bar.enable_steady_tick(TICK);
             *status = Some((kind, bar));
         }
@@ -244,7 +244,7 @@ impl Screen {
 
     fn line(&self, text: &str) {
         let write = || {
-            // Standard error is closed: there is no other place to report that.
+            // If standard error is closed, there is no other place to report that.
             let _ = writeln!(locked(&self.lines), "{}", crate::redact::secrets(text));
         };
         match &self.bars {
@@ -260,7 +260,7 @@ impl Screen {
     }
 }
 
-/// What tells one bar from the others is first: the platform, then the type of the provider and its version.
+/// The label begins with what distinguishes bars: platform, type and version of the provider.
 fn bar(package: &PackageKey, total: Option<u64>) -> ProgressBar {
     let PackageKey { address, version, platform } = package;
     let name = printable(&format!("{platform:<15} {} {version}", address.type_name())).into_owned();
@@ -271,11 +271,11 @@ fn bar(package: &PackageKey, total: Option<u64>) -> ProgressBar {
     bar.with_style(style(template, ["", ""])).with_prefix(name)
 }
 
-/// A style in which `left` means how long it will still take, between two texts; nothing as long as nothing has come.
+/// A style in which `left` is the remaining time between two texts; empty until the first byte arrives.
 fn style(template: &str, [before, after]: [&'static str; 2]) -> ProgressStyle {
     let left = move |state: &ProgressState, text: &mut dyn fmt::Write| {
         if state.pos() > 0 {
-            // What cannot be written is not shown.
+            // A failed write only hides the text.
             let _ = write!(text, "{before}{:#}{after}", HumanDuration(state.eta()));
         }
     };
@@ -292,7 +292,7 @@ impl Package {
     }
 }
 
-/// A panic elsewhere does not make counts of bytes wrong.
+/// A panic elsewhere does not invalidate byte counts.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Where reports go next to standard output: files that were requested, and the step summary of GitHub Actions.
+//! Writes report files, and the step summary of GitHub Actions.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::redact;
 use crate::report::{Format, Style, shown};
 
-/// Writes the reports of a run. `render` gives one form of its result, or of its failure.
+/// Writes the reports of a run. `render` gives its result, or its error, in one format.
 pub(super) fn write(
     global: &Global,
     environment: &Environment,
@@ -37,7 +37,7 @@ pub(super) fn write(
     Error::all(errors).map_or(Ok(()), Err)
 }
 
-/// The step summary, if annotations were requested.
+/// The step summary file, if annotations were requested.
 fn step_summary(global: &Global, environment: &Environment) -> Option<PathBuf> {
     let annotates =
         global.format == Format::Github || global.report.iter().any(|(format, _)| *format == Format::Github);

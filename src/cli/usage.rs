@@ -1,4 +1,4 @@
-//! Arguments that do not parse, and those that ask for help.
+//! Handles arguments that do not parse, and requests for help.
 
 use std::ffi::OsString;
 
@@ -13,14 +13,14 @@ use crate::redact;
 use crate::report::{self, Format};
 use crate::workspace::directory;
 
-/// The commands whose results are findings and changes, which is all that formats for annotations tell.
+/// The commands whose results are findings and changes; formats for annotations show only these.
 const ANNOTATED: [&str; 10] =
     ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "audit", "trust"];
 
-/// The commands whose results are a page to look at.
+/// The commands with an HTML page as a result.
 const PAGES: [&str; 5] = ["list", "outdated", "verify", "diff", "audit"];
 
-/// Refuses forms of the result that a command does not have: in them it would seem that all is well.
+/// Refuses formats that a command does not support: their empty result would look like success.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     let name = arguments.command.common().name;
     let reports = arguments.global.report.iter().map(|(format, _)| *format);
@@ -41,13 +41,13 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// What arguments that do not parse still tell.
+/// The facts that arguments show even if they do not parse.
 struct Asked {
     json: bool,
     command: Option<String>,
-    /// The same, and the one below it that was named.
+    /// The command and the named subcommand.
     names: Vec<String>,
-    /// How much help is asked for, if any is.
+    /// The requested length of help.
     length: Length,
 }
 
@@ -71,8 +71,8 @@ impl Asked {
     }
 }
 
-/// Tells what clap has to say to arguments, the program's name first: help and version as the result, everything else as a
-/// usage error.
+/// Prints the message of clap about arguments, the program's name first: help and version as the result, everything
+/// else as a usage error.
 pub(super) fn tell(
     refused: &clap::Error,
     arguments: &[OsString],
@@ -88,10 +88,10 @@ pub(super) fn tell(
     if refused.kind() == ClapKind::DisplayVersion {
         return result(streams, &text(streams.stdout_is_terminal));
     }
-    // An address among the arguments may hold a secret.
+    // A URL among the arguments may contain a secret.
     let shown = |terminal: bool| {
         let text = plainly(&redact::words(&text(terminal)));
-        // Not so in the log of a job, where an argument may be someone's name of a branch.
+        // The log of a job escapes control characters, since an argument may be a branch name that an outsider chose.
         let line = |line: &str| [report::printable(line).into_owned(), "\n".to_owned()];
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
     };
@@ -115,17 +115,17 @@ pub(super) fn tell(
     ExitCode::Failed
 }
 
-/// What was probably meant, as values tell it behind what is wrong with them.
+/// The suggestion in messages about invalid values.
 const MEANT: &str = "; did you mean ";
 
-/// The same without the line that says no more than that there is help, and what was meant in a line of its own.
+/// Removes the line that only points to the help, and puts a suggestion on a line of its own.
 fn plainly(text: &str) -> String {
     let told = text.lines().filter(|line| !line.starts_with("For more information"));
     let told: Vec<String> = told.map(|line| line.replacen(MEANT, "\n  help: did you mean ", 1)).collect();
     told.join("\n").trim_end().to_owned() + "\n"
 }
 
-/// What users type who know other tools, and what does it here.
+/// Command names of other tools, and the tflock command for the purpose.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("init", "tflock needs no init: `tflock lock` writes the lock file, `tflock install` installs what it records"),
     ("validate", "`tflock verify` checks the lock file, `tflock fmt --check` its form"),
@@ -137,18 +137,18 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("uninstall", "`tflock remove` removes a provider, `tflock git uninstall` the merge driver"),
 ];
 
-/// The command that a mistyped name probably means.
+/// A suggestion for a mistyped command.
 pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<String> {
     if let Some((_, words)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
         return Some((*words).to_owned());
     }
     let names = parent.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
     let near = names.map(|known| (strsim::osa_distance(known, name), known)).min()?;
-    // Of short names one letter may be wrong, of longer ones two.
+    // One wrong letter in a short name, two in a longer one.
     (near.0 <= 2.min(name.len() / 3)).then(|| format!("did you mean `{}`?", near.1))
 }
 
-/// The error for an unknown command name, where clap would suggest one that is hardly meant.
+/// The error for an unknown command name, where the suggestion of clap would be unlikely.
 fn unknown_command(refused: &clap::Error) -> Option<Error> {
     let is_unknown = refused.kind() == ClapKind::InvalidSubcommand;
     let Some(ContextValue::String(name)) = refused.get(ContextKind::InvalidSubcommand).filter(|_| is_unknown) else {
@@ -180,7 +180,7 @@ fn unknown(error: &Error, asked: &Asked, environment: &Environment, streams: &mu
     ExitCode::Failed
 }
 
-/// What to do in place of `-r` with a command that edits configuration only where it was named.
+/// The next step instead of `-r` for a command that edits the configuration of named root modules only.
 fn only_named(refused: &clap::Error, asked: &Asked) -> Option<String> {
     let command = asked.command.as_deref().filter(|command| ["add", "remove"].contains(command))?;
     match refused.get(ContextKind::InvalidArg)? {

@@ -34,7 +34,7 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// No queries yet. With `link`, also queries whether the publisher links to a release.
+    /// No queries yet. With `link`, also queries where the publisher describes a release.
     pub fn new(depth: Depth, link: bool) -> Self {
         Self { depth, link, queries: BTreeMap::new() }
     }

@@ -1,4 +1,4 @@
-//! The last stage: writes what was settled.
+//! The last stage: writes the files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,7 @@ use crate::disk::atomic::{Mode, StoreError, Stored};
 use crate::disk::transaction::{self, Expected, Replacement};
 use crate::error::Error;
 
-/// The mode of a lock file, whatever the umask and the mode before.
-///
-/// Source: `internal/replacefile`.
+/// The mode of a lock file, whatever the umask and the earlier mode. Source: `internal/replacefile`.
 const LOCK_FILE_MODE: Mode = Mode::Exactly(0o644);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,13 +19,13 @@ pub struct Write {
 #[derive(Debug, Clone, Copy)]
 pub struct Edit<'a> {
     pub path: &'a Path,
-    /// What it must hold now; none if it must not be there.
+    /// The expected current text; `None` if the file must not exist.
     pub old: Option<&'a str>,
     pub new: &'a str,
 }
 
-/// Writes a lock file, and after it the configuration that it belongs to; true if any bytes changed, none if the
-/// configuration is not what was read: then nothing was written. The caller holds the lock on the directory.
+/// Writes a lock file, and after it the configuration; true if any bytes changed, `None` if the configuration changed
+/// since it was read, so nothing was written. The caller holds the lock on the directory.
 pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<Option<bool>, Error> {
     let lock =
         Replacement { path: &write.path, bytes: write.text.as_bytes(), mode: LOCK_FILE_MODE, was: Expected::Anything };

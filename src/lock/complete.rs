@@ -1,7 +1,5 @@
-//! Whether what an earlier run found out about a recorded release spares every question.
-//!
-//! Pure: the facts come from the index and are hints; nothing is written on their account, they only show that there
-//! is nothing to write.
+//! Decides whether records of earlier runs about a release make all queries unnecessary. Pure: the records are only
+//! hints. No hash is written because of them; they show that there is nothing to write.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +10,12 @@ use crate::query::question::{Query, Selection};
 use crate::query::rules::ReportedRule;
 use crate::release::Release;
 
-/// The platforms whose archive was hashed here, with an `h1:` that is among some recorded hashes.
+/// The platforms whose archive was hashed here, with an `h1:` among the recorded hashes.
 pub fn fetched<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
     release.computed().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, platform)| platform)
 }
 
-/// True if it is not known which platforms the recorded `h1:` hashes of a step are of, so that only packages tell.
+/// True if the platforms of the recorded `h1:` hashes are unknown, so only packages can show them.
 pub fn is_unattributed(step: &Query, release: Option<&Release>) -> bool {
     let Some(entry) = step.recorded_release().filter(|_| step.rules.reported != ReportedRule::Write) else {
         return false;
@@ -28,7 +26,7 @@ pub fn is_unattributed(step: &Query, release: Option<&Release>) -> bool {
         && step.platforms.iter().any(|platform| !is_covered(platform))
 }
 
-/// True if the recorded entry has all that this release could give to the step.
+/// True if the release could add nothing to the recorded entry.
 pub fn is_complete(step: &Query, release: &Release) -> bool {
     let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };
     let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
@@ -44,7 +42,7 @@ pub fn is_complete(step: &Query, release: &Release) -> bool {
     };
     let covered = |platform: &Platform| {
         covers(platform, Evidence::Computed)
-            // What would be written without a download.
+            // Hashes that would be written without a download.
             || believed && covers(platform, Evidence::ReportedByOrigin)
             || step.rules.optional.contains(platform)
             || step.rules.unnamed.contains(platform) && !archives.contains_key(platform)
@@ -53,7 +51,7 @@ pub fn is_complete(step: &Query, release: &Release) -> bool {
     step.platforms.iter().all(covered) && (!believed || reported.all(|(h1, _)| recorded(h1)))
 }
 
-/// The archive of each platform, where names tell it.
+/// The archive of each platform, by file names.
 fn archives(release: &Release) -> BTreeMap<&Platform, PackageHash> {
     let lines = release.lines.iter();
     lines.flat_map(|(digest, line)| line.platforms().map(|platform| (platform, PackageHash::zh(*digest)))).collect()

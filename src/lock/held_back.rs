@@ -1,4 +1,4 @@
-//! What keeps a provider from its newest release.
+//! Explains what keeps a provider from its newest release.
 
 use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
@@ -12,7 +12,7 @@ use crate::query::question::{Query, Selection};
 use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Version};
 
-/// The places in configuration whose constraints do not allow a version.
+/// The places in configuration whose constraints exclude a version.
 pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl Iterator<Item = &'a Origin> {
     requirement.origins.iter().filter(move |origin| {
         let constraints = origin.constraint.as_deref().and_then(|text| Constraints::parse_config(text).ok());
@@ -20,8 +20,8 @@ pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl I
     })
 }
 
-/// Why the newest release was not selected although the newest was requested; none if it was. The file is that of the
-/// first constraint that does not allow it, as the requirement names it; of the others the message names the places.
+/// Why the newest release was not selected although it was requested; `None` if it was. The file is that of the first
+/// constraint that excludes it, relative as in the requirement; the message names the other places.
 pub fn held_back(
     addr: &ProviderAddr,
     step: &Query,
@@ -35,16 +35,15 @@ pub fn held_back(
     message.push_str(&reasons.join("; "));
     let finding = Finding::new(Rule::HeldBack, message).about(addr);
     let mut holders = requirement.into_iter().flat_map(|requirement| holders(requirement, newest));
-    // It is the constraint that is to be looked at, not the lock file.
+    // The user has to look at the constraint, not at the lock file.
     Some(match holders.find(|origin| !origin.file.as_os_str().is_empty()) {
         Some(origin) => finding.in_file(&origin.file).at(origin.position),
         None => finding,
     })
 }
 
-/// A warning where fewer packages of the new release are covered than of the recorded one; none if there is no fewer.
-///
-/// Which platforms those are may be unknown: they are counted.
+/// A warning if the new release has fewer packages covered than the recorded one. They are counted, since their
+/// platforms may be unknown.
 pub fn platforms_dropped(addr: &ProviderAddr, step: &Query, new: &LockEntry) -> Option<Finding> {
     let old = step.recorded.as_ref().filter(|old| old.version != new.version)?;
     let [had, has] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
@@ -87,7 +86,7 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
     reasons
 }
 
-/// `"~> 5.0" of module.net does not allow it`, with the place where that is asked for.
+/// `"~> 5.0" of module.net does not allow it`, with the place of the constraint.
 fn reason(origin: &Origin, with_place: bool) -> String {
     let (constraint, asker) = (origin.constraint.as_deref().unwrap_or_default(), origin.asker());
     let place = if with_place && !origin.file.as_os_str().is_empty() {

@@ -1,11 +1,6 @@
-//! What a command that may write a lock file decides: what has to be asked, and what is written by the answers.
-//!
-//! ```text
-//! requirements + lock file + intent ──plan──► questions ──ask──► answers ──settle──► new lock file, findings ──commit──► disk
-//! ```
-//!
-//! `plan` and `settle` are pure and hold all decisions. `commit` is last and alone: an error before it leaves the disk as
-//! it was.
+//! Decides what a command writes into a lock file: which queries to send, and what to write by the answers. `plan`
+//! makes queries from requirements, lock file and intent; `settle` turns the answers into a new lock file and findings.
+//! Both are pure and make all decisions. `commit` comes last and writes: an error before it leaves the disk unchanged.
 
 pub mod commit;
 pub mod complete;

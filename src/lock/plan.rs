@@ -1,6 +1,4 @@
-//! From what is asked, required and recorded to what has to be found out.
-//!
-//! Pure: no question is put to anyone here, and none of the answers is foreseen.
+//! Plans the queries from requirements, lock file and intent. Pure: it sends no query and assumes no answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +18,7 @@ use crate::version::{Constraints, Version};
 pub struct Intent {
     pub excluded: BTreeSet<ProviderAddr>,
     pub only: Option<BTreeSet<ProviderAddr>>,
-    /// Whether a provider of `only` that is not required is passed over; else it is an error.
+    /// Skip providers of `only` that are not required; otherwise they are an error.
     pub lenient: bool,
     pub platforms: Vec<Platform>,
     pub prune: bool,
@@ -28,19 +26,19 @@ pub struct Intent {
     pub state: Option<StateProviders>,
     /// Entries to remove, whatever requires them.
     pub dropped: BTreeSet<ProviderAddr>,
-    /// Select again what is selected already; none to keep it.
+    /// Select all versions again; `None` to keep them.
     pub upgrade: Option<Upgrade>,
     pub reselected: BTreeMap<ProviderAddr, Reselect>,
-    /// Releases that may replace what is recorded under their version.
+    /// Releases whose new hashes may replace the recorded ones.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
-    /// Providers that take over the version of an entry at another address: the new address, and the old one.
+    /// Providers that take over the version of an entry at another address: new to old address.
     pub moves: BTreeMap<ProviderAddr, ProviderAddr>,
 }
 
-/// When the version of a provider is newly selected.
+/// When to select the version of a provider again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reselect {
-    /// Where its constraints do not allow the recorded one, which else is an error.
+    /// If its constraints exclude the recorded version, which is otherwise an error.
     IfNotAllowed,
     Always,
 }
@@ -50,36 +48,34 @@ pub struct Upgrade {
     pub precise: Option<Version>,
     pub within: Option<Within>,
     pub prereleases: bool,
-    /// Releases without a package for a wanted platform are passed over.
+    /// Skip releases without a package for a wanted platform.
     pub complete: bool,
-    /// All root modules of the run get the same version, if there is one that suits them all.
+    /// Select one version for all root modules of the run, if one suits them all.
     pub same: Option<OneForAll>,
 }
 
-/// Which version suits all root modules.
+/// Which versions may suit all root modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OneForAll {
-    /// One that is not lower than what any of them has recorded and may keep.
+    /// None lower than a recorded version that a root module may keep.
     NotLower,
     AlsoLower,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// One step for each provider to look at, in the order of the lock file.
+    /// One step for each provider, in the order of the lock file.
     pub steps: BTreeMap<ProviderAddr, Query>,
     pub pruned: Vec<ProviderAddr>,
     /// Entries that the configuration does not require and that stay.
     pub unrequired: Vec<ProviderAddr>,
 }
 
-/// The rules for a provider, the platforms that are wanted, and what git's history recorded of it, which holds if that very
-/// version is selected.
+/// The rules for a provider, its wanted platforms, and its entry in git's history, whose hashes apply if that version is selected.
 pub type Wanted = (Rules, Vec<Platform>, Option<LockEntry>);
 
-/// Decides which providers are looked at, and which version of each is wanted.
-///
-/// Source: `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
+/// Decides which providers need queries, and which version of each is wanted. Source:
+/// `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
 pub fn plan(
     (requirements, lock): (&Requirements, &LockFile),
     intent: &Intent,
@@ -159,7 +155,7 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
     named
         .map(|addr| {
             let required: Vec<String> = requirements.iter().map(|(required, _)| required.to_string()).collect();
-            // A bare type was typed, perhaps, which is then one of the tool's own publisher.
+            // The user may have typed a bare type, which means a provider of the tool's own publisher.
             let is_bare = ProviderAddr::parse(addr.type_name(), dialect).is_ok_and(|bare| bare == *addr);
             let typed = if is_bare { addr.type_name().to_owned() } else { addr.short(dialect) };
             let message = format!("provider {} is not required by the configuration", addr.short(dialect));
@@ -251,15 +247,14 @@ impl<'a> Planner<'a> {
             )))
     }
 
-    /// The entries of Terraform's providers that `OpenTofu`'s replace; only where versions are newly selected.
+    /// The entries of Terraform's providers that `OpenTofu`'s replace; empty unless versions are newly selected.
     fn replaced(&self, plan: &Plan) -> BTreeSet<ProviderAddr> {
         let steps = plan.steps.keys().filter(|_| self.intent.upgrade.is_some());
         steps.filter_map(|addr| self.predecessor(addr).map(|(old, _)| old)).collect()
     }
 
-    /// The entry of Terraform's provider that `OpenTofu`'s of the same name replaces: its version is kept, its hashes are not.
-    ///
-    /// Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
+    /// The entry of Terraform's provider that `OpenTofu`'s of the same name replaces: its version stays, its hashes do
+    /// not. Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
     fn predecessor(&self, addr: &ProviderAddr) -> Option<(ProviderAddr, &'a LockEntry)> {
         let Self { lock, dialect, .. } = *self;
         let moved = dialect == Dialect::OpenTofu

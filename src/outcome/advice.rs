@@ -1,23 +1,21 @@
-//! Commands in next steps, as they work from where the user is.
-//!
-//! Whoever gives a next step writes it as if typed in the root module: `` run `tflock lock` ``. Only the run as a whole
-//! knows where it was typed.
+//! Adapts the commands in next steps to the user's directory. A next step is written as if typed in the root module: ``
+//! run `tflock lock` ``. Only the whole run knows where the user started it.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::finding::shell_word;
 use crate::path::shown;
 
-/// The commands that are about one root module, and take `-r`.
+/// The commands for one root module that support `-r`.
 const WITH_RECURSION: [&str; 14] = [
     "audit", "sbom", "install", "lock", "upgrade", "verify", "list", "why", "outdated", "diff", "fmt", "explain",
     "mirror", INIT,
 ];
 
-/// Those that are about one root module, and do not.
+/// The commands for one root module that do not.
 const WITHOUT_RECURSION: [&str; 4] = ["add", "remove", "migrate", "get"];
 
-/// Of the commands below another one this is about all root modules.
+/// The only subcommand for all root modules.
 const INIT: &str = "trust init";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,21 +24,21 @@ pub struct Stand {
     /// True if root modules were searched for, with `-r`.
     pub recursive: bool,
     pub top: Top,
-    /// True if files are named from there, too; else they are as the run named them.
+    /// True if files are also shown relative to the top; otherwise as the run named them.
     pub files_from_top: bool,
 }
 
-/// The top of the working tree, which paths of root modules are relative to, as seen from where the run was started.
+/// The top of the working tree, which paths of root modules are relative to, as seen from the directory of the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Top {
     /// From the directory of the run to the top.
     pub up: PathBuf,
-    /// From the top to the directory of the run; empty if that is not below.
+    /// From the top to the directory of the run; empty if it is not below the top.
     pub down: PathBuf,
 }
 
 impl Top {
-    /// A path below the top, from the directory of the run: `live/a` in `live` is `a`.
+    /// A path below the top, relative to the directory of the run: `live/a` in `live` is `a`.
     pub fn path_to(&self, path: &Path) -> PathBuf {
         let path: PathBuf = path.components().filter(|component| *component != Component::CurDir).collect();
         let common = self.down.components().zip(path.components()).take_while(|(here, there)| here == there).count();
@@ -53,7 +51,7 @@ impl Top {
 }
 
 impl Stand {
-    /// A next step for one root module, by its path, with the file that it is about in the place of `PATH`.
+    /// A next step for one root module; `file` replaces `PATH`.
     pub fn for_root(&self, text: &str, root: &Path, file: Option<&Path>) -> String {
         let text = &self.about_file(text, file);
         if !self.recursive {
@@ -67,7 +65,7 @@ impl Stand {
         with_directory(text, &way, false)
     }
 
-    /// A next step for the run as a whole, with the file that it is about in the place of `PATH`.
+    /// A next step for the whole run; `file` replaces `PATH`.
     pub fn for_all(&self, text: &str, file: Option<&Path>) -> String {
         let text = &self.about_file(text, file);
         match (&self.named[..], self.recursive) {
@@ -84,13 +82,13 @@ impl Stand {
     }
 }
 
-/// The same text, its commands with `-r`.
+/// Adds `-r` to the commands in a text.
 pub fn with_recursion(text: &str) -> String {
     let fits = |command: &str, rest: &str| WITH_RECURSION.contains(&command) && !is_recursive(rest);
     changed(text, |command, rest| fits(command, rest).then(|| format!("tflock {command} -r{rest}")))
 }
 
-/// The same text, its commands with `-C`; also those that are about more than one root module, with `others`.
+/// Adds `-C` to the commands in a text; with `others`, also to those for several root modules.
 fn with_directory(text: &str, directory: &Path, others: bool) -> String {
     if directory.as_os_str().is_empty() {
         return text.to_owned();
@@ -99,19 +97,19 @@ fn with_directory(text: &str, directory: &Path, others: bool) -> String {
     changed(text, |command, rest| {
         let about_one = WITH_RECURSION.contains(&command) || WITHOUT_RECURSION.contains(&command);
         let about_many = others && ["trust", "git"].contains(&command);
-        // From the root module of `-C` the search begins there; from those that were found it says where it works.
+        // With `-C`, a search begins in the root module; for searched root modules the command already has its directory.
         let stays = !others && is_recursive(rest);
         ((about_one || about_many) && !stays).then(|| format!("tflock -C {directory} {command}{rest}"))
     })
 }
 
-/// True if what follows a command searches for root modules.
+/// True if the arguments of a command search for root modules.
 fn is_recursive(rest: &str) -> bool {
     rest.split(' ').any(|word| ["-r", "--recursive"].contains(&word))
 }
 
-/// Changes the commands between backticks, by the word behind `tflock` and what follows it; those that say already
-/// where they work, and those that only ask for help, stay.
+/// Changes the commands between backticks: `change` receives the command and its arguments. Commands with a directory,
+/// and those that print help, stay unchanged.
 fn changed(text: &str, change: impl Fn(&str, &str) -> Option<String>) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| {
         let Some(line) = part.strip_prefix("tflock ").filter(|_| at % 2 == 1) else { return part.to_owned() };

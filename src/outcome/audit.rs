@@ -1,4 +1,4 @@
-//! What `audit` found for one root module.
+//! The result of `audit` for one root module.
 
 use crate::addr::ProviderAddr;
 use crate::error::Error;
@@ -7,19 +7,17 @@ use crate::version::Version;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditReport {
-    /// The database that was asked; none if it could not be, or if there was nothing to ask.
+    /// The database; `None` if it could not be read or was not needed.
     pub database: Option<AuditedDatabase>,
-    /// The programs that were looked at.
     pub programs: Vec<AuditedProgram>,
-    /// What could not be found out.
+    /// Errors that left a question open.
     pub failed: Vec<Error>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedDatabase {
-    /// Where it is.
+    /// Its URL or path.
     pub source: String,
-    /// When it was last changed.
     pub modified: String,
 }
 
@@ -30,13 +28,13 @@ pub struct AuditedProgram {
     pub platform: Platform,
     /// The toolchain that built it.
     pub go: Option<String>,
-    /// How many modules were judged, the standard library included.
+    /// The number of checked modules, including the standard library.
     pub modules: usize,
-    /// Why nothing is known of it.
+    /// Why it could not be read.
     pub unknown: Option<String>,
-    /// Its modules that could not be judged, with why not.
+    /// Its modules that could not be checked, with the reason.
     pub unjudged: Vec<(String, String)>,
-    /// True if what it was built from is the word of whoever made an import.
+    /// True if its modules come from an import, which the author of the import may have forged.
     pub is_reported: bool,
     pub vulnerabilities: Vec<Vulnerability>,
     /// The first newer release without an advisory, if that was asked.
@@ -60,6 +58,6 @@ pub struct Vulnerability {
     pub found: String,
     /// The version of the module that fixes it.
     pub fixed: Option<String>,
-    /// True if the program does not name its version: the locked one counts.
+    /// True if the program does not name its version, so the locked version was checked.
     pub is_locked_version: bool,
 }

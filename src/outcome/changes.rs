@@ -1,4 +1,4 @@
-//! What a command changed in a lock file, and what two lock files differ in.
+//! The changes of a command to a lock file, or the differences of two lock files.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use crate::version::Version;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Need {
-    /// Something is in it, or would have to.
+    /// It has entries, or should have.
     #[default]
     Wanted,
-    /// There is none, and no provider is required.
+    /// It does not exist, and no provider is required.
     Needless,
 }
 
@@ -24,49 +24,49 @@ pub enum Need {
 pub struct Changes {
     pub changed: bool,
     pub written: bool,
-    /// True if the lock file itself stays unchanged: what changes is next to it.
+    /// True if the lock file stays unchanged and only other files change.
     pub lock_stays: bool,
-    /// Whether there has to be a file.
+    /// Whether a file is needed.
     pub need: Need,
     pub upgrading: bool,
-    /// The lock file, relative to the working tree.
+    /// Relative to the working tree.
     pub path: PathBuf,
     /// By provider, in the order of the file.
     pub changes: Vec<Change>,
     pub diff: Option<String>,
-    /// Configuration files that were written with it, or would be; relative to the working tree.
+    /// The changed configuration files, relative to the working tree.
     pub edited: Vec<PathBuf>,
     pub modules: Vec<ModuleChange>,
     pub trust: Option<TrustChange>,
-    /// Next steps, where something is refused and others could be done.
+    /// Next steps after a refusal.
     pub advice: Box<[String]>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Review {
     pub changed: bool,
-    /// The lock file, relative to the working tree.
+    /// Relative to the working tree.
     pub path: PathBuf,
-    /// By provider, what is dangerous first.
+    /// By provider, dangerous changes first.
     pub changes: Vec<Change>,
-    /// What else differs between the texts.
+    /// Other differences of the texts.
     pub text: TextChange,
     pub sides: [String; 2],
-    /// True if registries were queried about the releases that changed.
+    /// True if registries were queried about the changed releases.
     pub online: bool,
-    /// Why some hashes could not be judged: sources without an answer.
+    /// Errors of sources that left hashes unchecked.
     pub inconclusive: Vec<Error>,
-    /// What changed in the module lock file next to the lock file.
+    /// The changes of the module lock file.
     pub modules: Vec<ModuleChange>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustChange {
-    /// The trust file, relative to the working tree.
+    /// Relative to the working tree.
     pub path: PathBuf,
     pub written: bool,
     pub pinned: Vec<(ProviderAddr, Signer)>,
-    /// Keys that are denied from now on, since they were seen revoked.
+    /// Keys that are denied from now on, since their owners revoked them.
     pub denied: Vec<Fingerprint>,
     pub republished: Vec<(ProviderAddr, Version)>,
 }

@@ -1,4 +1,4 @@
-//! What `explain` tells.
+//! The result of `explain`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ use crate::version::Version;
 pub enum Explained {
     Index,
     Topic(Topic),
-    /// A rule; all there is to say is in its table.
+    /// A rule; its table has the text.
     Rule(Rule),
-    /// A kind of change, as annotations call it.
+    /// A kind of change, by its name in annotations.
     Item(ItemRule),
     Hash(ExplainedHash),
     Provider(ExplainedProvider),
@@ -32,7 +32,7 @@ pub struct ItemRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedHash {
     pub hash: PackageHash,
-    /// False if no package can have it, since it is not written as a hash of its scheme.
+    /// False if the text is no valid hash of its scheme, so no package can have it.
     pub well_formed: bool,
     pub recorded: Vec<RecordedAt>,
     pub releases: Vec<ReleaseOfHash>,
@@ -42,9 +42,9 @@ pub struct ExplainedHash {
 pub struct RecordedAt {
     pub address: ProviderAddr,
     pub version: Version,
-    /// The lock file, as reports name it.
+    /// The lock file, as shown in reports.
     pub file: PathBuf,
-    /// The place that is meant, where one is.
+    /// The position of the hash or entry, if known.
     pub position: Option<Position>,
 }
 
@@ -71,7 +71,7 @@ pub enum Hashed {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedProvider {
-    /// Its entries in the lock files that the run is about.
+    /// Its entries in the lock files of the run.
     pub entries: Vec<ExplainedEntry>,
     /// Its entries elsewhere in the repository.
     pub elsewhere: Vec<RecordedAt>,
@@ -80,6 +80,6 @@ pub struct ExplainedProvider {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedEntry {
     pub entry: RecordedAt,
-    /// Each recorded hash, and what it is a hash of, where that is known here.
+    /// Each recorded hash with its origin, if known.
     pub hashes: Vec<(PackageHash, Option<HashOrigin>)>,
 }

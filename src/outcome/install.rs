@@ -1,4 +1,4 @@
-//! What `install` did for one root module, or found there.
+//! The result of `install` for one root module.
 
 use crate::addr::ProviderAddr;
 use crate::error::Error;
@@ -7,52 +7,48 @@ use crate::outcome::InstalledModules;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// The packages of one root module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstallReport {
-    /// True if it was only looked at.
+    /// True for `--check`, which installs nothing.
     pub checked: bool,
     pub packages: Vec<InstalledPackage>,
-    /// The modules; none if they were left out.
+    /// `None` if modules were left out.
     pub modules: Option<InstalledModules>,
-    /// Versions that the lock file does not record, and that were removed.
+    /// Versions that were removed because the lock file does not record them.
     pub removed: Vec<(ProviderAddr, Version)>,
     /// Why other packages are not installed.
     pub failed: Vec<Error>,
 }
 
-/// One package of a root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledPackage {
     pub address: ProviderAddr,
     pub version: Version,
     pub platform: Platform,
-    /// The hash of its content, as recorded.
+    /// The recorded hash of its content.
     pub h1: Option<PackageHash>,
     pub state: InstallState,
-    /// The bytes of its files, if this run linked them.
+    /// The size of its files, if this run linked them.
     pub bytes: u64,
-    /// The bytes that this run downloaded of it, once for all root modules.
+    /// The bytes that this run downloaded for it, counted once for all root modules.
     pub downloaded: u64,
 }
 
-/// What was done, or is to be done, to have a package installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InstallState {
     /// It was missing and is installed now.
     Installed,
-    /// Other content was in its place.
+    /// It replaced other content.
     Replaced,
     /// It was installed before.
     Present,
-    /// It is not installed.
     Missing,
-    /// Other content is in its place.
+    /// Its directory has other content.
     Differs,
 }
 
 impl InstallState {
-    /// The word for machines and users.
+    /// The word in JSON and texts.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Installed => "installed",
@@ -63,7 +59,7 @@ impl InstallState {
         }
     }
 
-    /// True if the recorded package is in its place now.
+    /// True if the recorded package is installed now.
     pub fn is_installed(self) -> bool {
         !matches!(self, Self::Missing | Self::Differs)
     }

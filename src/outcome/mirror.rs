@@ -1,4 +1,4 @@
-//! What `mirror` did for one root module, or found there.
+//! The result of `mirror` for one root module.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::version::Version;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MirrorReport {
-    /// The mirror, as it was named.
+    /// As the user named it.
     pub directory: PathBuf,
     pub checked: bool,
     pub packages: Vec<MirroredPackage>,
@@ -31,7 +31,7 @@ pub struct MirroredPackage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Fetched,
-    /// It was downloaded, and took the place of a file with another digest.
+    /// Downloaded; it replaced a file with another digest.
     Replaced,
     Present,
 }

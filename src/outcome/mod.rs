@@ -1,4 +1,4 @@
-//! What a command returns: data, neither printed nor coloured.
+//! The result of a command: data, neither printed nor coloured.
 
 pub mod advice;
 mod audit;
@@ -47,21 +47,21 @@ pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, Ha
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub command: &'static str,
-    /// One result for each root module. `many` says whether they stand under `roots` in JSON.
+    /// One result for each root module; `many` decides whether JSON has them under `roots`.
     pub roots: Vec<RootOutcome>,
-    /// True if more than one root module was requested (`-C` repeated, `-r`), even if only one was found.
+    /// True if several root modules were requested (`-C` repeated, `-r`), even if only one was found.
     pub many: bool,
-    /// What users should know next to the result; goes to standard error.
+    /// Notes for users, printed on standard error.
     pub notes: Vec<String>,
     pub error: Option<Error>,
     pub code: ExitCode,
-    /// The tool for whose default registry short addresses are shown; none if the root modules differ.
+    /// The tool whose default registry host is omitted from addresses; `None` if the root modules differ.
     pub dialect: Option<Dialect>,
-    /// How `list` of many root modules is told to users.
+    /// How `list` groups several root modules.
     pub grouping: Grouping,
-    /// The form in which `why` draws a graph for users, if it is asked to.
+    /// The form of the graph of `why`, if requested.
     pub graph: Option<GraphFormat>,
-    /// True if root modules were searched for: commands in next steps for all of them take `-r`.
+    /// True if root modules were searched for: next steps for all of them get `-r`.
     pub recursive: bool,
 }
 
@@ -76,7 +76,7 @@ pub enum Grouping {
 }
 
 impl Outcome {
-    /// Results that end as they say.
+    /// The results of root modules; the exit code is computed from them.
     pub fn of_roots(command: &'static str, roots: Vec<RootOutcome>) -> Self {
         Self { command, code: ExitCode::all(roots.iter().map(RootOutcome::code)), roots, ..Self::default() }
     }
@@ -85,7 +85,7 @@ impl Outcome {
         Self::of_roots(command, vec![RootOutcome { path: PathBuf::new(), body: Ok(body), findings: Vec::new() }])
     }
 
-    /// The same, the commands in its next steps such that they work from where the user is.
+    /// Adapts the commands in next steps to the user's directory.
     #[must_use]
     pub fn advised(mut self, stand: &Stand) -> Self {
         self.recursive = stand.recursive;
@@ -96,7 +96,7 @@ impl Outcome {
             }
             if let Ok(Body::Changes(changes)) = body {
                 for step in &mut changes.advice {
-                    // What all root modules can do is reported once.
+                    // A step for all root modules is reported once.
                     *step = if stand.recursive { stand.for_all(step, None) } else { stand.for_root(step, path, None) };
                 }
             }
@@ -125,7 +125,7 @@ impl Outcome {
         self
     }
 
-    /// The same with a failure next to the result.
+    /// Adds an error.
     #[must_use]
     pub fn but(mut self, error: Option<Error>) -> Self {
         if let Some(error) = error {
@@ -135,7 +135,7 @@ impl Outcome {
         self
     }
 
-    /// The same where there is a difference that the caller wants to see in the exit code.
+    /// Sets exit code 1 if there is a difference that the caller wants to see.
     #[must_use]
     pub fn differing(mut self, differs: bool) -> Self {
         if differs {
@@ -147,7 +147,7 @@ impl Outcome {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootOutcome {
-    /// The root module, relative to the working tree; empty for the one that the command was run in.
+    /// Relative to the working tree; empty for the directory of the run.
     pub path: PathBuf,
     pub body: Result<Body, Error>,
     pub findings: Vec<Finding>,
@@ -174,19 +174,19 @@ impl RootOutcome {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// `why`: providers with who requires them, and the locked version.
+    /// `why`: providers with their requirements and locked version.
     Requirements(Vec<Required>),
     /// `list`: the entries of the lock file.
     Entries(Arc<Vec<Listed>>),
-    /// `outdated`: the providers with the offered versions.
+    /// `outdated`: the providers with the available versions.
     Outdated(OutdatedReport),
-    /// `outdated --modules`: the modules with what their sources offer.
+    /// `outdated --modules`: the modules with the available versions.
     OutdatedModules(OutdatedModules),
-    /// `lock` and its like.
+    /// `lock` and related commands.
     Changes(Changes),
     /// `diff`.
     Review(Review),
-    /// `verify`: how much is known; what is bad is in the findings.
+    /// `verify`: the number of proven hashes; problems are in the findings.
     Verified(Verified),
     /// `trust`: remembered signers.
     Trust(TrustReport),
@@ -194,7 +194,7 @@ pub enum Body {
     Modules(Vec<UsedModule>),
     /// `install`: the packages and modules.
     Install(InstallReport),
-    /// `get`: what is installed.
+    /// `get`: the installed modules.
     Installed(InstalledModules),
     /// `explain`: a rule, a hash or a provider.
     Explained(Explained),
@@ -208,15 +208,15 @@ pub enum Body {
     Mirror(MirrorReport),
     /// `audit`: the programs of providers; advisories about them are in the findings too.
     Audit(AuditReport),
-    /// `sbom`: what all root modules of the run contain.
+    /// `sbom`: the contents of all root modules.
     Sbom(Arc<Inventory>),
-    /// `git`: what it was told, one for each clone.
+    /// `git`: its settings, one report for each clone.
     Git(Vec<GitReport>),
     /// `merge`: the files.
     Merged(Vec<MergedFile>),
-    /// `textconv`: a lock file in short.
+    /// `textconv`: the short form of a lock file.
     Shortened(Shortened),
-    /// `completions`, `man`: what is generated.
+    /// `completions`, `man`: generated text.
     Generated(Generated),
 }
 
@@ -225,14 +225,14 @@ pub struct Required {
     pub address: ProviderAddr,
     pub requirement: Requirement,
     pub locked: Option<crate::version::Version>,
-    /// The way to each module that asks, by its path of call names.
+    /// The calls to each module that requires it, by the dotted path of the module.
     pub paths: BTreeMap<String, Vec<CallOnPath>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutdatedReport {
     pub rows: Vec<Outdated>,
-    /// True if they are all that was asked about: no registry failed, and none was forbidden to ask.
+    /// True if no registry failed, and the settings forbade none.
     pub complete: bool,
 }
 
@@ -243,7 +243,7 @@ pub struct Outdated {
     pub allowed: Option<crate::version::Version>,
     pub newest: Option<crate::version::Version>,
     pub holders: Vec<Origin>,
-    /// Newer versions that the constraints allow, the newest first, and why each is not selected.
+    /// Newer versions that the constraints allow, newest first, and why each is not selected.
     pub passed_over: Vec<(crate::version::Version, String)>,
     /// What the registry warns of.
     pub warnings: Vec<String>,
@@ -263,9 +263,9 @@ impl Outdated {
 pub struct Listed {
     pub address: ProviderAddr,
     pub entry: LockEntry,
-    /// Whether the configuration requires it; unknown without configuration.
+    /// Whether the configuration requires it; `None` without configuration.
     pub required: Option<bool>,
-    /// The modules that require it, each by its path of call names; empty for the root module.
+    /// The modules that require it, by dotted path; empty for the root module.
     pub required_by: Vec<String>,
     /// The platforms that the local index attributes to its hashes.
     pub platforms: Vec<Platform>,
@@ -274,14 +274,14 @@ pub struct Listed {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustReport {
-    /// The trust file, relative to the working tree.
+    /// Relative to the working tree.
     pub path: PathBuf,
-    /// Whether it was written; none if nothing was to be changed.
+    /// Whether the file was written; `None` if no change was requested.
     pub changed: Option<bool>,
-    /// True if `pins` are those that are remembered no more.
+    /// True if `pins` were removed.
     pub forgotten: bool,
-    /// What the command was about; everything for `trust list`.
+    /// The pins that the command changed; for `trust list` all.
     pub pins: Pins,
-    /// What the keys in it say of themselves, as far as they are known here.
+    /// The known user IDs of the keys in `pins`.
     pub names: Identities,
 }

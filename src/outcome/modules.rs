@@ -1,4 +1,4 @@
-//! What is told of modules.
+//! Facts about modules.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use crate::finding::Position;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedModule {
     pub call: String,
-    /// Its source, without secrets.
+    /// Without secrets.
     pub source: String,
-    /// The version, where it is of a registry and known.
+    /// The version, if it comes from a registry and is known.
     pub version: Option<String>,
     pub commit: Option<String>,
     pub locked: Option<bool>,
@@ -21,7 +21,7 @@ pub struct UsedModule {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstalledModules {
-    /// Where, relative to the working tree.
+    /// The directory, relative to the working tree.
     pub path: PathBuf,
     pub modules: Vec<InstalledModule>,
 }
@@ -29,48 +29,48 @@ pub struct InstalledModules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledModule {
     pub call: String,
-    /// Its source, without secrets.
+    /// Without secrets.
     pub source: String,
     pub version: Option<String>,
-    /// False if it was there already.
+    /// False if it was already installed.
     pub changed: bool,
 }
 
-/// What `outdated --modules` tells of one root module.
+/// The result of `outdated --modules` for one root module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutdatedModules {
-    /// The packages whose sources told what they offer; of archives, of which there is one only, there is none.
+    /// Only packages with known versions; an archive has just one, so it has no row.
     pub rows: Vec<OutdatedModule>,
-    /// True if they are all that there are.
+    /// True if no row is missing.
     pub complete: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutdatedModule {
     pub versions: ModuleVersions,
-    /// The calls, by their path of names joined by dots.
+    /// The calls, by dotted path.
     pub calls: BTreeSet<String>,
-    /// The calls that do not allow the newest.
+    /// The calls that exclude the newest version.
     pub held_back_by: Vec<ModuleHolder>,
 }
 
-/// A package, and its versions: of registries as they write them, of git repositories tags and shortened commits.
+/// The versions of a package: as a registry writes them, or tags and shortened commits of a git repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleVersions {
-    /// The source of the package, without secrets.
+    /// Without secrets.
     pub source: String,
-    /// What is locked, else what is installed or would be.
+    /// The locked version, else the one that is or would be installed.
     pub selected: Option<String>,
-    /// The newest that the calls allow: what `upgrade --modules` would select.
+    /// The newest version that the calls allow, which `upgrade --modules` would select.
     pub allowed: Option<String>,
-    /// The newest of all, pre-releases left out.
+    /// The newest version, without pre-releases.
     pub newest: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleHolder {
     pub call: String,
-    /// What it asks for: a constraint, or the `ref` of a git source.
+    /// A constraint, or the `ref` of a git source.
     pub constraint: String,
     /// The file of the call, relative to the working tree.
     pub file: PathBuf,
@@ -90,8 +90,8 @@ impl OutdatedModule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallOnPath {
     pub name: String,
-    /// The source, without secrets; none if it is not known.
+    /// Without secrets; `None` if unknown.
     pub source: Option<String>,
-    /// The version, where it is of a registry and known; of git sources the `ref`.
+    /// The version of a registry module, if known; for git the `ref`.
     pub version: Option<String>,
 }

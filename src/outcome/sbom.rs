@@ -1,4 +1,4 @@
-//! What `sbom` lists: the inventory of some root modules.
+//! The inventory of root modules that `sbom` prints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,53 +8,53 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// Providers, modules, and which of them needs which. The same input makes the same inventory.
+/// Providers, modules and their dependencies. The same input gives the same inventory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inventory {
-    /// What the inventory is of: a directory.
+    /// The name of the directory.
     pub name: String,
-    /// When that was last changed, in RFC 3339.
+    /// The time of its last change, in RFC 3339.
     pub created: String,
     /// True if the document gets a serial number.
     pub serial: bool,
     pub providers: BTreeMap<Part, InventoryProvider>,
     pub modules: BTreeMap<Part, InventoryModule>,
-    /// Which part needs which others. Root modules are parts of this alone.
+    /// The dependencies of each part. Root modules appear only here.
     pub needs: BTreeMap<Part, BTreeSet<Part>>,
 }
 
-/// The name of a part of an inventory: `root:…`, `module:…`, `provider:…`.
+/// The name of a part: `root:…`, `module:…`, `provider:…`.
 pub type Part = String;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InventoryProvider {
     pub address: ProviderAddr,
     pub version: Version,
-    /// The recorded hashes, each with the platforms that it is known to be for.
+    /// The recorded hashes with their known platforms.
     pub hashes: BTreeMap<PackageHash, BTreeSet<Platform>>,
-    /// The fingerprint of the key that signed the release, if that is known.
+    /// The fingerprint of the key that signed the release, if known.
     pub signer: Option<String>,
     pub program: Option<InventoryProgram>,
 }
 
-/// What is inside a provider, where that was requested.
+/// The program of a provider, if requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InventoryProgram {
     /// The platform of the package that was read.
     pub platform: Option<Platform>,
-    /// What its program was built from, or why that is unknown.
+    /// The modules that it was built from, or why they are unknown.
     pub info: Result<GoInfo, String>,
-    /// True if this is the word of whoever made an import.
+    /// True if this comes from an import, which the author of the import may have forged.
     pub is_reported: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InventoryModule {
-    /// Its source, without secrets; of a local module its directory.
+    /// Without secrets; for a local module its directory.
     pub source: String,
     pub version: Option<String>,
     pub commit: Option<String>,
-    /// The `h1:` that the module lock records.
+    /// The `h1:` in the module lock file.
     pub hash: Option<String>,
     pub is_local: bool,
 }

@@ -1,4 +1,4 @@
-//! What the commands tell that are about files, packages, git and the cache rather than about root modules.
+//! The results of commands about files, packages, git and the cache.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::merge::Remark;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Generated {
     Script(String),
-    /// The manual page, in roff, or the help of a command.
+    /// A manual page in roff, or the help of a command.
     Page(String),
     Version(&'static str),
     Schema(&'static str),
@@ -17,11 +17,11 @@ pub enum Generated {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormattedFile {
-    /// The file, as it was named; `-` for standard input.
+    /// As the user named it; `-` for standard input.
     pub path: PathBuf,
     pub changed: bool,
     pub written: bool,
-    /// The canonical text of standard input, where that was requested.
+    /// The canonical text of standard input, if requested.
     pub text: Option<String>,
 }
 
@@ -43,21 +43,21 @@ pub enum CacheReport {
         files: usize,
         bytes: u64,
     },
-    /// What was computed here was written into a file.
+    /// Hashes computed here were written to a file.
     Exported {
         /// The file; `-` for standard output.
         file: PathBuf,
         entries: usize,
         text: Option<String>,
     },
-    /// What was computed here was written into a shared index.
+    /// Hashes computed here were written to a shared index.
     Published {
         index: String,
-        /// How many entries are new in it.
+        /// The number of new entries.
         news: usize,
         known: usize,
     },
-    /// Such a file was taken in.
+    /// An exported file was imported.
     Imported {
         /// The file; `-` for standard input.
         file: PathBuf,
@@ -68,13 +68,13 @@ pub enum CacheReport {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitReport {
-    /// The settings were written; whether the attributes file had to be.
+    /// The settings were written; true if the attributes file changed.
     Installed(bool),
-    /// The settings were taken out; whether they stood in the attributes file.
+    /// The settings were removed.
     Uninstalled {
-        /// True if they stood in the attributes file.
+        /// True if the attributes file had them.
         attributes: bool,
-        /// True if they stood in the configuration of the clone.
+        /// True if the configuration of the clone had them.
         clone: bool,
     },
     Status(Vec<GitSetting>),
@@ -84,7 +84,7 @@ pub enum GitReport {
 pub struct GitSetting {
     /// `merge.tflock.driver`, or `merge` of a file.
     pub name: String,
-    /// What git says; none if nothing.
+    /// The value in git, if set.
     pub found: Option<String>,
     pub wanted: &'static str,
 }
@@ -109,7 +109,7 @@ impl std::fmt::Display for GitSetting {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedFile {
-    /// The file, as it was named.
+    /// As the user named it.
     pub path: PathBuf,
     pub merged: bool,
     pub conflicts: bool,

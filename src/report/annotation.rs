@@ -1,4 +1,4 @@
-//! What machines that annotate code are told: findings, changes and failures as one list of remarks on lines.
+//! Findings, changes and errors as one list of annotations on lines, for code hosts.
 
 use std::path::Path;
 
@@ -25,12 +25,12 @@ pub(super) struct Annotation {
     pub(super) position: Option<Position>,
     /// The other files that it is about.
     pub(super) others: Vec<(String, Option<Position>)>,
-    /// Whether it is the run that failed.
+    /// True for an error of the run itself.
     pub(super) is_failure: bool,
 }
 
 impl Annotation {
-    /// The same for the same remark in every run, wherever in the file it is.
+    /// Identifies the same annotation across runs, independent of its line.
     pub(super) fn fingerprint(&self) -> String {
         let file = self.file.as_deref().unwrap_or_default();
         let address = self.address.as_deref().unwrap_or_default();
@@ -38,14 +38,14 @@ impl Annotation {
     }
 }
 
-/// Whether equal remarks of many root modules are told once.
+/// Whether to list equal findings of several root modules once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Findings {
     Each,
     Grouped,
 }
 
-/// All remarks of an outcome: each change once, then findings and failures.
+/// All annotations of an outcome: each change once, then findings and errors.
 pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
     let whose = RootSummary::of(outcome, Style::default());
     let changed = Changed::of(outcome.roots.iter().filter(|root| root.body.is_ok()));
@@ -82,7 +82,7 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
     items.into_iter().chain(besides).collect()
 }
 
-/// ` In 18 root modules: a, b, c and 15 more.`; nothing for one.
+/// ` In 18 root modules: a, b, c and 15 more.`; empty for one.
 fn in_roots(paths: &[&Path]) -> String {
     if paths.len() < 2 {
         return String::new();
@@ -152,7 +152,7 @@ fn of_texts(changed: &Changed<'_>) -> Vec<Annotation> {
     Same::of(changed.texts()).into_items().into_iter().filter_map(of_text).collect()
 }
 
-/// A source that gave no answer: nothing is wrong with the file on that account.
+/// The annotation for a source without an answer, which is no problem of the file.
 fn unanswered(error: &Error, path: &Path) -> Annotation {
     let item = of_error(error, Path::new(""));
     let title = format!("checksums were not checked: {}", item.title);
@@ -168,14 +168,14 @@ fn unanswered(error: &Error, path: &Path) -> Annotation {
     }
 }
 
-/// Who signed the release of a change, and where its publisher tells about it.
+/// The signer of a changed release, and the page where its publisher describes it.
 fn of_release(change: &Change) -> String {
     let signer = signed(change).map(|signed| format!(" The release is {signed}."));
     let link = change.link.as_ref().map(|link| format!(" Its publisher's page: {link}"));
     format!("{}{}", signer.unwrap_or_default(), link.unwrap_or_default())
 }
 
-/// `signed by KEY (pinned)`, `signed by KEY (identical archives, first use)`; nothing where that is not known.
+/// `signed by KEY (pinned)`, `signed by KEY (identical archives, first use)`; `None` if the signer is unknown.
 pub(super) fn signed(change: &Change) -> Option<String> {
     let standing = match change.standing {
         Standing::FirstUse => "first use",
@@ -236,7 +236,7 @@ const TEXT_RULE: ItemRule = ItemRule {
     help: "Run `tflock fmt`.",
 };
 
-/// What a kind of change is called, by its id.
+/// The name of a kind of change, by its id.
 pub fn rule_of_change(id: &str) -> Option<ItemRule> {
     let rules = ChangeKind::ALL.into_iter().map(rule_of).chain([TEXT_RULE]);
     rules.into_iter().find(|rule| rule.id == id)

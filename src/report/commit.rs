@@ -1,4 +1,4 @@
-//! A commit message: what changed in one line, then one item for each change.
+//! A commit message: a subject for all changes, then one item for each.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::{Style, printable};
 use crate::diff::{ChangeKind, explain_text};
 use crate::outcome::Outcome;
 
-/// How wide the lines of a commit message are.
+/// The width of lines in a commit message.
 const WIDTH: usize = 72;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
@@ -36,7 +36,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text
 }
 
-/// `Upgrade hashicorp/aws to 5.100.0 in 60 root modules`, or a shorter one that fits into a line.
+/// `Upgrade hashicorp/aws to 5.100.0 in 60 root modules`, or a shorter text that fits into a line.
 fn subject(changed: &Changed<'_>, style: Style) -> String {
     let roots = match changed.files.len() {
         1 => String::new(),

@@ -8,14 +8,13 @@ use similar::algorithms::{Capture, Compact, Replace, myers};
 
 const AROUND: usize = 3;
 
-/// The difference between two texts as `patch` reads it; empty if there is none.
-///
-/// `path` names the file on both sides, with the prefixes `a/` and `b/`.
+/// The difference between two texts in the format of `patch`; empty if they are equal. `path` names the file on both
+/// sides, with the prefixes `a/` and `b/`.
 pub fn unified(old: &str, new: &str, path: &str) -> String {
     let [before, after] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
-    // One algorithm by its name: `TextDiff` would bring all of them, for texts of every kind.
+    // One algorithm directly: `TextDiff` would compile all of them, for texts of every kind.
     let mut found = Compact::new(Replace::new(Capture::new()), &before[..], &after[..]);
-    // What only takes notes does not fail, nor does writing to a string, here and below.
+    // Capturing operations cannot fail, nor can writing to a string, here and below.
     let _ = myers::diff(&mut found, &before[..], 0..before.len(), &after[..], 0..after.len());
     let mut text = String::new();
     for hunk in found.into_inner().into_inner().into_grouped_ops(AROUND) {
@@ -39,7 +38,7 @@ pub fn unified(old: &str, new: &str, path: &str) -> String {
     text
 }
 
-/// Where lines stand: the first of them and how many, or the line before where there are none.
+/// The first line and the number of lines; for no lines, the line before.
 fn place(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -18,7 +18,7 @@ pub(super) fn human(error: &Error, style: Style) -> String {
     each_once(error.each(), style)
 }
 
-/// Errors for users. Those that differ only in their place are told once, with their count.
+/// Errors for users. Errors that differ only in their place are printed once, with their count.
 pub(super) fn each_once<'a>(errors: impl Iterator<Item = &'a Error>, style: Style) -> String {
     let (mut told, mut at): (Vec<(&Error, usize)>, HashMap<_, usize>) = Default::default();
     for error in errors {
@@ -32,19 +32,19 @@ pub(super) fn each_once<'a>(errors: impl Iterator<Item = &'a Error>, style: Styl
     told.into_iter().map(|(error, count)| of(error, places(count).as_deref(), style)).collect()
 }
 
-/// One error, with the root modules that it is about where that is to be said.
+/// One error, with its root modules if given.
 pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, here and below.
     let message = flow("error: ".len(), &printable(&error.message), style);
     let _ = writeln!(text, "{} {message}", style.paint(Paint::Bad, "error:"));
-    // A path or an address that is in the message already need not stand below it again.
+    // Do not repeat a path or URL that the message contains.
     let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
     let file = error.file.as_deref();
     let told = file.is_some_and(|file| words.any(|word| word == shown(file)));
     place(&mut text, file.filter(|_| error.position.is_some() || !told), error.position);
     if let (Some(line), Some(position)) = (&error.line, error.position) {
-        // The line of a module's source may hold a password.
+        // The line of a module's source may contain a password.
         let _ = writeln!(text, "{:>5} | {}", position.line, printable(&redact::words(line)));
     }
     if let Some(url) = error.url.as_deref().filter(|url| !error.message.contains(url)) {
@@ -75,7 +75,7 @@ pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a S
     }
 }
 
-/// The error object. Further errors of the run stand under `others`, which is there only if there are any.
+/// The error object. Further errors of the run are listed under `others`, which is absent if there are none.
 pub(super) fn json(error: &Error) -> Value {
     let mut object = json!({
         "kind": error.kind.as_str(),

@@ -1,9 +1,6 @@
-//! Workflow commands of GitHub Actions: annotations on lines of a pull request.
-//!
-//! A step may make ten annotations of each level; the rest is counted. The step summary is Markdown, and is written by
-//! whoever knows where it goes.
-//!
-//! Source: docs.github.com, "Workflow commands for GitHub Actions"; the limits stand in `actions/toolkit`.
+//! Workflow commands of GitHub Actions: annotations on lines of a pull request. A step may create ten annotations of
+//! each level; the rest is counted. The step summary is Markdown, which the command line layer writes. Source:
+//! docs.github.com, "Workflow commands for GitHub Actions"; the limits are in `actions/toolkit`.
 
 use std::fmt::Write;
 
@@ -32,7 +29,7 @@ pub(super) fn failure(error: &Error) -> String {
     annotations(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
 }
 
-/// The first ten of each level, the worst level first, and how many more there are.
+/// The first ten annotations of each level, worst level first, and the number of the others.
 pub(super) fn annotations(items: &[Annotation]) -> String {
     let mut text = String::new();
     let mut more = Vec::new();

@@ -23,7 +23,7 @@ pub(super) fn failure(error: &Error) -> String {
 }
 
 fn document(items: &[Annotation]) -> String {
-    // Fingerprints must differ; equal remarks are numbered.
+    // Fingerprints must be unique, so equal annotations are numbered.
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut of_rule: HashMap<&str, usize> = HashMap::new();
     let mut remarks: Vec<Value> = items
@@ -41,7 +41,7 @@ fn document(items: &[Annotation]) -> String {
         })
         .collect();
     for item in items {
-        // The last of a rule that is not listed says how many there are.
+        // The last listed annotation of a rule gives the number of the others.
         let Some(more) = of_rule.remove(item.rule.id).and_then(|count| count.checked_sub(MOST_OF_RULE + 1)) else {
             continue;
         };

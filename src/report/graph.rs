@@ -1,4 +1,4 @@
-//! Who requires which provider, as a graph: for Graphviz, for Mermaid, and for whatever draws it.
+//! A graph of modules and the providers that they require: for Graphviz, Mermaid, and the HTML page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,13 +23,13 @@ pub enum GraphFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Edge<'a> {
     pub(super) root: &'a Path,
-    /// Its path of call names; empty for the root module itself.
+    /// Its dotted path; empty for the root module itself.
     pub(super) module: &'a str,
     pub(super) address: &'a ProviderAddr,
     pub(super) constraint: Option<&'a str>,
 }
 
-/// What a result tells of who requires what, each once.
+/// The requirements in a result, each once.
 pub(super) fn edges(outcome: &Outcome) -> BTreeSet<Edge<'_>> {
     outcome.roots.iter().flat_map(edges_of).collect()
 }
@@ -66,7 +66,7 @@ fn now(change: &Change) -> impl Iterator<Item = &Origin> {
     })
 }
 
-/// Root modules, the modules that they call, and what all of them require; constraints stand at the arrows.
+/// Root modules, the modules that they call, and the providers that they require; constraints are at the arrows.
 pub(super) fn render(outcome: &Outcome, format: GraphFormat, style: Style) -> String {
     let mut nodes: BTreeMap<String, usize> = BTreeMap::new();
     let mut arrows: BTreeSet<(usize, usize, Option<String>)> = BTreeSet::new();

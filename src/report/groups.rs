@@ -1,5 +1,5 @@
-//! What the root modules of a run have in common, once: equal items, and each change of a provider with the root modules
-//! that make it. Every format renders these; a run of one root module is a run of many with one.
+//! Groups of equal items: findings and changes of several root modules, each once, with the root modules. Every format
+//! renders these; a single root module is a group of one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,13 +17,13 @@ use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
 use crate::outcome::{Body, Outcome, Review, RootOutcome};
 
-/// How many root modules are named before they are only counted.
+/// How many root modules are named; more are only counted.
 const MOST_NAMES: usize = 3;
 
-/// How many places that require a provider otherwise than before are named for a change of several root modules.
+/// How many changed requirements are named for a change of several root modules.
 const MOST_PLACES: usize = 3;
 
-/// Equal items with the root modules that have them, in the order in which they came first.
+/// Equal items with the root modules that have them, in order of first appearance.
 pub(super) struct Same<'a, K> {
     items: Vec<(K, Vec<&'a Path>)>,
     at: HashMap<K, usize>,
@@ -43,7 +43,7 @@ impl<'a, K: Hash + Eq + Clone> Same<'a, K> {
     pub(super) fn add(&mut self, path: &'a Path, item: K) {
         if let Some(at) = self.at.get(&item) {
             let paths = &mut self.items[*at].1;
-            // A root module is counted once, however often it has the item.
+            // Count a root module once, however often it has the item.
             if paths.last() != Some(&path) {
                 paths.push(path);
             }
@@ -62,7 +62,7 @@ impl<'a, K: Hash + Eq + Clone> Same<'a, K> {
 pub(super) struct RootSummary {
     all: usize,
     verbose: bool,
-    /// True if they were searched for.
+    /// True if root modules were searched for.
     pub(super) recursive: bool,
 }
 
@@ -82,19 +82,19 @@ impl RootSummary {
         }
     }
 
-    /// The same in a cell of a table: with -v every name.
+    /// The same for the cell of a table: every name with -v.
     pub(super) fn table_cell(self, paths: &[&Path]) -> String {
         if self.verbose { names(paths) } else { self.label(paths) }
     }
 
-    /// A text whose first line ends with the root modules; with -v every name is below.
+    /// Adds the root modules to the first line of a text, and with -v every name below it.
     pub(super) fn append_to(self, text: &str, paths: &[&Path]) -> String {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let names = self.names_below(paths).unwrap_or_default();
         format!("{first}  {}\n{names}{rest}", self.label(paths))
     }
 
-    /// A line with every name, where they are only counted and -v asks for them.
+    /// A line with every name, if the label only counts them and -v is given.
     pub(super) fn names_below(self, paths: &[&Path]) -> Option<String> {
         (self.verbose && paths.len() > MOST_NAMES).then(|| format!("    in {}\n", names(paths)))
     }
@@ -122,12 +122,12 @@ pub(super) fn name(path: &Path) -> String {
     if path.is_empty() { ".".to_owned() } else { printable(&path).into_owned() }
 }
 
-/// The lock files of a run that changed, or were compared, and what changed in them.
+/// The changed or compared lock files of a run, and their changes.
 pub(super) struct Changed<'a> {
     pub(super) files: Vec<File<'a>>,
-    /// The most dangerous first.
+    /// Most dangerous first.
     pub(super) groups: Vec<ChangeGroup<'a>>,
-    /// New checksums of which nothing is known because no server was queried.
+    /// New checksums that were not checked because no server was queried.
     pub(super) unchecked: usize,
 }
 
@@ -135,19 +135,19 @@ pub(super) struct File<'a> {
     pub(super) root: &'a Path,
     pub(super) path: &'a Path,
     pub(super) changed: bool,
-    /// What `diff` says of it; none for a file that the run itself changes.
+    /// The result of `diff`; `None` for a file that the run itself changes.
     pub(super) review: Option<&'a Review>,
     pub(super) modules: &'a [ModuleChange],
 }
 
 pub(super) struct ChangeGroup<'a> {
-    /// As the first of them makes it, with the hashes of all.
+    /// The change of the first lock file, with the hashes of all.
     pub(super) change: Change,
     pub(super) risk: Risk,
     pub(super) headline: String,
     pub(super) explanation: Explanation,
     pub(super) places: Vec<Place<'a>>,
-    /// How many places that require the provider otherwise are not named.
+    /// How many other changed requirements there are.
     more_places: usize,
 }
 
@@ -158,14 +158,14 @@ pub(super) struct Place<'a> {
     pub(super) position: Option<Position>,
 }
 
-/// What is the same for all root modules that make a change.
+/// The facts that are the same for all root modules with a change.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     address: &'a ProviderAddr,
     versions: String,
     headline: String,
     signed: Option<String>,
-    /// Where they are the news, and not those of another version.
+    /// Empty if they only changed because of another version.
     hashes: Vec<&'a PackageHash>,
 }
 
@@ -236,7 +236,7 @@ impl<'a> Changed<'a> {
         all
     }
 
-    /// How many providers changed, by risk, and how many new checksums no request was sent about.
+    /// The number of changed providers by risk, and of new checksums that were not queried.
     pub(super) fn total(&self) -> String {
         let files =
             if self.files.len() > 1 { format!("{} lock files changed; ", self.files.len()) } else { String::new() };
@@ -275,7 +275,7 @@ impl<'a> Changed<'a> {
         self.files.iter().filter_map(|file| file.review).flat_map(|review| &review.inconclusive)
     }
 
-    /// Each change of a module lock once, with the root modules that make it.
+    /// Each change of a module lock once, with its root modules.
     pub(super) fn modules(&self) -> Vec<(&'a ModuleChange, Vec<&'a Path>)> {
         let all = self.files.iter().flat_map(|file| file.modules.iter().map(|change| (file.root, change)));
         let mut first: HashMap<(String, String), &ModuleChange> = HashMap::new();
@@ -298,7 +298,7 @@ impl<'a> ChangeGroup<'a> {
         self.places.iter().map(|place| place.root).collect()
     }
 
-    /// True if its hashes are the news, and not merely those of another version.
+    /// True if the hashes themselves changed, and not only because of another version.
     pub(super) fn is_about_hashes(&self) -> bool {
         let kind = self.change.kind;
         self.risk == Risk::Dangerous || matches!(kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)

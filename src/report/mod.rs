@@ -1,8 +1,6 @@
-//! Reports: an [`Outcome`] as text, one format a file.
-//!
-//! A format is a pure function to a string; it knows neither where the text goes nor what the terminal can. What goes
-//! to standard output ([`render`], [`failure()`]) is kept apart from what is said next to it ([`remarks`]). Text from
-//! outside passes [`printable()`] before users see it.
+//! Reports: an [`Outcome`] as text, with one module for each format. A format is a pure function to a string; it knows
+//! neither the destination nor the abilities of the terminal. Standard output ([`render`], [`failure()`]) is separate
+//! from standard error ([`remarks`]). Text from outside passes [`printable()`] before users see it.
 
 mod annotation;
 mod commit;
@@ -37,7 +35,7 @@ use crate::outcome::Outcome;
 pub(crate) use crate::path::shown;
 use paint::{Paint, Painted};
 
-/// Narrower terminals get lines of this width.
+/// The least width of lines, even on narrower terminals.
 const LEAST_WIDTH: usize = 40;
 
 /// The values of `--format`.
@@ -71,22 +69,22 @@ pub enum Detail {
     Quiet,
     #[default]
     Normal,
-    /// Also each hash and why it is believed.
+    /// Also print each hash and the evidence for it.
     Verbose,
 }
 
-/// How human output looks. The default is plain text with full addresses.
+/// The form of human output. The default is plain text with full addresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Style {
     pub colour: bool,
-    /// The tool whose default registry host is left out of addresses; none if there is no one tool.
+    /// The tool whose default registry host is omitted from addresses; `None` if the root modules differ.
     pub dialect: Option<Dialect>,
     pub detail: Detail,
     pub width: Option<usize>,
 }
 
 impl Style {
-    /// How wide lines may be: never so narrow that nothing fits next to an indent.
+    /// The width of lines, wide enough for text next to an indent.
     fn room(self) -> usize {
         self.width.map_or(usize::MAX, |width| width.max(LEAST_WIDTH))
     }
@@ -122,8 +120,8 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
     }
 }
 
-/// What is said next to the result, as it goes to standard error: notes, failures, and findings that are no part of the
-/// result. In formats that hold failures and findings themselves only notes are left.
+/// The text for standard error: notes, errors, and findings that are not part of the result. Formats that contain
+/// errors and findings leave only notes.
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
         Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => human::remarks(outcome, style),
@@ -133,8 +131,8 @@ pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     }
 }
 
-/// A run that failed before there was any outcome: the text for standard output, empty for users. The command is
-/// unknown if the arguments do not parse.
+/// The text for standard output of a run that failed without an outcome; empty for users. The command is unknown if the
+/// arguments do not parse.
 pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
     match format {
         Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => String::new(),
@@ -147,11 +145,11 @@ pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
     }
 }
 
-/// A run that failed before there was any outcome: the text for standard error, empty where standard output has it all.
+/// The text for standard error of a run that failed without an outcome; empty if standard output has it all.
 pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
     match format {
         Format::Json => String::new(),
-        // Whoever looks into the log of a job should not have to open its report to see that it failed.
+        // The log of a job should show the failure even if the report is a file.
         Format::Human
         | Format::Commit
         | Format::Cyclonedx

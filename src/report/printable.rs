@@ -1,4 +1,4 @@
-//! Text from outside made harmless for a terminal.
+//! Makes text from outside harmless for a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -6,14 +6,11 @@ use std::fmt::Write;
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
 
-/// The same text with every character escaped that a terminal would obey or hide: control characters, directions,
-/// zero-width and unassigned ones. One line stays one line. A backslash breaks what CI systems take for commands
-/// wherever the text may come to stand: `::` at the beginning of a word, `##[` and `##vso[` anywhere.
-///
-/// Registries, configurations and file names may hold anything; a report must show what is there.
-///
-/// Source: `ActionCommand.cs` of actions/runner, which takes `::` after white space at the beginning of a line and
-/// `##[` anywhere in it; `##vso[` is that of Azure Pipelines.
+/// Escapes every character that a terminal would interpret or hide: control characters, directions, zero-width and
+/// unassigned ones. One line stays one line. A backslash breaks commands of CI systems, wherever the text may appear:
+/// `::` at the beginning of a word, `##[` and `##vso[` anywhere. Registries, configurations and file names may contain
+/// anything, and a report must show it. Source: `ActionCommand.cs` of actions/runner, which accepts `::` after white
+/// space at the beginning of a line and `##[` anywhere; `##vso[` comes from Azure Pipelines.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.contains(hidden);
     if plain && !text.contains("::") && !text.contains("##") {
@@ -37,7 +34,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// True if a command to a CI system begins here: its second character is broken off for those that count anywhere.
+/// True if a command to a CI system begins here; commands that work anywhere are broken at their second character.
 fn is_command(before: char, rest: &str) -> bool {
     if before == '#' {
         let name = rest.strip_prefix('#').unwrap_or_default();
@@ -47,7 +44,7 @@ fn is_command(before: char, rest: &str) -> bool {
     before.is_whitespace() && rest.starts_with("::")
 }
 
-/// True for a character that a terminal would obey, or not show.
+/// True for a character that a terminal would interpret or not show.
 pub(super) fn hidden(character: char) -> bool {
     use GeneralCategory as Is;
     if character.is_ascii() {

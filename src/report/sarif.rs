@@ -107,7 +107,7 @@ fn location(file: &str, position: Option<Position>) -> Value {
     json!({ "physicalLocation": place })
 }
 
-/// A path as a relative reference: everything but unreserved characters and slashes is percent-encoded.
+/// A path as a relative reference: all but unreserved characters and slashes are percent-encoded.
 fn uri(path: &str) -> String {
     use std::fmt::Write;
     path.bytes().fold(String::new(), |mut uri, byte| {

@@ -13,7 +13,6 @@ use crate::outcome::{Body, Inventory, InventoryModule, InventoryProgram, Invento
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The inventory of an outcome, if it has one.
 fn inventory(outcome: &Outcome) -> Option<&Inventory> {
     outcome.roots.iter().find_map(|root| match &root.body {
         Ok(Body::Sbom(inventory)) => Some(&**inventory),
@@ -33,7 +32,7 @@ fn property(name: &str, value: impl Into<String>) -> Value {
     json!({ "name": format!("tflock:{name}"), "value": value.into() })
 }
 
-/// Puts members into an object that have a value.
+/// Adds the members that have a value to an object.
 fn with(mut object: Value, members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Value {
     for (name, value) in members {
         if let Some(value) = value.filter(|value| value.as_array().is_none_or(|list| !list.is_empty())) {
@@ -77,7 +76,7 @@ pub(super) fn cyclonedx(inventory: &Inventory) -> Value {
     document
 }
 
-/// A UUID of the eighth version, made from the content.
+/// A UUID of version 8, computed from the content.
 fn serial(document: &Value) -> String {
     let digest = Sha256Digest::of(document.to_string().as_bytes()).to_hex();
     let part = |from: usize, to: usize| &digest[from..to];
@@ -120,7 +119,7 @@ fn provider_component(part: &str, provider: &InventoryProvider) -> Value {
     )
 }
 
-/// A hash with the platforms that it is for.
+/// A hash with its platforms.
 fn told(provider: &InventoryProvider, hash: &PackageHash) -> String {
     format!("{hash} ({})", platforms(provider, hash))
 }
@@ -214,7 +213,7 @@ fn go_components(info: &GoInfo) -> Vec<Value> {
     go_modules(info).iter().map(component).collect()
 }
 
-/// What is said of a package of SPDX that is not known.
+/// An SPDX package with placeholders for unknown values.
 fn package(id: &str, name: &str, members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Value {
     let package = json!({
         "SPDXID": id,

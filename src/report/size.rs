@@ -1,6 +1,6 @@
 //! Sizes for users.
 
-/// Bytes as users read them, in powers of a thousand.
+/// Formats bytes in powers of a thousand.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {

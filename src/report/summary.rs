@@ -1,4 +1,4 @@
-//! An outcome in a few lines, as formats end with.
+//! An outcome in a few lines, for the end of a report.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,13 @@ use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
 
-/// One line for each root module; of many how they ended, and one for those of which the same is to be told because all
-/// is not well.
+/// One line for each root module; for several, their totals and one line for those with equal problems.
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     if outcome.roots.is_empty() {
         return vec!["no lock file changed".to_owned()];
     }
     let total = if outcome.many { human::many::total(outcome) } else { None };
-    // Of many those where all is well are only counted, and reviews count together.
+    // Of several root modules those without problems are only counted, and reviews are counted together.
     let is_review = |root: &RootOutcome| outcome.many && matches!(root.body, Ok(Body::Review(_)));
     let reviews = Changed::of(outcome.roots.iter().filter(|root| is_review(root)));
     let reviews = (!reviews.files.is_empty()).then(|| reviews.total());
@@ -79,10 +78,10 @@ fn findings(root: &RootOutcome) -> Option<String> {
     (!told.is_empty()).then(|| format!("findings: {}", told.join(", ")))
 }
 
-/// The most sources without an answer that users are told of.
+/// The most sources without an answer that a report names.
 const MOST_UNANSWERED: usize = 3;
 
-/// The first sources that gave no answer, each once, and how many others did not either.
+/// The first sources without an answer, each once, and the number of the others.
 pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Vec<&'a Error>, usize) {
     let mut told: Vec<&Error> = Vec::new();
     for error in errors {

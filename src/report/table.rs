@@ -10,7 +10,7 @@ pub(super) struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
-    /// For users: two spaces between columns, nothing at the ends of lines.
+    /// For users: two spaces between columns, no trailing spaces.
     pub(super) fn text(&self, style: Style) -> String {
         let columns = Columns { widths: widths(self.headings, &self.rows), style };
         let mut text = style.paint(Paint::Strong, columns.line(&self.headings)).to_string();
@@ -23,7 +23,7 @@ impl<const N: usize> Table<N> {
         text
     }
 
-    /// For code hosts, each cell escaped by whoever knows how; rows that do not fit are counted.
+    /// For code hosts, with cells escaped by `escape`; rows that do not fit are counted.
     pub(super) fn markdown(&self, room: usize, escape: impl Fn(&str) -> String) -> String {
         let widths = widths(self.headings, &self.rows);
         let shown = |cells: &[&str; N]| {
@@ -44,7 +44,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// Lays out rows without headings, each behind an indent.
+/// Lays out indented rows without headings.
 pub(super) fn rows<const N: usize>(indent: &str, rows: &[[String; N]], style: Style) -> String {
     let mut columns = Columns { widths: widths([""; N], rows), style };
     if let Some(first) = columns.widths.iter_mut().flatten().next() {
@@ -75,7 +75,7 @@ struct Columns<const N: usize> {
 }
 
 impl<const N: usize> Columns<N> {
-    /// One row. What does not fit into a terminal goes on below, in the last column if there is enough room.
+    /// One row. Text that does not fit into the terminal continues below, in the last column if there is enough room.
     fn line(&self, cells: &[&str; N]) -> String {
         let shown = cells.iter().zip(&self.widths).filter_map(|(cell, width)| Some((*cell, (*width)?)));
         let shown: Vec<(&str, usize)> = shown.collect();
@@ -100,7 +100,7 @@ impl<const N: usize> Columns<N> {
     }
 }
 
-/// How far what goes on below is from the left, where there is no room in its column.
+/// The indent of continued text if its column has no room.
 const BELOW: usize = 4;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Text broken into lines at spaces.
+//! Breaks text into lines at spaces.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -8,10 +8,10 @@ pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Words that belong to the one behind them.
+/// Operators, which stay with the following word.
 const BEFORE: [&str; 8] = ["~>", ">=", "<=", ">", "<", "=", "!=", "->"];
 
-/// The words of a text, each with the operators before it; what is between backticks, to be pasted, is one word.
+/// The words of a text, each with the operators before it; text between backticks is one word, so users can paste it.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut open, mut quoted) = (false, false);
@@ -30,12 +30,12 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// How many columns a text takes at least: those of its widest word.
+/// The least number of columns for a text: its widest word.
 pub(super) fn narrowest(text: &str) -> usize {
     words(text).iter().map(|word| width(word)).max().unwrap_or(0)
 }
 
-/// A sentence behind so many columns, in lines as wide as the terminal; those below the first stand behind an indent.
+/// Wraps a sentence that begins after `before` columns; the following lines are indented.
 pub(super) fn flow(before: usize, text: &str, style: Style) -> String {
     if style.width.is_none() {
         return text.to_owned();
@@ -44,10 +44,10 @@ pub(super) fn flow(before: usize, text: &str, style: Style) -> String {
     wrap(text, room.saturating_sub(before), room - INDENT.len()).join(&format!("\n{INDENT}"))
 }
 
-/// What is before the lines of a sentence but the first.
+/// The indent of the following lines of a sentence.
 const INDENT: &str = "    ";
 
-/// The lines of a text, none wider than asked unless one word is; the first may have less room.
+/// The lines of a text, none wider than `room` except for long words; the first line has `first` columns.
 pub(super) fn wrap(text: &str, first: usize, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in &words(text) {
@@ -55,7 +55,7 @@ pub(super) fn wrap(text: &str, first: usize, room: usize) -> Vec<String> {
         let count = lines.len();
         let Some(line) = lines.last_mut() else { continue };
         let needed = width(line) + usize::from(!line.is_empty()) + width(word);
-        // What does not fit next to a label may begin on the next line, even if that is the first word.
+        // A text that does not fit next to a label begins on the next line, even with its first word.
         if needed > limit && (!line.is_empty() || (count == 1 && first < room)) {
             lines.push(word.clone());
         } else {

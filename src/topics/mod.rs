@@ -5,13 +5,13 @@ use crate::finding::Rule;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Topic {
     pub name: &'static str,
-    /// Markdown, which begins with its title.
+    /// Markdown, with its title first.
     pub text: &'static str,
 }
 
 macro_rules! topics {
     ($($name:literal),*) => {
-        /// All pages, in the order in which they are listed.
+        /// All pages, in the order of the list.
         pub const TOPICS: &[Topic] = &[$(Topic { name: $name, text: include_str!(concat!("../../docs/topics/", $name, ".md")) }),*];
     };
 }
@@ -28,13 +28,13 @@ impl Topic {
     }
 }
 
-/// Where the section of a rule can be read; none for an id that names no rule.
+/// The URL of the section of a rule; `None` for an unknown id.
 pub fn url_of_rule(id: &str) -> Option<String> {
     let page = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/v", env!("CARGO_PKG_VERSION"), "/docs/rules.md");
     Rule::ALL.iter().any(|rule| rule.id() == id).then(|| format!("{page}#{id}"))
 }
 
-/// The section of a rule: what it means, harmless causes, what an attack looks like, how to check, how to go on.
+/// The section of a rule: its meaning, harmless causes, signs of an attack, how to check, and next steps.
 pub fn of_rule(rule: Rule) -> &'static str {
     const RULES: &str = include_str!("../../docs/rules.md");
     let mut sections = RULES.split("\n## ").skip(1);

@@ -1,4 +1,4 @@
-//! What tells which tool a root module is for, where it is not said.
+//! Detects the tool of a root module.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use crate::disk::{lock_file, text};
 use crate::lockfile;
 use crate::settings::Variables;
 
-/// The tool that a root module is for, by the first clue that is clear; Terraform if none is: whose lock file `lock` is, by
-/// header, else by hosts; `.tofu` files; CLI configuration of one tool alone.
+/// The tool by the first clear clue: header of the lock file, else its hosts; `.tofu` files; CLI configuration of only
+/// one tool. Without a clue, Terraform.
 pub(super) fn dialect_by_clues(root: &Path, lock: &[u8], variables: &Variables) -> Dialect {
     let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);
     let clue = lockfile::detect_dialect(lock).or_else(by_files).or_else(|| of_cli_config(variables));
     clue.unwrap_or(Dialect::Terraform)
 }
 
-/// The tool of which there is CLI configuration, if there is such of one tool only.
+/// The tool with CLI configuration, if only one has it.
 fn of_cli_config(variables: &Variables) -> Option<Dialect> {
     let (terraform, tofu) = cli_configs(variables);
     let [terraform, tofu] = [terraform, tofu].map(|files| files.iter().any(|file| file.exists()));
@@ -32,9 +32,8 @@ fn has_tofu_files(root: &Path) -> bool {
     text::names_in(root).iter().any(|name| is_tofu(name))
 }
 
-/// Where the main files of CLI configuration lie: Terraform's, and those that only OpenTofu reads.
-///
-/// Source: `internal/command/cliconfig/config_unix.go` and `config_windows.go` of both tools.
+/// The paths of the main CLI configuration files: Terraform's, and those that only OpenTofu reads. Source:
+/// `internal/command/cliconfig/config_unix.go` and `config_windows.go` of both tools.
 fn cli_configs(variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
     if cfg!(windows) {
         let Some(data) = variables.get("APPDATA").map(PathBuf::from) else { return Default::default() };
@@ -46,7 +45,7 @@ fn cli_configs(variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (in_home(".terraformrc"), in_home(".tofurc").into_iter().chain(xdg).collect())
 }
 
-/// The text of the lock file. If it cannot be read, it is no clue; whoever needs it will tell.
+/// The text of the lock file. An unreadable one is no clue; the error is reported when the file is used.
 pub(super) fn lock_text(root: &Path) -> Vec<u8> {
     lock_file::read(&root.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Which directories below one are root modules.
+//! Finds the root modules below a directory.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,21 +14,20 @@ use crate::path::worktree;
 
 #[derive(Debug, Default)]
 pub struct Discovered {
-    /// The directories to work on, relative to where the search began, in the order of their paths.
+    /// The root modules, relative to the start of the search, sorted by path.
     pub roots: Vec<PathBuf>,
-    /// Directories with a backend that are called from no root module, that require a provider and have no lock file, unless they are among
-    /// the others.
+    /// Directories with a backend that no root module calls, that require a provider, have no lock file, and are not in `roots`.
     pub without_lock: Vec<PathBuf>,
     /// Such directories without a backend that configure a provider.
     pub like_roots: Vec<PathBuf>,
     /// Trust files, relative to where the search began.
     pub trust_files: Vec<PathBuf>,
-    /// Where the search could not go.
+    /// Errors about unreadable directories.
     pub errors: Vec<Error>,
 }
 
-/// Finds the root modules: directories with a lock file; with `create` also those with configuration that are called
-/// from nowhere in the working tree. Settings keep directories out of the search: those of the working tree if none are given.
+/// Finds the root modules: directories with a lock file; with `create` also those with configuration that no module of
+/// the working tree calls. `exclusions` defaults to the settings of the working tree.
 pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, Error> {
     let survey = below::survey(start)?;
     let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);
@@ -40,8 +39,8 @@ pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> 
         let candidates: Vec<(&Place, &Calls)> =
             others.iter().zip(&asked).filter(|(_, calls)| is_candidate(calls)).collect();
         if !candidates.is_empty() {
-            // A caller counts for what `init` would lock: one that is reached from a root module. Where everything is to
-            // get a lock file, each caller will be.
+            // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
+            // caller gets a lock file, so all of them matter.
             let called = called(start, &locked, (&others, &asked), create);
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
                 if create {
@@ -63,17 +62,15 @@ pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> 
     Ok(Discovered { roots, without_lock, like_roots, trust_files: survey.trust_files, errors })
 }
 
-/// True unless it is known that nothing is required: there `init` writes no lock file either.
+/// False only if it is known that no provider is required; then `init` writes no lock file either.
 pub fn may_require(root: &Path) -> bool {
-    // OpenTofu takes whatever Terraform takes, where only the number of providers counts.
+    // Read as OpenTofu, which accepts all that Terraform accepts; only the number of providers matters.
     let options = TreeOptions { missing: MissingModules::Skip, ..TreeOptions::new(Dialect::OpenTofu) };
     load_tree(root, &options).map_or(true, |tree| !tree.complete || !tree.requirements.is_empty())
 }
 
-/// What to say where a command was meant for the root modules below a directory that is none itself; nothing if there are
-/// none below.
+/// A hint for a directory that is no root module but has some below it.
 pub fn below(directory: &Path) -> Option<String> {
-    // What cannot be searched has nothing to suggest.
     let found = discover(directory, false, None).ok()?;
     match found.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
         0 => {
@@ -93,7 +90,7 @@ pub fn below(directory: &Path) -> Option<String> {
     }
 }
 
-/// True if a directory has neither lock file nor configuration, and there are root modules below it.
+/// True if a directory has neither lock file nor configuration, but root modules below it.
 pub fn is_above_root_modules(directory: &Path) -> bool {
     let Ok(survey) = below::survey(directory) else { return false };
     let is_here = |place: &Place| place.path.as_os_str().is_empty();
@@ -113,8 +110,8 @@ fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
     parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at]))
 }
 
-/// The directories that something calls, relative to where the search began: from there, or from elsewhere in the work
-/// tree. `of_all` says whether callers count that no root module reaches.
+/// The called directories, relative to the start of the search; callers may be anywhere in the working tree. With
+/// `of_all`, callers that no root module reaches count too.
 fn called(start: &Path, locked: &[Place], others: (&[Place], &[Calls]), of_all: bool) -> BTreeSet<PathBuf> {
     let mut calls: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
     let mut add = |place: &Place, of: &Calls| calls.push((place.path.clone(), of.local_modules.clone()));
@@ -122,7 +119,6 @@ fn called(start: &Path, locked: &[Place], others: (&[Place], &[Calls]), of_all: 
     locked.iter().zip(&of_locked).chain(others.0.iter().zip(others.1)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
-        // What cannot be searched up there calls nothing.
         let Survey { places, .. } = below::survey(&top).unwrap_or_default();
         let outside: Vec<Place> = places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
         let up: PathBuf = prefix.components().map(|_| "..").collect();
@@ -138,7 +134,7 @@ fn called(start: &Path, locked: &[Place], others: (&[Place], &[Calls]), of_all: 
     reached(roots, &calls.into_iter().collect())
 }
 
-/// What some directories call, and what that calls.
+/// The directories that some directories call, directly or indirectly.
 fn reached(roots: BTreeSet<PathBuf>, calls: &BTreeMap<PathBuf, Vec<PathBuf>>) -> BTreeSet<PathBuf> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<PathBuf> = roots.into_iter().collect();

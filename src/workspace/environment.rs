@@ -1,4 +1,4 @@
-//! What a run is handed by its surroundings, as values.
+//! The environment of a run, as values.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -9,6 +9,6 @@ use crate::settings::Variables;
 pub struct Environment {
     pub variables: Variables,
     pub directory: PathBuf,
-    /// The time of the run, for all that is judged by time.
+    /// The time of the run, for all checks that depend on time.
     pub now: SystemTime,
 }

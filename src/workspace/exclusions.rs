@@ -1,4 +1,4 @@
-//! Which directories a search for root modules leaves out.
+//! The directories that the search for root modules skips.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,9 @@ use crate::settings::{self, Exclude, FILE_NAME, Settings};
 pub struct Exclusions(BTreeMap<PathBuf, Vec<Exclude>>);
 
 impl Exclusions {
-    /// Those of the settings files above some directories, relative to where a search began, up to the top of its working tree.
-    /// Settings that cannot be read are an error where they are used; they exclude nothing.
+    /// The exclusions of the settings files at and above some directories, up to the top of the working tree; paths are
+    /// relative to the start of the search. Unreadable settings exclude nothing, and are an error later, when they are
+    /// used.
     pub fn of_work_tree<'a>(start: &Path, directories: impl IntoIterator<Item = &'a Path>) -> Self {
         let place = Place::of(start);
         let mut around: BTreeSet<PathBuf> = place.within().map(Path::to_owned).collect();
@@ -27,7 +28,7 @@ impl Exclusions {
         around.iter().filter_map(read).collect()
     }
 
-    /// True if a directory, absolute and without symbolic links, is left out.
+    /// True if an absolute directory without symbolic links is excluded.
     pub fn cover(&self, directory: &Path) -> bool {
         !self.0.is_empty()
             && directory.ancestors().filter_map(|above| self.0.get(above)).flatten().any(|it| it.covers(directory))

@@ -1,4 +1,4 @@
-//! Root modules: where they are, and what flags, environment and settings files together say for each.
+//! Root modules: their paths, and the combination of flags, environment and settings files for each.
 
 mod clues;
 pub mod discover;

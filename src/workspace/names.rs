@@ -1,5 +1,5 @@
-//! What the name of a provider means in a root module: a source address, full or short, the local name that the root
-//! module gives it, or a type that only one provider has.
+//! Resolves the name of a provider in a root module: a source address, full or short, a local name of the root module,
+//! or a type that only one provider has.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::requirements::Requirements;
 pub struct Names<'a> {
     pub requirements: Option<&'a Requirements>,
     pub lock: Option<&'a LockFile>,
-    /// The tool, whose registry is that of short addresses.
+    /// The tool whose registry is the default for short addresses.
     pub dialect: Dialect,
 }
 
@@ -74,13 +74,13 @@ impl Names<'_> {
     }
 }
 
-/// What to say to a text that names a directory where something else is wanted.
+/// A hint for a directory that was typed instead of something else.
 pub fn directory(text: &str) -> Option<String> {
     let told = || format!("{text} is a directory; to work there, pass it as -C {}", shell_word(text));
     Path::new(text).is_dir().then(told)
 }
 
-/// Which of the providers that were named some root module of the run knows.
+/// Records which of the named providers a root module of the run knows.
 #[derive(Debug, Default)]
 pub struct Named {
     texts: Vec<String>,
@@ -92,7 +92,7 @@ pub struct Named {
 struct Seen {
     found: BTreeSet<String>,
     known: BTreeSet<String>,
-    /// The tool of one of them.
+    /// The tool of one root module.
     dialect: Option<Dialect>,
 }
 
@@ -115,8 +115,7 @@ impl Named {
         self.missed.store(true, Ordering::Relaxed);
     }
 
-    /// The texts that mean nothing in any of the root modules, each as an error with the nearest names; none if one of
-    /// the root modules could not be read.
+    /// An error with similar names for each text that no root module knows; `None` if a root module could not be read.
     pub fn missing(self, error: impl Fn(&str) -> Error) -> Option<Error> {
         if self.missed.into_inner() {
             return None;
@@ -134,7 +133,7 @@ impl Named {
         }))
     }
 
-    /// The same of the root modules below a directory, which need neither require nor lock each of the providers.
+    /// Like `missing`, for root modules below a directory, which need not require or lock each of the providers.
     pub fn unknown(self) -> Option<Error> {
         self.missing(|text| {
             let message = format!("no root module requires or locks a provider {text}");

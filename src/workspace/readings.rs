@@ -1,4 +1,4 @@
-//! What was read in a run: equal lock files and equal configuration, each taken apart once for all root modules.
+//! A cache of parsed files: equal lock files and equal configuration are parsed once for all root modules.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// The lock file that some bytes are.
+    /// Parses a lock file, or returns the earlier result for the same bytes.
     pub fn lock_file(&self, bytes: &[u8], dialect: Dialect) -> Result<Arc<Decoded>, Vec<Finding>> {
         let known = &self.locks[dialect as usize];
         match known.get(bytes) {

@@ -1,4 +1,4 @@
-//! How to get back a lock file that must not be used as it is.
+//! How to restore a lock file that must not be used.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use crate::finding::{Finding, Rule, shell_word};
 use crate::git::Git;
 use crate::lockfile::{self, FILE_NAME};
 
-/// The error of a lock file that is refused, by the path that opens it. Where it holds what no tool writes, the hint is
-/// the command that restores this very file.
+/// The error for a refused lock file; `path` opens it. If it has values that no tool writes, the hint is the command
+/// that restores this file.
 pub fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
     let not_literal = findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
     let mut error = Error::of_lock_file(findings, shown);
@@ -27,7 +27,7 @@ pub fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
     error
 }
 
-/// What to do about a lock file with values that no tool writes.
+/// The next step for a lock file with values that no tool writes.
 fn advice(path: &Path) -> String {
     let name = path.file_name().map_or(FILE_NAME.into(), |name| name.to_string_lossy());
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -45,7 +45,7 @@ fn advice(path: &Path) -> String {
     }
 }
 
-/// The beginning of a command of git that is to work in a directory, by its path from where the run was started.
+/// The beginning of a git command for a directory, given relative to the directory of the run.
 pub fn git_in(directory: &Path) -> String {
     match crate::path::shown(directory).trim_end_matches('/') {
         "" | "." => "git".to_owned(),
@@ -53,7 +53,7 @@ pub fn git_in(directory: &Path) -> String {
     }
 }
 
-/// The file as HEAD has it; none outside of git, and where git does not track it.
+/// The file in HEAD; `None` outside of git, or if git does not track it.
 fn recorded(directory: &Path, path: &Path) -> Option<Vec<u8>> {
     let git = Git::open(directory).ok()?;
     let head = git.commit("HEAD").ok()??;

@@ -1,6 +1,5 @@
-//! One root module as it is read: its lock file, then its configuration.
-//!
-//! Reading is in steps, so that someone can be asked between them; no step holds a lock.
+//! Reads one root module: its lock file, then its configuration. Reading is in steps, so users can be prompted in
+//! between; no step holds a lock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,25 +18,24 @@ use crate::requirements::Requirements;
 pub struct RootModule {
     pub settings: RunSettings,
     pub bytes: Option<Vec<u8>>,
-    /// What they say, or all that is wrong with them; none if there is no lock file.
+    /// The parsed lock file or its problems; `None` if there is no lock file.
     pub lock: Option<Result<Arc<Decoded>, Vec<Finding>>>,
-    /// Its configuration; none if there is none, or until it is read.
+    /// `None` without configuration, or until it is read.
     pub tree: Option<Arc<Tree>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// What to do about modules that are not installed.
+    /// How to treat modules that are not installed.
     pub missing: MissingModules,
-    /// Whether a module counts as installed where the other tool installed it.
+    /// Whether modules count as installed if the other tool installed them.
     pub of_either_tool: bool,
-    /// Whether there must be configuration where there is no lock file. Next to a lock file there need not be any, as
-    /// Terragrunt leaves it.
+    /// Whether a root module without lock file needs configuration. With a lock file it needs none, as with Terragrunt.
     pub required: bool,
 }
 
 impl Reading {
-    /// With modules left out that are not installed; there must be configuration or a lock file.
+    /// Skips modules that are not installed; requires configuration or a lock file.
     pub const LENIENT: Self = Self { missing: MissingModules::Skip, of_either_tool: false, required: true };
 }
 
@@ -64,7 +62,7 @@ impl RootModule {
         Ok(())
     }
 
-    /// What the lock file says; none if there is none.
+    /// The parsed lock file; `None` if there is no file.
     pub fn decoded(&self) -> Result<Option<&Decoded>, Error> {
         match &self.lock {
             None => Ok(None),
@@ -89,7 +87,7 @@ impl RootModule {
     }
 }
 
-/// A lock file without which a command can do nothing: as reports name it, and its directory, to be looked into.
+/// The error for a missing lock file: its shown path, and its directory to look for root modules below.
 pub fn absent(shown: PathBuf, directory: &Path) -> Error {
     let error = Error::new(ErrorKind::LockFile, "there is no such dependency lock file").in_file(shown);
     match below(directory) {

@@ -1,4 +1,4 @@
-//! What every command is told about a root module, as plain values.
+//! The settings of one root module, as plain values.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,67 +17,65 @@ use crate::settings::{Settings, SignatureRule, SourceChoice, Variables, allow_mo
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrustPlace {
-    /// To be opened.
+    /// The path to open.
     pub path: PathBuf,
-    /// As reports name it.
+    /// The path as shown in reports.
     pub shown: PathBuf,
 }
 
-/// One root module, and what flags, environment and settings files together say for it.
+/// One root module, with the combination of flags, environment and settings files for it.
 #[derive(Debug, Clone)]
 pub struct RunSettings {
-    /// The directory of the root module, to be opened; relative to the directory of the process, never empty.
+    /// The directory to open; relative to the directory of the process, never empty.
     pub root: PathBuf,
     /// The same, absolute and without symbolic links.
     pub place: PathBuf,
-    /// The same as reports name it: from the top of the working tree, empty at the top; outside of git as it was named, empty
-    /// for the directory of the process.
+    /// The path as shown in reports: relative to the top of the working tree, empty at the top. Outside of git as the
+    /// user named it, empty for the directory of the process.
     pub path: PathBuf,
-    /// The directory that reading of settings and writing are confined to: the top of the working tree, or the root module.
+    /// The limit for reading settings and for writing: the top of the working tree, or the root module.
     pub boundary: PathBuf,
     pub dialect: Dialect,
-    /// `.tflock.hcl`, all files of it together.
+    /// All `.tflock.hcl` files together.
     pub settings: Settings,
-    /// The trust file of the working tree.
     pub trust: TrustPlace,
-    /// Where packages come from, if the command line names it.
+    /// The source of packages, if the command line names it.
     pub source: Option<SourceChoice>,
-    /// True if no server may be asked.
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.
     pub cache: bool,
-    /// Where modules come from that are not local.
+    /// Access to modules that are not local.
     pub modules: ModuleAccess,
     pub variables: Variables,
     pub now: SystemTime,
-    /// What the run has read so far.
+    /// The parsed files of the run.
     pub readings: Readings,
 }
 
-/// Where the packages of one root module come from.
+/// The source of packages for one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootSource {
     pub dialect: Dialect,
     pub choice: SourceChoice,
-    /// True if it was not chosen.
+    /// True if neither the command line nor the settings name a source.
     pub is_default: bool,
     /// The directory that the tool would run in.
     pub root: PathBuf,
 }
 
 impl RunSettings {
-    /// The lock file, to be opened.
+    /// The path to open.
     pub fn lock_file(&self) -> PathBuf {
         self.root.join(lockfile::FILE_NAME)
     }
 
-    /// The lock file, as reports name it.
+    /// The path as shown in reports.
     pub fn lock_file_shown(&self) -> PathBuf {
         self.path.join(lockfile::FILE_NAME)
     }
 
-    /// Whether releases of a provider must be signed, by settings and tool: Terraform accepts no unsigned release of any
-    /// registry, so that a lock file of its must not hold one.
+    /// Whether releases of a provider must be signed, by settings and tool. Terraform refuses unsigned releases of any
+    /// registry, so its lock files must not contain one.
     pub fn signature_for(&self, addr: &ProviderAddr) -> SignatureRule {
         match (self.settings.signature_for(addr.host()), self.dialect) {
             (SignatureRule::IfKeysKnown, Dialect::Terraform) => SignatureRule::Always,
@@ -85,7 +83,7 @@ impl RunSettings {
         }
     }
 
-    /// Where packages come from: the command line, else the settings, else the origin registries.
+    /// The source of packages: the command line, else the settings, else the origin registries.
     pub fn source(&self) -> RootSource {
         let stated = self.source.clone().or_else(|| self.settings.source.clone());
         RootSource {
@@ -101,12 +99,11 @@ impl RunSettings {
         PathBuf::from(self.variables.get("TF_DATA_DIR").unwrap_or(".terraform"))
     }
 
-    /// The directory in which the tools install, to be opened.
+    /// The directory in which the tools install.
     pub fn data_dir(&self) -> PathBuf {
         self.root.join(self.data_dir_name())
     }
 
-    /// How the module tree is read.
     pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
         let of_process = self.variables.with_prefix("TF_VAR_");
         TreeOptions {
@@ -119,13 +116,13 @@ impl RunSettings {
         }
     }
 
-    /// Reads the module tree, and has fetched what is missing in it.
+    /// Reads the module tree, and fetches missing modules.
     pub fn load_tree(&self, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
         self.modules.clone().load_tree(&self.root, options, &self.module_terms(), &|_| {})
     }
 
-    /// The same root module, with the modules fetched that its tree lacks; then no request is sent any more. What is wrong
-    /// with the tree is told when it is read. What is known of it is shown each time before more is fetched.
+    /// Fetches missing modules, and turns off later fetching. Errors are reported when the tree is read. `show`
+    /// receives the known part of the tree before each fetch.
     #[must_use]
     pub fn with_modules_fetched(mut self, show: &dyn Fn(&Self, &Arc<Tree>)) -> Self {
         let (terms, options) = (self.module_terms(), self.tree_options(MissingModules::Skip));
@@ -145,7 +142,7 @@ impl RunSettings {
         }
     }
 
-    /// An error of the module tree, whose file is named from the directory of the process.
+    /// An error of the module tree, with its file relative to the directory of the process.
     pub fn tree_error(&self, error: TreeError) -> Error {
         let within = matches!(error, TreeError::Config(_) | TreeError::ModuleLock(_) | TreeError::Module { .. });
         let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
@@ -156,24 +153,24 @@ impl RunSettings {
         error
     }
 
-    /// An error about configuration whose files are named from the root module, with its files as reports name them.
+    /// Changes the files of an error from relative to the root module to those shown in reports.
     pub fn placed(&self, error: Error) -> Error {
         placed(error, &self.path)
     }
 
-    /// A module that is not installed, where that leaves a question open.
+    /// The error for a module that is not installed, so a question stays open.
     pub fn not_installed(&self, module: &MissingModule) -> Error {
         let host = module.request.as_ref().and_then(|request| request.source.host());
-        // Who installs it would fetch it from there.
+        // Installing it would fetch it from there.
         let forbidden =
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
         let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
-            // Without the name of the call: what cannot be fetched is reported once, wherever it is called.
+            // Without the name of the call, so a module that cannot be fetched is reported once for all calls.
             let of_call = if module.request.is_some() { String::new() } else { format!("module {}: ", module.key) };
             let message = format!("{of_call}{}, so its requirements are unknown", reason.message);
             Error { message, ..reason.clone() }
         } else {
-            // The source of some depends on what is not known.
+            // Some sources depend on unknown values.
             let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
             let message = format!("module {}{from} is not installed, so its requirements are unknown", module.key);
             Error::new(ErrorKind::NotInstalled, message).hint(format!("run `{} get`", self.dialect.program()))

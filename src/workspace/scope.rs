@@ -1,4 +1,4 @@
-//! Where a run works, and what holds for all its root modules.
+//! The directories and options for all root modules of a run.
 
 use std::path::{Path, PathBuf};
 
@@ -9,38 +9,37 @@ use crate::outcome::advice::Top;
 use crate::path::worktree::Place;
 use crate::settings::SourceChoice;
 
-/// What the global options and the surroundings say.
+/// The global options and the environment.
 #[derive(Debug, Clone)]
 pub struct Scope {
-    /// The directories that were named, in their order; empty for the one that the process was started in.
+    /// The named directories, in order; empty for the directory of the process.
     pub named: Vec<PathBuf>,
-    /// The tool that was named, which counts before any settings file.
+    /// The named tool, which overrides settings files.
     pub tool: Option<ToolChoice>,
-    /// The trust file that was named, in place of the one at the top of the working tree.
+    /// The named trust file, instead of the one at the top of the working tree.
     pub trust_file: Option<PathBuf>,
-    /// Where packages come from, if that was named, which counts before any settings file.
+    /// The named source of packages, which overrides settings files.
     pub source: Option<SourceChoice>,
-    /// True if no server may be asked.
     pub offline: bool,
     /// True if the index of known hashes is neither read nor written.
     pub no_cache: bool,
-    /// Where modules come from that are not local.
+    /// Access to modules that are not local.
     pub modules: ModuleAccess,
     pub environment: Environment,
-    /// What the run has read so far.
+    /// The parsed files of the run.
     pub readings: Readings,
 }
 
 /// The values of `--tool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// To be found out from the files there are, whatever settings files say.
+    /// Detect the tool from files, ignoring settings files.
     Auto,
     Named(Dialect),
 }
 
 impl ToolChoice {
-    /// The tool, unless it is to be found out.
+    /// The tool; `None` if it is to be detected.
     pub fn dialect(self) -> Option<Dialect> {
         match self {
             Self::Auto => None,
@@ -50,7 +49,7 @@ impl ToolChoice {
 }
 
 impl Scope {
-    /// One in which nothing is asked, fetched or remembered: for what must answer at once.
+    /// A scope without network and cache, for quick answers.
     pub fn offline(environment: Environment, named: Vec<PathBuf>) -> Self {
         Self {
             named,
@@ -65,18 +64,17 @@ impl Scope {
         }
     }
 
-    /// The directories to work in: those that were named, else that of the process, which is empty.
+    /// The named directories, else the directory of the process, which is empty.
     pub fn directories(&self) -> Vec<PathBuf> {
         if self.named.is_empty() { vec![PathBuf::new()] } else { self.named.clone() }
     }
 
-    /// True if several directories were named.
     pub fn many(&self) -> bool {
         self.named.len() > 1
     }
 
-    /// Where paths of root modules that are searched for begin: at the top of the working tree, outside of git in the
-    /// directory itself. Also, whether there is a working tree.
+    /// The base of paths for root modules in a search: the top of the working tree, or outside of git the directory
+    /// itself. The flag is true inside a working tree.
     pub fn top(&self) -> (Top, bool) {
         let start = self.directories().into_iter().next().unwrap_or_default();
         let (from, to) = (Place::of(&self.environment.directory), Place::of(&start));
@@ -86,7 +84,7 @@ impl Scope {
         let here = from.directory.strip_prefix(common).unwrap_or(Path::new(""));
         let below = to.strip_prefix(common).unwrap_or(&to);
         let up = std::iter::repeat_n(Path::new(".."), here.components().count()).chain([below]).collect();
-        // Below the top there is nothing to go down to.
+        // At the top there is no way down.
         let down = if below.as_os_str().is_empty() { here.to_owned() } else { PathBuf::new() };
         (Top { up, down }, in_work_tree)
     }

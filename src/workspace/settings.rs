@@ -1,4 +1,4 @@
-//! Flags, settings files and clues become one value for each root module.
+//! Combines flags, settings files and clues into one value for each root module.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::path::worktree::{self, Place};
 use crate::path::{links, shown};
 use crate::settings::{self, Settings};
 
-/// Settings for each of the root modules that were named.
+/// The settings of each named root module.
 pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
     let (mut roots, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
     for directory in scope.directories() {
         match of_root(&directory, scope) {
-            // One that is named twice is worked on once.
+            // A root module that is named twice is processed once.
             Ok(root) => roots.extend(places.insert(worktree::absolute(&root.root)).then_some(root)),
             Err(error) => errors.push(error),
         }
@@ -26,20 +26,20 @@ pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
     Error::all(errors).map_or(Ok(roots), Err)
 }
 
-/// The tool of all root modules, if there is one.
+/// The tool that all root modules share, if any.
 pub fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
     let first = roots.first()?.dialect;
     roots.iter().all(|root| root.dialect == first).then_some(first)
 }
 
-/// Settings for a root module that was found: where to open it, and how reports name it.
+/// The settings of a root module from a search: the path to open, and the path for reports.
 pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     let settings = of_root(root, scope)?;
     Ok(RunSettings { path: shown.to_owned(), ..settings })
 }
 
-/// The same root module under settings that do not stand in the working tree. Where they name no tool, it is that of the
-/// lock file `before`, if there was one.
+/// Replaces the settings of a root module by settings from outside the working tree. If they name no tool, it is the
+/// tool of the earlier lock file, if there was one.
 pub fn with_base_settings(
     root: RunSettings,
     settings: Settings,
@@ -51,7 +51,7 @@ pub fn with_base_settings(
     RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
 }
 
-/// The directory next to one that is not there which was probably meant.
+/// The existing directory that a misspelt one probably means.
 fn near(directory: &Path) -> Option<String> {
     let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = directory.file_name()?.to_str()?;
@@ -81,7 +81,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
     let root = existing_directory(&path)?;
-    // Reports are read far from where the command ran, as annotations of files in a repository.
+    // Relative to the top, since annotations name files of the repository.
     let place = Place::of(&root);
     let path = place.way().map_or(path, Path::to_owned);
     let environment = &scope.environment;
@@ -111,7 +111,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     })
 }
 
-/// The trust file: the one that was named, else the one at the top of the working tree.
+/// The named trust file, else the one at the top of the working tree.
 fn trust_place(root: &Place, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
     if let Some(named) = named {
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
@@ -126,7 +126,7 @@ fn from_top(root: &Place, path: &Path, environment: &Environment) -> PathBuf {
     within.unwrap_or_else(|| shown_from(&environment.directory, path))
 }
 
-/// A file as it is named from a directory: below it, or on the way up from it; else as it is.
+/// A file relative to a directory, if it is below it or in a directory above it; otherwise unchanged.
 pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
@@ -136,19 +136,19 @@ pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
     shown.unwrap_or_else(|| path.to_owned())
 }
 
-/// The tool for a text that is to be taken for the lock file of a directory.
+/// The tool for a text that replaces the lock file of a directory.
 pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<Dialect, Error> {
     let settings = settings_files(&Place::of(directory), &scope.environment)?;
     let clues = || dialect_by_clues(directory, text, &scope.environment.variables);
     Ok(stated(&settings, scope).unwrap_or_else(clues))
 }
 
-/// The tool that someone named: flag, else settings.
+/// The tool of the flag, else of the settings.
 fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
     scope.tool.map_or_else(|| settings.dialect(), ToolChoice::dialect)
 }
 
-/// All `.tflock.hcl` of a root module, nested ones over those around them.
+/// All `.tflock.hcl` of a root module, inner ones over outer ones.
 fn settings_files(root: &Place, environment: &Environment) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in settings_texts(root)?.into_iter().rev() {

@@ -50,7 +50,7 @@ pub(in crate::cli) struct DiffArgs {
 }
 
 impl DiffArgs {
-    /// What was requested, among all arguments.
+    /// The request, given all arguments.
     pub(in crate::cli) fn request(&self, all: &Arguments) -> Request {
         let asked = Asked {
             names: self.names.clone(),

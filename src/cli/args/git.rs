@@ -1,4 +1,4 @@
-//! `merge`, `textconv` and `git`: what git calls, and how it is told to.
+//! The options of `merge`, `textconv` and `git`: git calls the first two, and `git` registers them.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,6 @@ pub(in crate::cli) struct TextconvArgs {
 }
 
 impl MergeArgs {
-    /// What was requested.
     pub(in crate::cli) fn request(&self) -> Request {
         match (&self.base, &self.ours, &self.theirs) {
             (Some(base), Some(ours), Some(theirs)) => Request::Drive(Driven {

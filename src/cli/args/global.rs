@@ -65,7 +65,6 @@ pub(in crate::cli) enum Colour {
 }
 
 impl Tool {
-    /// What it means.
     pub(in crate::cli) fn choice(self) -> ToolChoice {
         match self {
             Tool::Auto => ToolChoice::Auto,
@@ -74,19 +73,19 @@ impl Tool {
         }
     }
 
-    /// The dialect, unless it is to be found out.
+    /// The dialect; `None` if it is to be detected.
     pub(in crate::cli) fn dialect(self) -> Option<Dialect> {
         self.choice().dialect()
     }
 }
 
 impl Colour {
-    /// True if text is as for a terminal wherever it goes.
+    /// True if output uses colour even outside of a terminal.
     pub(in crate::cli) fn is_forced(self) -> bool {
         self == Colour::Always
     }
 
-    /// Whether to colour what goes to a terminal, or elsewhere.
+    /// Whether to use colour, on a terminal or elsewhere.
     pub(in crate::cli) fn shown(self, terminal: bool, no_color: bool) -> bool {
         match self {
             Colour::Auto => terminal && !no_color,
@@ -96,7 +95,7 @@ impl Colour {
     }
 }
 
-/// Reads `FORMAT=FILE`.
+/// Parses `FORMAT=FILE`.
 fn report(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or("expected FORMAT=FILE")?;
     let name = Format::from_str(format, false).map_err(|_| {
@@ -111,7 +110,6 @@ fn report(text: &str) -> Result<(Format, PathBuf), String> {
 }
 
 impl Global {
-    /// How much to print.
     pub(in crate::cli) fn detail(&self) -> Detail {
         match (self.quiet, self.verbose) {
             (true, _) => Detail::Quiet,

@@ -1,4 +1,4 @@
-//! The command line: what can be typed. The doc comments are the help.
+//! The arguments of the command line. The doc comments are the help texts.
 
 mod diff;
 mod git;
@@ -43,7 +43,8 @@ pub(super) use parsing::{Arguments, command};
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use verify::VerifyArgs;
 
-// The commands; a doc comment would be the help of the program. Each is described when it is asked for: to describe them all takes longer than most of them run.
+// The commands; a doc comment would be the help of the program. Describing all of them takes longer than most commands
+// run, so each is described on use.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Command {
@@ -144,7 +145,7 @@ pub(super) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    /// The shell that was named, else that of the variable `SHELL`.
+    /// The named shell, else the one of the variable `SHELL`.
     pub(super) fn shell(&self, variable: Option<&str>) -> Result<Shell, Error> {
         let unknown = || {
             let error =
@@ -161,24 +162,24 @@ impl GetArgs {
     }
 }
 
-/// What a run needs to know of its command, whichever that is.
+/// The arguments that all commands share.
 #[derive(Debug, Default)]
 pub(super) struct Common<'a> {
-    /// The command as reports name it.
+    /// The command as shown in reports.
     pub(super) name: &'static str,
     within: Option<&'a Within>,
-    /// Where packages come from: only commands that request packages have the options.
+    /// Only commands that request packages have these options.
     packages: Option<&'a Packages>,
-    /// Where modules come from; the same.
+    /// Only commands that read modules have these options.
     modules: Option<ModuleAccess>,
-    /// The names of providers as they were typed.
+    /// As typed.
     pub(super) providers: Vec<&'a str>,
 }
 
 impl Command {
     pub(super) fn common(&self) -> Common<'_> {
         fn of<'a>(name: &'static str, within: &'a Within, providers: &'a [String]) -> Common<'a> {
-            // What `add` takes may end in a constraint.
+            // The arguments of `add` may end in a constraint.
             let typed = providers.iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name));
             Common { name, within: Some(within), providers: typed.collect(), ..Common::default() }
         }
@@ -245,13 +246,13 @@ impl Command {
 }
 
 impl Arguments {
-    /// The directories of `-C`, before and behind the command.
+    /// The directories of `-C`, before and after the command.
     fn directories(&self) -> Vec<PathBuf> {
         let behind = self.command.common().within.into_iter().flat_map(|within| &within.chdir);
         self.within.chdir.iter().chain(behind).cloned().collect()
     }
 
-    /// Where to work, and what holds for all root modules.
+    /// The directories and options for all root modules.
     pub(super) fn scope(&self, environment: &Environment) -> Scope {
         let Common { packages, modules, .. } = self.command.common();
         let modules = modules.unwrap_or_else(|| ModuleAccess { lookup: ModuleLookup::Auto, ..ModuleAccess::default() });

@@ -1,4 +1,4 @@
-//! From the words of the command line to what they ask for.
+//! Parses the command line.
 
 use std::ffi::OsString;
 
@@ -38,21 +38,20 @@ struct Program {
     global: Global,
 }
 
-/// What was typed.
+/// The parsed command line.
 #[derive(Debug)]
 pub(in crate::cli) struct Arguments {
     pub(in crate::cli) within: Within,
     pub(in crate::cli) global: Global,
     pub(in crate::cli) command: Command,
-    /// True if there is `--`, which ends the names that may be something else.
+    /// True if there is `--`, after which names are files.
     pub(in crate::cli) dashes: bool,
 }
 
 impl Arguments {
-    /// Parses arguments, the program's name first, with their single dashes already doubled.
-    ///
-    /// First by the only command that the words can mean. What that refuses is parsed by the whole description, which has
-    /// the right words for it: without the other commands less is taken for a command, and nothing else changes.
+    /// Parses arguments, the program's name first, with single dashes already doubled. Describes only the named command
+    /// at first; on an error, parses again with all commands described, which gives the right message. Without the
+    /// other commands fewer words are taken for a command; nothing else changes.
     pub(in crate::cli) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let first = parsed(Program::command().subcommands(meant(arguments)), arguments);
         first.or_else(|refused| match refused.kind() {
@@ -70,19 +69,19 @@ fn parsed(mut description: clap::Command, arguments: &[OsString]) -> Result<Argu
     Ok(Arguments { within: program.within, global: program.global, command, dashes })
 }
 
-/// The first of some arguments, the program's name before them, that is the name of a command.
+/// The first argument after the program's name that is the name of a command.
 fn named<'a>(arguments: impl IntoIterator<Item = &'a OsString>) -> Option<&'a str> {
     let words = arguments.into_iter().skip(1).filter_map(|argument| argument.to_str());
     words.into_iter().find(|word| Command::has_subcommand(word))
 }
 
-/// The only command that arguments can mean, not described yet.
+/// The command that the arguments name, not described yet.
 fn meant(arguments: &[OsString]) -> Option<clap::Command> {
     let name = named(arguments)?;
     Command::augment_subcommands(clap::Command::new("tflock")).find_subcommand(name).cloned()
 }
 
-/// The whole command line, for help, completions and the manual page.
+/// The whole command line, for help, completions and manual pages.
 pub(in crate::cli) fn command() -> clap::Command {
     let mut all = description();
     all.build();

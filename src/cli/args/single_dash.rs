@@ -1,8 +1,8 @@
-//! Terraform's long options have one dash. They get their second one before the arguments are parsed.
+//! Doubles the single dash of Terraform's long options before the arguments are parsed.
 
 use std::ffi::{OsStr, OsString};
 
-/// The long options that may have one dash. None begins with a letter that is a short option with a value.
+/// The long options that may have one dash. None begins with the letter of a short option that takes a value.
 const NAMES: [&[u8]; 10] = [
     b"platform",
     b"chdir",
@@ -16,12 +16,11 @@ const NAMES: [&[u8]; 10] = [
     b"var-file",
 ];
 
-/// Doubles single dashes and turns `-json` and `-no-color` into their options here. Nothing after `--` is touched, nor
-/// any argument that is not one of Terraform's options, with or without `=VALUE`.
+/// Doubles single dashes, and replaces `-json` and `-no-color` by tflock's options. Leaves arguments after `--`
+/// unchanged, and all that are not options of Terraform, with or without `=VALUE`.
 pub(in crate::cli) fn double_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut ended = false;
     let mut arguments = arguments.into_iter();
-    // The name of the program stays what it is.
     let program = arguments.next();
     let others = arguments.map(|argument| {
         ended = ended || argument == "--";
@@ -50,7 +49,7 @@ fn is_single_dash(argument: &OsStr) -> bool {
     NAMES.contains(&name)
 }
 
-/// Whether a JSON document is wanted, as far as arguments that do not parse can tell.
+/// Whether the user requested JSON, as far as arguments that do not parse show it.
 pub(in crate::cli) fn wants_json(arguments: &[OsString]) -> bool {
     let options = || arguments.iter().take_while(|argument| *argument != "--");
     let pairs = options().zip(options().skip(1));

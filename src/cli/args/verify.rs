@@ -57,7 +57,6 @@ pub(in crate::cli) struct VerifyArgs {
     pub(super) within: Within,
 }
 
-/// The default limit of downloads.
 const MOST: u64 = 2 << 30;
 
 /// The values of `--inconclusive`.
@@ -70,7 +69,6 @@ enum Inconclusive {
 }
 
 impl VerifyArgs {
-    /// What was requested.
     pub(in crate::cli) fn request(&self) -> Request {
         let trust_change_allowed = self.allow_trust_change;
         Request {

@@ -1,4 +1,4 @@
-//! What earlier runs left about locked releases.
+//! Reads the records of earlier runs about locked releases.
 
 use std::collections::BTreeMap;
 

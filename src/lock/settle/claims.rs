@@ -1,4 +1,4 @@
-//! Which hashes a release gives, and who vouches for each.
+//! The hashes of a release, and the evidence for each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ impl Claims {
         claims
     }
 
-    /// The whole list, or where a line of it spoils that, only the packages looked at, as the tools do.
+    /// Adds the whole list; if an invalid line spoils it, only the inspected packages, as the tools do.
     fn add_sums(&mut self, facts: &Selected, signer: &Signer) {
         let evidence = match signer {
             Signer::Key(key) => Evidence::Signed(key.clone()),

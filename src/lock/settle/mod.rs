@@ -1,10 +1,7 @@
-//! Which hashes are written, and why.
-//!
-//! The one place that decides: from a step, the facts about its release and the rules of the run to a new entry, or to
-//! findings that refuse it. Pure.
-//!
-//! Source: what the tools record is `internal/getproviders/package_authentication.go` and
-//! `internal/providercache/installer.go`; what is refused beyond that is our own.
+//! Decides which hashes are written, and why. Pure: it turns a step, the facts about its release and the rules into a
+//! new entry, or into findings that refuse it. Source: the recorded hashes follow
+//! `internal/getproviders/package_authentication.go` and `internal/providercache/installer.go`; further refusals are
+//! tflock's own.
 
 mod claims;
 #[cfg(test)]
@@ -30,11 +27,11 @@ use crate::trust::pins::Signer;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryDecision {
     pub entry: LockEntry,
-    /// The hashes that are new in it, each with all reasons to believe it.
+    /// The new hashes, each with all evidence for it.
     pub added: Vec<AddedHash>,
     pub signer: Option<Signer>,
     pub first_use: bool,
-    /// True if another release under the recorded version was accepted.
+    /// True if changed hashes of the recorded version were accepted.
     pub republished: bool,
     /// True if the entry had the same archives at another address.
     pub identical: bool,
@@ -42,15 +39,15 @@ pub struct EntryDecision {
 }
 
 impl EntryDecision {
-    /// An entry that stays as it was recorded.
+    /// An entry that stays unchanged.
     pub fn kept(entry: LockEntry) -> Self {
         let (added, findings) = (Vec::new(), Vec::new());
         Self { entry, added, signer: None, first_use: false, republished: false, identical: false, findings }
     }
 }
 
-/// Settles one provider, with the level that the settings want of a finding, and what else recorded a release that seems
-/// to be published again.
+/// Settles one provider. `leveled` sets the level of a finding by the settings; `witnesses` returns other records of a
+/// release that seems to be republished.
 pub fn settle(
     step: &Query,
     facts: &Selected,
@@ -109,8 +106,7 @@ pub fn settle(
     Ok(EntryDecision { entry, added, signer, first_use, republished, identical: identical.is_some(), findings })
 }
 
-/// A warning where only a mirror vouches for what is new: for a release that is new to the file, or for packages none of
-/// whose hashes is recorded.
+/// A warning if only a mirror attests new hashes: for a release that is new to the file, or for packages without a recorded hash.
 fn vouched_by_mirror(
     addr: &ProviderAddr,
     recorded: Option<&LockEntry>,
@@ -141,7 +137,7 @@ fn vouched_by_mirror(
     Some(Finding::new(Rule::MirrorOnly, message).about(addr))
 }
 
-/// The entry that a release had at another address, if it has the same archives there, by signed checksums.
+/// The entry of a release at another address, if signed checksums list the same archives here.
 fn identical<'a>(step: &'a Query, facts: &Selected) -> Option<&'a LockEntry> {
     facts.release.key()?;
     let entry = &step.moved.as_ref().filter(|_| step.recorded.is_none())?.entry;
@@ -149,7 +145,7 @@ fn identical<'a>(step: &'a Query, facts: &Selected) -> Option<&'a LockEntry> {
     is_same.then_some(entry)
 }
 
-/// A note where an entry knows the contents of fewer packages than it did at its old address.
+/// A note if an entry has fewer `h1:` hashes than at its old address.
 fn fewer(addr: &ProviderAddr, step: &Query, hashes: &PackageHashes) -> Option<Finding> {
     let moved = step.moved.as_ref()?;
     let [old, new] = [&moved.entry.hashes, hashes].map(|hashes| hashes.of(HashScheme::H1).count());
@@ -191,7 +187,7 @@ fn is_signed(facts: &Selected) -> bool {
     facts.release.key().is_some()
 }
 
-/// True if a hash is that of a package that was looked at, or is told by a mirror whose user trusts that.
+/// True if the hash belongs to an inspected package, or comes from a mirror that the user trusts.
 fn is_shown(facts: &Selected, hash: &PackageHash) -> bool {
     let told = || facts.told.values().flatten().any(|told| told == hash);
     told()
@@ -208,7 +204,7 @@ fn recorded_under<'a>(step: &'a Query, facts: &Selected) -> Option<&'a LockEntry
     }
 }
 
-/// Applies hash continuity: what it says, and whether the release counts as new to the file.
+/// Applies hash continuity; returns findings, and whether the release counts as new to the file.
 fn continuity(
     entry: &LockEntry,
     step: &Query,
@@ -243,7 +239,7 @@ fn continuity(
         }
         verdict @ (Verdict::Republished { .. } | Verdict::NotReproduced) => {
             let altered = || altered::finding(&entry.hashes, release, &witnesses(release));
-            // What a mirror has is not all that there is of a release.
+            // A mirror may have only a part of a release.
             match release.signer.as_ref().and_then(|_| altered()) {
                 Some(altered) => (vec![altered], false),
                 None if step.accept_republished => (Vec::new(), true),
@@ -254,8 +250,8 @@ fn continuity(
     (said.into_iter().chain(malformed).collect(), first_use)
 }
 
-/// Recorded hashes that no package can have, which are kept next to others, and whether there are no others: then nothing
-/// shows which release was recorded.
+/// Recorded hashes that no package can have, which stay next to valid ones. The flag is true if there are no valid
+/// ones, so the recorded release is unknown.
 fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
     let known = || entry.hashes.iter().filter(|hash| hash.scheme() != HashScheme::Other);
     let is_all = known().next().is_some() && !known().any(PackageHash::is_well_formed);
@@ -280,7 +276,7 @@ fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
         continuity::judge_package(&entry.hashes, &own)
     });
     if mirrors::is_vouched_by_mirror(&facts.release) {
-        // A mirror that gave one recorded package has the recorded release.
+        // A mirror that served one recorded package has the recorded release.
         return verdicts.min_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() });
     }
     verdicts.max_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() })

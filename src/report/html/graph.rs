@@ -1,4 +1,4 @@
-//! Who requires which provider, as a drawing: modules on the left, providers on the right.
+//! A drawing of the requirements: modules on the left, providers on the right.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +13,10 @@ use crate::report::Style;
 use crate::report::graph::{Edge, edges};
 use crate::report::groups::root_modules;
 
-/// The most modules that are drawn; those that most root modules have come first.
+/// The most modules in the drawing; those of the most root modules come first.
 const MOST: usize = 60;
 
-/// The height of a line, and where the texts and the drawing end, in its own units.
+/// The height of a line, and the ends of the texts and the drawing, in units of the drawing.
 const LINE: usize = 22;
 const LEFT: usize = 330;
 const RIGHT: usize = 560;

@@ -1,4 +1,4 @@
-//! A table of root modules and providers: what each root module locks, could upgrade, changes, or what was found of it.
+//! A table of root modules and providers: locked versions, possible upgrades, changes or findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::version::Version;
 #[derive(Default)]
 struct Cell {
     text: String,
-    /// What there is to do about it, none if all is well.
+    /// The severity; `None` if there is no problem.
     level: Option<Level>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn of(outcome: &Outcome, style: Style) -> Option<Markup> {
     })
 }
 
-/// `60 root modules, 12 providers`, for commands that find nothing wrong with them.
+/// `60 root modules, 12 providers`, for commands without findings.
 pub(super) fn count(outcome: &Outcome) -> Option<String> {
     let is_listed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Entries(_) | Body::Outdated(_)));
     let rows = outcome.roots.iter().filter(|root| is_listed(root)).count();
@@ -52,7 +52,7 @@ pub(super) fn count(outcome: &Outcome) -> Option<String> {
     (rows > 0).then(|| format!("{}, {providers} {word}", root_modules(rows)))
 }
 
-/// What a coloured cell means, where its text does not say it.
+/// The meaning of coloured cells, if their text does not show it.
 fn legend(command: &str) -> Option<&'static str> {
     match command {
         "list" => Some("Coloured: older than the newest version that is locked in another root module."),

@@ -1,6 +1,5 @@
-//! One self-contained page: no request to any server, usable without JavaScript, light and dark, printable.
-//!
-//! The templates escape all text; the content security policy allows only the page's own style and script, by their hashes.
+//! A self-contained page: it sends no request, and works without JavaScript, in light and dark mode, and on paper. The
+//! templates escape all text; the content security policy allows only the page's own style and script, by their hashes.
 
 mod graph;
 mod matrix;
@@ -27,7 +26,7 @@ use crate::topics::of_rule;
 const CSS: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The most root modules that are listed below one finding or change.
+/// The most root modules listed below one finding or change.
 const MOST_NAMES: usize = 1000;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
@@ -63,7 +62,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     )
 }
 
-/// A run that failed before there was anything to show.
+/// The page of a run that failed before it had a result.
 pub(super) fn failure(error: &Error) -> String {
     let failures: Vec<Failure<'_>> =
         error.each().map(|error| Failure { error: error.clone(), paths: Vec::new() }).collect();
@@ -94,7 +93,7 @@ fn page(title: &str, body: &Markup) -> String {
     page.into_string() + "\n"
 }
 
-/// Text from outside, without characters that a browser would hide or obey.
+/// Text from outside, without characters that a browser would hide or interpret.
 fn text(text: &str) -> String {
     printable(text).into_owned()
 }
@@ -112,7 +111,7 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// The root modules of a finding or change: by name if they are few, otherwise counted, the names folded.
+/// The root modules of a finding or change: names if there are few, otherwise their number and folded names.
 fn roots(before: &str, paths: &[&Path], whose: RootSummary) -> Markup {
     let label = whose.label(paths);
     let names = || {
@@ -123,7 +122,7 @@ fn roots(before: &str, paths: &[&Path], whose: RootSummary) -> Markup {
     html! { @if label == names() || paths.len() < 2 { (before) (label) } @else { details { summary { (before) (label) } (names()) } } }
 }
 
-/// One row for each change of a provider, the most dangerous first.
+/// One row for each change of a provider, most dangerous first.
 fn changes(changed: &Changed<'_>, whose: RootSummary, style: Style) -> Option<Markup> {
     (!changed.groups.is_empty()).then(|| {
         html! {

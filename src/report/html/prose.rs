@@ -1,8 +1,8 @@
-//! The Markdown that our own texts use, as HTML: a title, paragraphs, lists, labels in bold, code.
+//! Renders the Markdown of tflock's own texts as HTML: title, paragraphs, lists, bold labels, code.
 
 use maud::{Markup, html};
 
-/// A section of the documentation that begins with its title.
+/// A section of the documentation, which begins with its title.
 pub(super) fn section(markdown: &str) -> Markup {
     let (title, rest) = markdown.split_once("\n\n").unwrap_or((markdown, ""));
     html! {

@@ -1,4 +1,4 @@
-//! What `audit` found, for users.
+//! The result of `audit` for users.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, RootOutcome};
 use crate::report::{Detail, Style, printable};
 
-/// The findings, a line for each program of which something is unknown, then one line that counts.
+/// The findings, a line for each program with unknown modules, then a line with totals.
 pub(super) fn audit(report: &AuditReport, found: &[Finding], style: Style) -> String {
     findings(found, style) + &programs(&[report], style)
 }

@@ -1,4 +1,4 @@
-//! What `lock` and its like changed, for users.
+//! The changes of `lock` and related commands for users.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::report::{Detail, Style, printable, shown};
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
 
-/// One line for each entry, the signers of releases new to the file, and the diff if there is one.
+/// One line for each entry, the signers of releases that are new to the file, and the diff, if any.
 pub(super) fn changes(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
     for change in &changes.changes {
@@ -41,13 +41,13 @@ pub(super) fn diff(diff: &str, style: Style) -> String {
     })
 }
 
-/// True if the line of a signer says already what a finding says.
+/// True if the line of a signer already says what the finding says.
 pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
     let of = |change: &&Change| Some(&change.address) == finding.address.as_ref();
     finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
 }
 
-/// True if a change was made, or there was nothing to change, and no more is to be told than what is wrong.
+/// True if `--quiet` hides the conclusion: the change was written, or there was none.
 pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
     style.detail == Detail::Quiet && (changes.written || !changes.changed)
 }
@@ -93,7 +93,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// What the trust file holds from now on, except for signers that stand with their release already.
+/// The changes of the trust file, except signers that are shown next to their release.
 pub(super) fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> {
     let would = if trust.written { "" } else { "would be " };
     let told =
@@ -119,14 +119,14 @@ fn painted(line: &str, style: Style) -> Painted<&str> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Item {
-    /// A line without its end; on a terminal as many as it takes.
+    /// A line without its end; wrapped on a terminal.
     pub(super) line: String,
     pub(super) columns: usize,
     pub(super) hashes: String,
 }
 
 impl Item {
-    /// That nothing happened to any entry, but the text of the file changed.
+    /// The item for a change of the text that affects no entry.
     pub(super) fn of_text() -> Self {
         let line = "~ only the header or the layout of the lock file".to_owned();
         Self { columns: width(&line), line, hashes: String::new() }
@@ -165,7 +165,7 @@ fn versions(change: &Change) -> String {
     }
 }
 
-/// What happened, in a few words each.
+/// The parts of a change, in a few words each.
 fn told(change: &Change) -> Vec<String> {
     if change.kind == ChangeKind::Removed {
         return vec!["removed".to_owned()];
@@ -178,7 +178,7 @@ fn told(change: &Change) -> Vec<String> {
         first.insert_str(0, "new: ");
     }
     told.extend(hashes);
-    // With a release go all of its hashes; that is not worth a word.
+    // Another release always replaces all hashes, so their removal is not mentioned.
     if matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
         && !change.hashes_removed.is_empty()
     {
@@ -220,7 +220,7 @@ fn added(change: &Change) -> Vec<String> {
     told
 }
 
-/// The weakest of the best reasons to believe some hashes; nothing for what was computed here.
+/// The strength of the weakest hash, each judged by its best evidence; empty for hashes computed here.
 fn vouched(hashes: &[&AddedHash]) -> &'static str {
     match hashes.iter().map(|added| added.evidence.iter().map(strength).max().unwrap_or(0)).min() {
         Some(6) => " (signed)",

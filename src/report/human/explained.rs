@@ -27,15 +27,15 @@ pub(super) fn explained(explained: &Explained, style: Style) -> String {
     }
 }
 
-/// Lines with what others wrote in them: hashes, names of files and of signers.
+/// Makes lines with hashes, file names and signers from outside printable.
 fn harmless(text: &str) -> String {
     text.lines().flat_map(|line| [printable(line).into_owned(), "\n".to_owned()]).collect()
 }
 
-/// How many lock files are named before they are only counted.
+/// How many lock files are named; more are only counted.
 const MOST_FILES: usize = 3;
 
-/// `a/.terraform.lock.hcl:3, b/.terraform.lock.hcl:3`, or how many they are.
+/// `a/.terraform.lock.hcl:3, b/.terraform.lock.hcl:3`, or their number.
 fn places(recorded: &[&RecordedAt], style: Style) -> String {
     if recorded.len() > MOST_FILES && style.detail < Detail::Verbose {
         return format!("{} lock files", recorded.len());
@@ -47,7 +47,7 @@ fn places(recorded: &[&RecordedAt], style: Style) -> String {
     recorded.iter().map(place).collect::<Vec<_>>().join(", ")
 }
 
-/// Items that are equal except for their place stand together, in the order in which they came first.
+/// Groups items that are equal except for their place, in order of first appearance.
 fn together<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<&T>)> {
     let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
     for item in items {

@@ -12,28 +12,27 @@ use crate::report::paint::Paint;
 use crate::report::wrap::{flow, width};
 use crate::report::{Detail, Style, printable};
 
-/// Each finding with its rule and place, equal ones once; what to do is said once for each rule.
+/// Each finding with its rule and place; equal findings are printed once, and the next step once for each rule.
 pub(super) fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>, style: Style) -> String {
     let findings: Vec<(&Path, &Finding)> = findings.into_iter().map(|finding| (Path::new(""), finding)).collect();
     all(&groups(&findings, |finding| Some((finding.file.clone(), finding.position)), style), None, style)
 }
 
-/// The same of many root modules.
+/// The findings of several root modules.
 pub(super) fn shared(findings: &[(&Path, &Finding)], whose: RootSummary, style: Style) -> String {
     all(&together(findings, style), Some(whose), style)
 }
 
-/// Equal findings of many root modules, wherever in their files they are.
+/// Groups equal findings of several root modules, independent of their places.
 pub(in crate::report) fn together<'a>(findings: &[(&'a Path, &'a Finding)], style: Style) -> Vec<Group<'a>> {
     groups(findings, |_| None, style)
 }
 
 pub(in crate::report) struct Group<'a> {
-    /// With the provider that they are about.
+    /// The message with the provider.
     pub(in crate::report) message: String,
-    /// The first of them, whose place is told.
+    /// The first finding, whose place is shown.
     pub(in crate::report) first: &'a Finding,
-    /// The root modules that have them.
     pub(in crate::report) paths: Vec<&'a Path>,
 }
 
@@ -74,7 +73,7 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
     (style.paint(paint, &label).to_string(), width(&label))
 }
 
-/// The most findings of one rule that users read; the rest is counted. JSON and SARIF list all.
+/// The most findings of one rule in texts for users; the rest is counted. JSON and SARIF list all.
 pub(in crate::report) const MOST_OF_RULE: usize = 50;
 
 fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String {
@@ -89,7 +88,7 @@ fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String 
     let mut text = String::new();
     for group in found.iter().filter(|group| !is_note(group) || style.detail > Detail::Quiet) {
         let key = (group.first.rule, is_note(group));
-        // Of notes by one rule the first is enough.
+        // One note of each rule is enough.
         let most = if key.1 && style.detail < Detail::Verbose { 1 } else { MOST_OF_RULE };
         let count = shown.entry(key).or_default();
         *count += 1;
@@ -129,17 +128,17 @@ fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, whose: Op
     }
 }
 
-/// The most different words of one rule about what to do.
+/// The most different next steps for one rule.
 const MOST_HELPS: usize = 3;
 
 enum Advice {
-    /// Words with which all of them can be settled.
+    /// One text that fits all of them.
     ForAll(String),
     Own,
 }
 
 impl Advice {
-    /// Words for all, if there are any, or if their own ones are too many to be read.
+    /// The text for all findings, if there is one, or if their own texts are too many to read.
     fn of(groups: &[&Group<'_>], whose: Option<RootSummary>) -> Self {
         let own: HashSet<String> = groups.iter().map(|group| own_help(group, whose)).collect();
         let (Some(group), true) = (groups.first(), own.len() > 1) else { return Self::Own };
@@ -170,7 +169,7 @@ fn own_help(group: &Group<'_>, whose: Option<RootSummary>) -> String {
     if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, whose) }
 }
 
-/// What to do about a finding in many root modules.
+/// The next step for a finding in several root modules.
 fn for_all(finding: &Finding, whose: Option<RootSummary>) -> String {
     let help = finding.general_help();
     if !whose.is_some_and(|whose| whose.recursive) {

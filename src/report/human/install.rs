@@ -1,4 +1,4 @@
-//! What `install` did, for users: one line for all root modules, since they share each package.
+//! The result of `install` for users: one line for all root modules, since they share each package.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,12 +10,10 @@ use crate::report::groups::root_modules;
 use crate::report::{Detail, Style, size};
 use crate::version::Version;
 
-/// One root module.
 pub(super) fn install(report: &InstallReport, style: Style) -> String {
     text(&[report], false, style)
 }
 
-/// All root modules.
 pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
     let reports = roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Install(report)) => Some(report),

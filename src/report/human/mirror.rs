@@ -1,4 +1,4 @@
-//! What `mirror` did, for users.
+//! The result of `mirror` for users.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,13 +9,13 @@ use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
 use crate::report::{Detail, Style, printable, shown, size};
 
-/// The findings, a line for each release of which packages came, then one line that counts.
+/// The findings, a line for each release with new packages, then a line with totals.
 pub(super) fn mirror(report: &MirrorReport, found: &[Finding], style: Style) -> String {
     let denied = found.iter().any(|finding| finding.level == Level::Deny);
     findings(found, style) + &packages(report, denied, style)
 }
 
-/// The packages of all root modules as those of one: each is in the mirror once.
+/// The packages of all root modules, each once, since they share the mirror.
 pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
     let mut all: Option<MirrorReport> = None;
     let mut denied = false;
@@ -29,7 +29,7 @@ pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
         for package in &report.packages {
             let at = *seen.entry(package.file.clone()).or_insert(all.packages.len());
             match all.packages.get_mut(at) {
-                // What one root module had fetched was there for those after it.
+                // Later root modules report a package as present that an earlier one downloaded.
                 Some(known) if known.fate == Fate::Present => known.fate = package.fate,
                 Some(_) => {}
                 None => all.packages.push(package.clone()),

@@ -1,4 +1,4 @@
-//! Text for users: complete without colour, short addresses, few words a line.
+//! Text for users: complete without colour, with short addresses and short lines.
 
 mod audit;
 mod changes;
@@ -78,7 +78,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Audit(report) => audit::audit(report, &root.findings, style),
         Body::Sbom(inventory) => super::json::harmless(&super::sbom::cyclonedx(inventory)),
         Body::Git(reports) => tools::git(reports),
-        // What was decided is in the notes.
+        // The notes have the decisions.
         Body::Merged(_) => String::new(),
         Body::Shortened(shortened) => shortened.text.lines().flat_map(|line| [printable(line), "\n".into()]).collect(),
         Body::Generated(generated) => tools::generated(generated),

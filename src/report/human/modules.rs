@@ -9,7 +9,7 @@ use crate::report::paint::Paint;
 use crate::report::table::Table;
 use crate::report::{Style, printable, shown};
 
-/// One line for each package whose lock changed, and in how many root modules where that is more than one.
+/// One line for each package whose lock changed, with the number of root modules if there are several.
 pub(in crate::report) fn changes<'a>(
     changes: impl IntoIterator<Item = (&'a ModuleChange, usize)>,
     style: Style,
@@ -36,7 +36,7 @@ pub(in crate::report) fn changes<'a>(
     })
 }
 
-/// One line for each call: who, what, and where the call is.
+/// One line for each call: its name, its source, and its place.
 pub(super) fn list(used: &[UsedModule], style: Style) -> String {
     if used.is_empty() {
         return "no module from elsewhere is called\n".to_owned();
@@ -70,7 +70,7 @@ pub(super) fn installed(installed: &InstalledModules) -> String {
     }
 }
 
-/// One line for each package of which there is something newer, or another one to select; none if there is none.
+/// One line for each package with a newer version or one that must be selected; `None` if there is none.
 pub(in crate::report) fn outdated(report: &OutdatedModules) -> Option<Table<6>> {
     let row = |row: &OutdatedModule| {
         let calls: Vec<&str> = row.calls.iter().map(String::as_str).collect();
@@ -83,7 +83,7 @@ pub(in crate::report) fn outdated(report: &OutdatedModules) -> Option<Table<6>> 
     (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
-/// What is said where no module is outdated. Of a module that nothing is known of nothing is said.
+/// The text without outdated modules; empty if the versions of some are unknown.
 pub(super) fn up_to_date(report: &OutdatedModules) -> String {
     if report.complete { "all modules are up to date\n".to_owned() } else { String::new() }
 }
@@ -95,7 +95,7 @@ pub(super) fn versions(row: &OutdatedModule) -> [String; 4] {
     cells.map(|cell| printable(&cell).into_owned())
 }
 
-/// What holds a module back, with its place or without.
+/// The constraint that excludes a newer version, optionally with its place.
 pub(super) fn holder(holder: &ModuleHolder, with_place: bool) -> String {
     let place = if with_place { format!(" ({}:{})", shown(&holder.file), holder.position) } else { String::new() };
     printable(&format!("module.{} {}{place}", holder.call, holder.constraint)).into_owned()

@@ -5,7 +5,7 @@ use crate::report::paint::Paint;
 use crate::report::table::Table;
 use crate::report::wrap::wrap;
 
-/// A Markdown page for a terminal: broken at words, headings and labels bold, code indented. Elsewhere it is left unchanged.
+/// A Markdown page: on a terminal wrapped, with bold headings and labels and indented code; otherwise unchanged.
 pub(super) fn page(text: &'static str, style: Style) -> String {
     if style.width.is_none() {
         return format!("{}\n", text.trim_end());
@@ -25,7 +25,7 @@ fn code(part: &str) -> String {
     lines.map(|line| format!("    {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// What is between two empty lines.
+/// A block between two empty lines.
 fn block(block: &'static str, style: Style) -> String {
     let rows: Vec<[&str; 2]> = block.lines().filter_map(cells).collect();
     if let Some((headings, [_marks, rows @ ..])) = rows.split_first()
@@ -49,7 +49,7 @@ fn block(block: &'static str, style: Style) -> String {
     }
 }
 
-/// The words of some lines, in lines of so many columns.
+/// Wraps the words of some lines at `room` columns.
 fn paragraph(text: &str, room: usize) -> Vec<String> {
     wrap(&text.split_whitespace().collect::<Vec<_>>().join(" ").replace("**", ""), room, room)
 }

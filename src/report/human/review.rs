@@ -1,4 +1,4 @@
-//! What `diff` explains, for users: one line for each change, the dangerous ones with what must be known.
+//! The result of `diff` for users: one line for each change, with an explanation of dangerous ones.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -14,13 +14,13 @@ use crate::report::summary::unanswered;
 use crate::report::wrap::{width, wrap};
 use crate::report::{Detail, Style, printable, shown};
 
-/// Sentences are no wider even where there is more room.
+/// The widest line of prose, even on wider terminals.
 const PROSE: usize = 100;
 
-/// The widest columns of addresses and of versions; what is wider pushes the rest aside.
+/// The widest columns of addresses and of versions; longer values shift the rest of the line.
 const WIDEST: [usize; 2] = [34, 20];
 
-/// Each change once, and behind it the root modules that make it, where there are several.
+/// Each change once, with its root modules if there are several.
 pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) -> String {
     let mut text = title(changed, style);
     let several = changed.files.len() > 1;
@@ -34,7 +34,7 @@ pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) ->
             release(&mut text, &group.change, style);
             hashes(&mut text, &group.change, style);
         } else if group.risk == Risk::Dangerous && style.detail > Detail::Quiet {
-            // What holds for many is said once.
+            // An explanation that applies to several changes is printed once.
             let words = explanation(&group.explanation, style);
             if told.insert(words.clone()) {
                 text.push_str(&words);
@@ -49,7 +49,7 @@ pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) ->
     text
 }
 
-/// What changed besides the entries; nothing if nothing did.
+/// Changes besides the entries; empty if there are none.
 fn besides(change: TextChange, style: Style) -> String {
     let Some((what, words)) = explain_text(change) else { return String::new() };
     let paint = if change.removed { Paint::Bad } else { Paint::Aside };
@@ -61,7 +61,7 @@ fn besides(change: TextChange, style: Style) -> String {
     text
 }
 
-/// The last lines: how much of what, and how to see more.
+/// The last lines: totals, and how to see more.
 pub(super) fn conclusion(changed: &Changed<'_>, style: Style) -> String {
     let mut text = String::new();
     if changed.files.is_empty() {
@@ -95,7 +95,7 @@ pub(super) fn conclusion(changed: &Changed<'_>, style: Style) -> String {
     text
 }
 
-/// What is compared: `live/a/.terraform.lock.hcl: main -> the working tree`, or how many lock files.
+/// The compared texts: `live/a/.terraform.lock.hcl: main -> the working tree`, or the number of lock files.
 fn title(changed: &Changed<'_>, style: Style) -> String {
     let titles = changed.sides().into_iter().map(|([old, new], paths)| {
         let what = match &paths[..] {
@@ -130,7 +130,7 @@ fn line(group: &ChangeGroup<'_>, columns: [usize; 2], style: Style) -> String {
     let pad = |cell: &str, column: usize| " ".repeat(column.saturating_sub(width(cell)));
     let (addr, versions) = (style.addr(&change.address), versions(change));
     let head = format!("{addr}{}  {versions}{}", pad(&addr, columns[0]), pad(&versions, columns[1]));
-    // What does not fit next to the columns goes on below, under its beginning if there is enough room.
+    // A headline that does not fit next to the columns continues below, under its beginning if there is enough room.
     let room = style.room().saturating_sub(4 + width(&head));
     let widest = group.headline.split(' ').map(width).max().unwrap_or(0);
     let below = if room >= widest.max(24) { room } else { style.room() - 8 };
@@ -172,7 +172,7 @@ fn explanation(words: &Explanation, style: Style) -> String {
     text
 }
 
-/// A label, and next to it a text in lines.
+/// A label with a wrapped text next to it.
 fn labelled(label: &str, what: &str, style: Style) -> String {
     let indent = 4 + width(label) + 1;
     let room = style.room().min(if style.width.is_some() { PROSE } else { usize::MAX }) - indent;
@@ -186,7 +186,7 @@ fn labelled(label: &str, what: &str, style: Style) -> String {
     text
 }
 
-/// Who signed the release, and where its publisher tells about it; a URL is never broken.
+/// The signer of the release and the page of its publisher; a URL is never wrapped.
 fn release(text: &mut String, change: &Change, style: Style) {
     if let Some(signed) = signed(change) {
         text.push_str(&labelled("by:  ", &printable(&signed), style));
@@ -196,7 +196,7 @@ fn release(text: &mut String, change: &Change, style: Style) {
     }
 }
 
-/// Each checksum that were added or removed, under what is known of it.
+/// Each added or removed checksum, grouped by its verdict.
 fn hashes(text: &mut String, change: &Change, style: Style) {
     let added: Vec<&PackageHash> = change.hashes_added.iter().map(|added| &added.hash).collect();
     let removed: Vec<&PackageHash> = change.hashes_removed.iter().collect();

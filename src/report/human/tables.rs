@@ -16,7 +16,7 @@ use crate::version::Version;
 /// How many places that only use a provider are listed for it.
 pub(super) const MOST_USES: usize = 8;
 
-/// One line for each entry. What may grow long is last; constraints are told by `why`, here only on request.
+/// One line for each entry, with long columns last. Constraints are shown only on request, since `why` prints them.
 pub(in crate::report) fn list(entries: &[Listed], style: Style) -> Option<Table<7>> {
     let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS"];
     let rows: Vec<[String; 7]> = entries.iter().map(|listed| entry(listed, style)).collect();
@@ -52,7 +52,7 @@ pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Opti
     (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
-/// What is said where no provider is outdated. Of a provider that nothing is known of nothing is said.
+/// The text without outdated providers; empty if the versions of some are unknown.
 pub(super) fn up_to_date(report: &OutdatedReport) -> String {
     if report.complete { "all providers are up to date\n".to_owned() } else { String::new() }
 }
@@ -77,7 +77,7 @@ pub(super) fn skipped(row: &Outdated) -> Option<String> {
     Some(format!("{version} is excluded: {}{others}", printable(why)))
 }
 
-/// What holds a provider back, with its place or without.
+/// The constraint that excludes a newer version, optionally with its place.
 pub(super) fn holder(origin: &Origin, with_place: bool) -> String {
     let [place, _, constraint, module] = self::origin(origin);
     let module = if module.is_empty() { String::new() } else { format!("{module} ") };
@@ -85,12 +85,12 @@ pub(super) fn holder(origin: &Origin, with_place: bool) -> String {
     format!("{module}{constraint}{place}")
 }
 
-/// The last 16 digits, as keys are commonly called.
+/// The last 16 digits, the usual short form of a key.
 pub(super) fn short_key(signer: &Signer) -> String {
     signer.key().map_or(Signer::UNSIGNED, Fingerprint::short).to_owned()
 }
 
-/// Each provider with the places that ask for it.
+/// Each provider with the places that require it.
 pub(super) fn why(providers: &[Required], style: Style) -> String {
     let mut text = String::new();
     for provider in providers {
@@ -121,7 +121,7 @@ pub(super) fn rows_shown(count: usize, most: usize, detail: Detail) -> usize {
     if detail == Detail::Verbose || count <= most { count } else { most }
 }
 
-/// All that say something about the version, and the first few that only use the provider; how many are left out.
+/// All origins with a constraint or source, the first few that only use the provider, and the number of the others.
 fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
     let mut room = if detail == Detail::Verbose { usize::MAX } else { MOST_USES };
     let shown: Vec<&Origin> = origins
@@ -135,7 +135,7 @@ fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
     (shown, left)
 }
 
-/// The same, the module with the versions of those on the way to it.
+/// Like `origin`, with the versions of the modules on the way.
 pub(super) fn origin_on_path(asking: &Origin, provider: &Required) -> [String; 4] {
     let [place, asks, constraint, asker] = origin(asking);
     let path = provider.paths.get(&asking.module).map(Vec::as_slice).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The lines of the commands that are about files, packages, git and the cache.
+//! The results of commands about files, packages, git and the cache.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What `verify` found, for users.
+//! The result of `verify` for users.
 
 use super::findings::findings;
 use crate::exit_code::ExitCode;
@@ -6,7 +6,7 @@ use crate::finding::{Finding, Level};
 use crate::report::{Detail, Style, failure};
 use crate::verify::Verified;
 
-/// The findings, then one line that counts.
+/// The findings, then a line with totals.
 pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {
     let denied = found.iter().any(|finding| finding.level == Level::Deny);
     if style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty() {
@@ -26,7 +26,7 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
         return "unchanged since the base, not checked".to_owned();
     }
     let mut told = Vec::new();
-    // Where there is nothing to prove, that is no news next to what was found or not answered.
+    // "0 hashes proven" is not worth a word next to findings or missing answers.
     let all_is_well = verified.inconclusive.is_empty() && denied + warned == 0;
     if verified.proven + verified.unknown > 0 || all_is_well {
         told.push(format!("{} proven", hashes(verified.proven)));

@@ -1,4 +1,4 @@
-//! What `audit` found, for programs.
+//! The result of `audit` as JSON.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! `explain` for programs.
+//! The result of `explain` as JSON.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What `install` did, for programs.
+//! The result of `install` as JSON.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What `mirror` did, for programs.
+//! The result of `mirror` as JSON.
 
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,6 @@
-//! JSON documents: one whole document for each run, an error included.
-//!
-//! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
-//! each with its `path`, the directory; the file that a body on its own calls `path` is called `file` there.
+//! JSON documents: one complete document for each run, even after an error. Each begins with `format_version` and
+//! `command`. Absent values are `null`. Several root modules are listed under `roots`, each with the `path` of its
+//! directory; a file that is `path` in a single result is `file` there.
 
 mod audit;
 mod explained;
@@ -29,7 +28,7 @@ use crate::requirements::Origin;
 use crate::verify::Verified;
 use crate::version::{Constraints, Version};
 
-/// The version of the shape of all documents.
+/// The version of the format of all documents.
 const FORMAT_VERSION: &str = "1.0";
 
 pub(super) fn render(outcome: &Outcome) -> String {
@@ -45,7 +44,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
         });
         document.insert("roots".to_owned(), roots.collect());
     } else {
-        // A result and a failure next to it are one body.
+        // A result and an error form one body.
         outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     }
     if let Some(error) = &outcome.error {
@@ -68,8 +67,8 @@ fn text(document: Map<String, Value>) -> String {
     harmless(&Value::Object(document))
 }
 
-/// The text of any document, in which nothing is obeyed: strings hold what they hold, but neither what a terminal would
-/// obey nor `##`, with which commands to CI systems begin, is in them as it is.
+/// The text of a document without characters that a terminal or a CI system would interpret: these, and `##`, are
+/// escaped in strings.
 pub(super) fn harmless(document: &Value) -> String {
     let text = format!("{document:#}\n");
     // Only strings have such characters.
@@ -117,14 +116,14 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Generated(generated)) => tools::generated(generated),
         Err(error) => one("error", errors::json(error)),
     };
-    // Part of the body of `lock` and its like; next to other bodies only if there is something to tell.
+    // Part of the body of `lock` and related commands; other bodies have it only with findings.
     if matches!(root.body, Ok(Body::Changes(_) | Body::Review(_))) || !root.findings.is_empty() {
         object.insert("findings".to_owned(), root.findings.iter().map(finding).collect());
     }
     object
 }
 
-/// The reasons of what is unknown are there only if there are any.
+/// The reasons for unknown hashes are present only if there are any.
 fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
     let mut object = Map::from_iter([
         ("findings".to_owned(), findings.iter().map(finding).collect()),
@@ -145,7 +144,7 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
     object
 }
 
-/// Whose settings and trust file count: without a base those of the working tree, which vouches for itself.
+/// The settings and trust file that apply: without a base those of the working tree.
 fn believed(verified: &Verified) -> Value {
     let base = verified.base.as_ref();
     let itself = base.is_none_or(|base| base.trust_change_allowed);
@@ -170,7 +169,7 @@ fn required(required: &Required) -> Value {
     })
 }
 
-/// Who asks, and the calls that lead there.
+/// An origin with the calls on the way to it.
 fn on_path(origin: &Origin, required: &Required) -> Value {
     let mut object = self::origin(origin);
     object["path"] = required.paths.get(&origin.module).into_iter().flatten().map(modules::call).collect();
@@ -261,7 +260,7 @@ fn review(review: &Review) -> Map<String, Value> {
     object
 }
 
-/// What is told of a move that was made next to its versions and hashes: from where, and who vouches for it now.
+/// A change that was made; for a move also its old address, signer and whether its archives are identical.
 fn made(change: &Change) -> Value {
     let mut object = self::change(change);
     if let Some(from) = &change.moved_from {
@@ -273,7 +272,7 @@ fn made(change: &Change) -> Value {
     object
 }
 
-/// What only a review tells.
+/// A change with the facts that only a review has.
 fn reviewed(change: &Change) -> Value {
     let mut object = self::change(change);
     let words = explain(change);
@@ -351,7 +350,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// The text of constraints; none if there are none.
+/// The text of constraints; `None` if there are none.
 fn constraints(constraints: &Constraints) -> Option<String> {
     (!constraints.is_empty()).then(|| constraints.to_string())
 }

@@ -1,4 +1,4 @@
-//! The commands that are about files, packages, git and the cache, for programs.
+//! The results of commands about files, packages, git and the cache as JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -72,7 +72,7 @@ pub(super) fn merged(files: &[MergedFile]) -> Map<String, Value> {
     one("files", files.iter().map(file).collect())
 }
 
-/// The entries in short; none of a text that cannot be read as a lock file.
+/// The short form of the entries; empty for a text that is no lock file.
 pub(super) fn shortened(shortened: &Shortened) -> Map<String, Value> {
     let entry = |(address, entry): (&crate::addr::ProviderAddr, &LockEntry)| {
         let count = |scheme| entry.hashes.of(scheme).count();
@@ -96,7 +96,7 @@ pub(super) fn generated(generated: &Generated) -> Map<String, Value> {
         Generated::Script(text) => one("script", json!(text)),
         Generated::Page(text) => one("page", json!(text)),
         Generated::Version(version) => one("version", json!(version)),
-        // It is ours, and parses.
+        // The schema is part of the program, so it parses.
         Generated::Schema(text) => one("schema", serde_json::from_str(text).unwrap_or_default()),
     }
 }

@@ -1,10 +1,10 @@
-//! Text from outside as Markdown that means just that text, also within a table and within HTML.
+//! Escapes text from outside for Markdown, also inside tables and HTML.
 
 use url::Url;
 
 use crate::report::printable;
 
-/// A space of no width, which no name has.
+/// A space of zero width, which no name contains.
 const NOTHING: char = '\u{200b}';
 
 /// Plain text: no markup, no mention, no reference to an issue, no link.
@@ -16,10 +16,10 @@ pub(super) fn escaped(text: &str) -> String {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
-            // Code hosts look for mentions and references in what has been rendered, where an entity is the character.
+            // Code hosts look for mentions and references in the rendered text, so an entity would not help.
             '@' | '#' => shown.extend([character, NOTHING]),
             '-' if text[..at].ends_with("GH") => shown.extend([character, NOTHING]),
-            // What would be taken for a link has a scheme, or begins with `www.`.
+            // Code hosts make links of texts with a scheme or with `www.` at the beginning.
             ':' if text[at..].starts_with("://") => shown.push_str("&#58;"),
             '.' if is_www(&text[..at]) => shown.push_str("&#46;"),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '|' | '!' | '~' | '$' => {
@@ -36,7 +36,7 @@ fn is_www(before: &str) -> bool {
     before.as_bytes().last_chunk::<3>().is_some_and(|last| last.eq_ignore_ascii_case(b"www"))
 }
 
-/// Sentences in which what is between backticks is code.
+/// Sentences with code between backticks.
 pub(super) fn sentences(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
@@ -49,9 +49,9 @@ pub(super) fn sentences(text: &str) -> String {
     parts.iter().enumerate().map(shown).collect()
 }
 
-/// Text between backticks, more of them than there are in it.
+/// Code between backticks, with more of them than the text contains.
 pub(super) fn code(text: &str) -> String {
-    // A pipe ends the cell of a table even here, and is escaped even here.
+    // A pipe ends the cell of a table even in code, and is escaped in the same way.
     let text = printable(text).replace('|', "\\|");
     if !text.contains('`') {
         return format!("`{text}`");

@@ -1,4 +1,4 @@
-//! Many root modules: the total first, one table of findings, and folded away where all is well.
+//! Several root modules: totals first, one table of findings, and folded root modules without problems.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::report::human::many::{self, tables};
 use crate::report::summary::is_well;
 use crate::report::{Style, human};
 
-/// The most names in a list that is folded away.
+/// The most names in a folded list.
 const MOST_NAMES: usize = 1000;
 
-/// What is before the changes of each.
+/// The part before the changes.
 pub(super) fn before(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> String {
     let whose = RootSummary::of(outcome, style);
     let mut text = total(outcome, changed);
@@ -50,7 +50,7 @@ fn total(outcome: &Outcome, changed: &Changed<'_>) -> String {
     format!("**{}**\n\n", escaped(&total))
 }
 
-/// What has no form of its own here.
+/// The results without a form for several root modules.
 fn others(outcome: &Outcome) -> Vec<RootOutcome> {
     let has_none = |root: &&RootOutcome| match &root.body {
         Ok(Body::Entries(_)) => outcome.grouping == Grouping::Root,
@@ -62,7 +62,7 @@ fn others(outcome: &Outcome) -> Vec<RootOutcome> {
     others.map(|root| RootOutcome { findings: Vec::new(), ..root.clone() }).collect()
 }
 
-/// The root modules where all is well, folded away.
+/// The folded root modules without problems.
 fn passed(outcome: &Outcome) -> String {
     let well: Vec<&RootOutcome> = outcome.roots.iter().filter(|root| is_well(root)).collect();
     if well.is_empty() {

@@ -1,7 +1,6 @@
-//! Markdown for comments on pull requests and step summaries: a table with what is dangerous first, the rest folded.
-//!
-//! Code hosts refuse long comments, so that there is a budget; what does not fit is left out from the end, and said so.
-//! Text from outside never becomes markup, a mention or a link.
+//! Markdown for comments on pull requests and step summaries: a table with dangerous changes first, the rest folded.
+//! Code hosts refuse long comments, so there is a limit; the last parts are left out if necessary, with a note. Text
+//! from outside never becomes markup, a mention or a link.
 
 mod escape;
 mod many;
@@ -24,7 +23,7 @@ use crate::topics::url_of_rule;
 use escape::{code, escaped, sentences};
 use review::Shown;
 
-/// The most bytes of a document. A comment may have 65,536 characters, and whoever posts it may add some.
+/// The most bytes of a document. A comment may have 65,536 characters, and the poster may add some.
 pub(super) const LIMIT: usize = 62_000;
 
 /// How many lock files are named in a heading.
@@ -60,7 +59,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text
 }
 
-/// The first lock files by name, and how many more there are.
+/// The first lock files by name, and the number of the others.
 fn files(changed: &Changed<'_>) -> String {
     let first = &changed.files[..changed.files.len().min(MOST_FILES)];
     let shown: Vec<String> = first.iter().map(|file| code(&shown(file.path))).collect();
@@ -68,7 +67,6 @@ fn files(changed: &Changed<'_>) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// What is told of one root module.
 fn body(root: &RootOutcome, most: usize, shown: Shown) -> String {
     let style = shown.style;
     let findings = table_of(&[(Path::new(""), root)], None, style);
@@ -121,7 +119,7 @@ pub(super) fn failure(error: &Error) -> String {
     })
 }
 
-/// The findings of some root modules as a table, the worst first, equal ones once.
+/// The findings of some root modules as a table, worst first, equal ones once.
 fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: Style) -> String {
     let all = roots.iter().flat_map(|(path, root)| root.findings.iter().map(|finding| (*path, finding)));
     let mut all = together(&all.collect::<Vec<_>>(), style);

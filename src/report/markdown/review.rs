@@ -1,4 +1,4 @@
-//! The changes of lock files within a budget.
+//! The changes of lock files within a limit.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,10 +14,10 @@ use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
 use crate::report::summary::unanswered;
 use crate::report::{Style, human, printable};
 
-/// What the words about something left out may need.
+/// Room for the note about parts that are left out.
 const RESERVE: usize = 500;
 
-/// The most rows that are open to everyone; of more, those of routine changes are folded away.
+/// The most rows outside of folds; if there are more, routine changes are folded.
 const MOST_OPEN: usize = 20;
 
 /// The most providers that an explanation names.
@@ -30,8 +30,8 @@ pub(super) struct Shown {
     pub(super) counted: bool,
 }
 
-/// One row for each change, what is dangerous in words, then explanations and checksums folded away; none if not even the
-/// first line fits.
+/// One row for each change, an explanation of dangerous ones, then folded explanations and checksums; `None` if not
+/// even the first line fits.
 pub(super) fn review(changed: &Changed<'_>, room: usize, shown: Shown) -> Option<String> {
     let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
     page.add(&intro(changed, shown.counted)).then_some(())?;
@@ -72,7 +72,7 @@ impl Page {
         fits
     }
 
-    /// Adds pieces between two lines, as many as fit into a share of what is left; gives how many did not.
+    /// Adds pieces between two lines, as many as fit into a share of the remaining room; returns the number of the others.
     fn add_all(&mut self, before: &str, pieces: &[String], after: &str, share: usize) -> usize {
         let left = self.room.saturating_sub(self.text.len());
         let mut room = (left / share).saturating_sub(before.len() + after.len());
@@ -105,7 +105,7 @@ fn intro(changed: &Changed<'_>, counted: bool) -> String {
     text
 }
 
-/// The sources that gave no answer.
+/// The sources without an answer.
 pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String {
     let (told, others) = unanswered(errors);
     let mut text = String::new();
@@ -136,7 +136,7 @@ fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
     };
     let folds = |group: &&ChangeGroup<'_>| all > MOST_OPEN && group.risk == Risk::Routine;
     let (routine, open): (Vec<_>, Vec<_>) = changed.groups.iter().partition(folds);
-    // The rows may have most of the page: they are what everyone reads.
+    // Rows may use most of the page, since every reviewer reads them.
     let mut missing = page.add_all(head, &open.iter().map(row).collect::<Vec<_>>(), "\n", 1);
     let before = format!("<details>\n<summary>{} routine changes</summary>\n\n{head}", routine.len());
     missing += page.add_all(&before, &routine.iter().map(row).collect::<Vec<_>>(), "\n</details>\n\n", 1);
@@ -163,7 +163,7 @@ fn arrow(change: &Change) -> String {
     escaped(&versions(change)).replace(" -&gt; ", "&nbsp;→&nbsp;")
 }
 
-/// The changes of equal explanation, in the order in which they come.
+/// Groups changes with equal explanations, in order of first appearance.
 fn explained<'a>(groups: impl Iterator<Item = &'a ChangeGroup<'a>>, style: Style) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut by_words: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -200,7 +200,7 @@ fn dangers(page: &mut Page, changed: &Changed<'_>, style: Style) {
     }
 }
 
-/// What is routine needs no words: they would be the same in each pull request.
+/// Only for notable changes: routine explanations would be the same in each pull request.
 fn explanations(page: &mut Page, changed: &Changed<'_>, style: Style) {
     let pieces = explained(changed.groups.iter().filter(|group| group.risk == Risk::Notable), style);
     let before = "<details>\n<summary>Details</summary>\n\n";
@@ -209,7 +209,7 @@ fn explanations(page: &mut Page, changed: &Changed<'_>, style: Style) {
     }
 }
 
-/// The names of root modules that rows only count: those that make the same changes once.
+/// The names of root modules that rows only count; root modules with equal changes are listed once.
 fn root_modules(page: &mut Page, changed: &Changed<'_>, style: Style) {
     let mut sets: Vec<(Vec<&Path>, Vec<String>)> = Vec::new();
     for group in changed.groups.iter().filter(|group| group.places.len() > 3) {
@@ -231,7 +231,7 @@ fn root_modules(page: &mut Page, changed: &Changed<'_>, style: Style) {
     }
 }
 
-/// The checksums where they are the news; with another version all of them are others.
+/// The checksums, unless they changed because of another version.
 fn checksums(page: &mut Page, changed: &Changed<'_>, style: Style) {
     let about_hashes = changed.groups.iter().filter(|group| group.is_about_hashes());
     let lists: Vec<String> = about_hashes.filter_map(|group| list(&group.change, style)).collect();
@@ -242,7 +242,7 @@ fn checksums(page: &mut Page, changed: &Changed<'_>, style: Style) {
     }
 }
 
-/// Each checksum with what is known of it.
+/// Each checksum with its verdict.
 fn list(change: &Change, style: Style) -> Option<String> {
     let line = |sign: char, hash: &PackageHash| {
         let judged = change.judged.get(hash);

@@ -1,4 +1,4 @@
-//! What `lock` and its like changed in many root modules.
+//! The changes of `lock` and related commands in several root modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::trust::pins::Signer;
 
 type Written<'a> = (&'a RootOutcome, &'a Changes);
 
-/// Signers once at the top, then each change once, and what was learned of signers.
+/// Signers at the top, then each change once, then changes of the trust file.
 pub(super) fn items(changed: &[Written<'_>], whose: RootSummary, style: Style) -> String {
     let mut text = signers(changed, style);
     let mut lines = Same::new();
@@ -36,7 +36,7 @@ pub(super) fn items(changed: &[Written<'_>], whose: RootSummary, style: Style) -
             }
         }
         if let Some(diff) = changes.diff.as_deref().filter(|diff| !diff.is_empty()) {
-            // Of several files each must be named.
+            // Each of several files must be named.
             diffs.add(&root.path, if changes.edited.is_empty() { without_names(diff) } else { diff });
         }
     }
@@ -52,7 +52,7 @@ pub(super) fn items(changed: &[Written<'_>], whose: RootSummary, style: Style) -
     text
 }
 
-/// An item whose line says in which root modules it is; with -v every name is below.
+/// An item with its root modules at the end of the line; with -v every name is below.
 fn behind(item: &of_one::Item, (whose, paths): (RootSummary, &[&Path]), style: Style) -> String {
     let told = whose.label(paths);
     let fits = style.width.is_none() || item.columns + "  ".len() + width(&told) <= style.room();
@@ -66,7 +66,7 @@ fn without_names(diff: &str) -> &str {
     diff.find("@@").map_or(diff, |at| &diff[at..])
 }
 
-/// How the words of a signer end that was remembered in this run.
+/// The end of the text for a signer that this run remembered.
 const FIRST_USE: &str = "first use)";
 
 fn signers(changed: &[Written<'_>], style: Style) -> String {
@@ -77,7 +77,7 @@ fn signers(changed: &[Written<'_>], style: Style) -> String {
             signers.entry(key).or_default().insert(style.addr(&change.address));
         }
     }
-    // A first use in one lock file is pinned for those after it.
+    // A first use in one lock file is a pin for the following ones.
     let first: BTreeSet<String> = signers
         .iter()
         .filter(|((_, signed), _)| signed.ends_with(FIRST_USE))
@@ -98,7 +98,7 @@ fn signers(changed: &[Written<'_>], style: Style) -> String {
     })
 }
 
-/// The files to look at now.
+/// The files to review.
 pub(super) fn conclusion(changed: &[Written<'_>], style: Style) -> String {
     let written: Vec<&Changes> = of(changed, |changes| changes.written).collect();
     let edited: BTreeSet<&Path> =
@@ -133,7 +133,7 @@ fn of<'a>(changed: &'a [Written<'_>], which: impl Fn(&Changes) -> bool) -> impl 
     changed.iter().map(|(_, changes)| *changes).filter(move |changes| which(changes))
 }
 
-/// A file by its name, several by their count.
+/// A file by name, several files by their number.
 fn counted(paths: &BTreeSet<&Path>, word: &str) -> Option<String> {
     let first = paths.first()?;
     Some(if paths.len() == 1 { printable(&shown(first)).into_owned() } else { format!("{} {word}", paths.len()) })

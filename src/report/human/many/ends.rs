@@ -1,4 +1,4 @@
-//! How the root modules of a run ended: how many how, and by name those where all is not well.
+//! The results of root modules: their numbers, and the names of those with problems.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::report::human::hashes;
 use crate::report::paint::Paint;
 use crate::report::{Detail, Style};
 
-/// How many root modules of one end are named.
+/// How many root modules of one result are named.
 const MOST_NAMED: usize = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +32,7 @@ enum End {
     Failed,
 }
 
-/// In the order in which they are counted; what has no word is not counted.
+/// In the order of the summary; results without a word are not counted.
 const WORDS: [(End, &str); 11] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
@@ -47,7 +47,7 @@ const WORDS: [(End, &str); 11] = [
     (End::Interrupted, "interrupted"),
 ];
 
-/// `40 root modules: 38 changed, 2 failed`, and one line for each where the work could not be done or is refused.
+/// `40 root modules: 38 changed, 2 failed`, and one line for each that failed, is inconclusive or is refused.
 pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
     let Some(mut text) = total(outcome) else { return String::new() };
     text.push('\n');
@@ -77,7 +77,7 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
 fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
     let mut roots: BTreeMap<&Path, (End, &RootOutcome)> = BTreeMap::new();
     for root in &outcome.roots {
-        // A root module may have a result and a failure next to it.
+        // A root module may have a result and an error.
         let known = roots.entry(&root.path).or_insert((End::Told, root));
         if end(root) > known.0 {
             *known = (end(root), root);
@@ -86,8 +86,8 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
     roots
 }
 
-/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; none if there is nothing to count, or no root module that
-/// came to an end.
+/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; `None` if there is nothing to count or every root module
+/// was interrupted.
 pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
     let mut roots = worst(outcome);
     // The working tree as a whole is no root module.
@@ -117,7 +117,7 @@ fn denied(root: &RootOutcome) -> impl Iterator<Item = &Finding> {
     root.findings.iter().filter(|finding| finding.level == Level::Deny)
 }
 
-/// How much the gate knows of all of them.
+/// The total of proven and unknown hashes.
 fn proven(outcome: &Outcome) -> String {
     let verified = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Verified(verified)) if !verified.unchanged => Some((verified.proven, verified.unknown)),

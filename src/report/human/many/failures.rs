@@ -1,4 +1,4 @@
-//! Errors of many root modules: those that say the same are told once, with whose they are.
+//! Errors of several root modules: equal ones are printed once, with the root modules.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::report::groups::{RootSummary, Same};
 use crate::report::{Style, failure};
 
 pub(in crate::report) struct Failure<'a> {
-    /// The first, whose place is told; its next steps are those for all of them.
+    /// The first error, whose place is shown; its next steps fit all of them.
     pub(in crate::report) error: Error,
     pub(in crate::report) paths: Vec<&'a Path>,
 }
 
-/// Each error of some root modules once, wherever in their files it is, in the order in which they came first.
+/// Groups equal errors of root modules, independent of their places, in order of first appearance.
 pub(in crate::report) fn together<'a>(
     errors: impl IntoIterator<Item = (&'a Path, &'a Error)>,
     recursive: bool,
@@ -39,7 +39,7 @@ pub(in crate::report) fn together<'a>(
     same.into_items().into_iter().filter_map(failure).collect()
 }
 
-/// What gave no answer in one root module, or could not be done there.
+/// The errors of one root module: sources without an answer, and failed work.
 pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = (&Path, &Error)> {
     let errors: Vec<&Error> = match &root.body {
         Err(error) => vec![error],
@@ -53,11 +53,11 @@ pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = 
     errors.into_iter().map(|error| (root.path.as_path(), error))
 }
 
-/// For users: each with whose it is, where its place does not say that.
+/// For users: each error, with its root modules if its place does not show them.
 pub(in crate::report::human) fn failures(outcome: &Outcome, whose: RootSummary, style: Style) -> String {
     let told = together(outcome.roots.iter().flat_map(unanswered), whose.recursive).into_iter().map(
         |Failure { error, paths }| {
-            // Whoever interrupts a run does not ask where it was.
+            // The place of an interruption does not matter to the user.
             let tells = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
             let whose = tells.then(|| whose.table_cell(&paths));
             failure::of(&error, whose.as_deref(), style)

@@ -1,5 +1,5 @@
-//! Results of many root modules for users: equal ones are told once, with their count; names come with -v. What failed
-//! is named in the last lines.
+//! Results of several root modules for users: equal ones are printed once, with their number; names appear with -v. The
+//! last lines name failures.
 
 mod changes;
 mod ends;
@@ -69,7 +69,7 @@ pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     told
 }
 
-/// What has no form of its own for many root modules: each below its name, where it is about one.
+/// Results without a form for several root modules: each below the name of its root module, if it has one.
 fn others(outcome: &Outcome, style: Style) -> String {
     let mut text = super::mirror::many(&outcome.roots, style) + &super::install::many(&outcome.roots, style);
     text.push_str(&super::audit::many(&outcome.roots, style));

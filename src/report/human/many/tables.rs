@@ -1,4 +1,4 @@
-//! `list`, `outdated` and `why` of many root modules: which versions of what, and where.
+//! `list`, `outdated` and `why` of several root modules: versions, and the root modules that have them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) 
     outcome.roots.iter().flat_map(of_root).collect()
 }
 
-/// Each version of each provider, and who locks it; the newest version first.
+/// Each version of each provider with its root modules, newest version first.
 pub(in crate::report) fn by_provider(outcome: &Outcome, whose: RootSummary, style: Style) -> Option<Table<5>> {
     let key = |listed: &Listed| {
         let signer = listed.signer.as_ref().map(short_key).unwrap_or_default();
@@ -79,7 +79,7 @@ pub(in crate::report) fn providers(outcome: &Outcome) -> String {
     }
 }
 
-/// What each root module locks; those that lock the same stand together.
+/// The entries of each root module; root modules with equal entries are listed together.
 fn by_root(listed: &[Item<'_, Listed>], whose: RootSummary, style: Style) -> String {
     let mut roots: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
     for (path, listed) in listed {
@@ -93,7 +93,7 @@ fn by_root(listed: &[Item<'_, Listed>], whose: RootSummary, style: Style) -> Str
     })
 }
 
-/// A provider, its versions, and which constraints of which modules hold it back, or why a version is skipped.
+/// A provider, its versions, and the constraints that exclude newer ones, or why a version is skipped.
 type Held<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
 
 /// Each provider with a newer release once for all that are in the same place with it.
@@ -123,7 +123,7 @@ pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: 
     (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
-/// What holds a provider back in some root modules, with the place where that is the same one for all.
+/// The constraints that exclude newer versions, with their place if it is the same in all root modules.
 fn holders(held: &[&Outdated]) -> String {
     let Some(first) = held.first() else { return String::new() };
     let told = first.holders.iter().enumerate().map(|(at, origin)| {
@@ -135,7 +135,7 @@ fn holders(held: &[&Outdated]) -> String {
     told.chain(skipped(first)).collect::<Vec<_>>().join(", ")
 }
 
-/// Each module with something newer once for all root modules that are in the same place with it.
+/// Each module with a newer version, once for all root modules with equal versions and constraints.
 pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: RootSummary) -> Option<Table<6>> {
     let reports =
         of(outcome, |body| if let Body::OutdatedModules(report) = body { Some(report.rows.as_slice()) } else { None });
@@ -153,7 +153,7 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: RootSummary)
     (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
-/// Each provider with its locked versions and who requires it.
+/// Each provider with its locked versions and the modules that require it.
 fn why(required: &[Item<'_, Required>], whose: RootSummary, style: Style) -> String {
     let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
     for item in required {
@@ -175,7 +175,7 @@ fn why(required: &[Item<'_, Required>], whose: RootSummary, style: Style) -> Str
     text
 }
 
-/// The places that ask; those that ask in the same words stand in one line with the first of them.
+/// The places that require a provider; equal requirements share a line, with the place of the first.
 fn origins(asking: &[Item<'_, Required>], whose: RootSummary, style: Style) -> String {
     let mut same: Same<'_, [String; 3]> = Same::new();
     let mut places: BTreeMap<[String; 3], Vec<String>> = BTreeMap::new();
