@@ -38,7 +38,7 @@ pub(crate) fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: im
     let things: Vec<Mutex<Option<T>>> = things.into_iter().map(|thing| Mutex::new(Some(thing))).collect();
     let done = each(things.len(), threads, |at| {
         let thing = things[at].lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Each number comes once.
+        // Each number is taken once.
         thing.map(&work)
     });
     done.into_iter().flatten().collect()

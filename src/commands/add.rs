@@ -1,4 +1,4 @@
-//! `add`.
+//! `add`: requires a provider and locks it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

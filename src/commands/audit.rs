@@ -299,7 +299,6 @@ pub(super) fn program(
     }
 }
 
-/// One finding for each advisory.
 fn told(program: &AuditedProgram) -> Vec<Finding> {
     let AuditedProgram { address, version, vulnerabilities, .. } = program;
     let one = |same: &[Vulnerability]| {

@@ -1,4 +1,4 @@
-//! `cache`: the index of known hashes.
+//! `cache`: manages the index of known hashes.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -80,7 +80,7 @@ pub(crate) enum CacheCommand {
     },
 }
 
-/// How long documents and release records are kept.
+/// How long `cache prune` keeps documents and release records.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error> {
@@ -103,7 +103,7 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
                 (true, ..) => cache.prune(Prune::All)?,
                 (false, true, _) => cache.prune(Prune::Imported)?,
                 (false, false, Some(old)) => cache.prune(Prune::OlderThan(old))?,
-                // A clock before 1970 makes nothing old.
+                // With a clock before 1970 no file is old.
                 (false, false, None) => Pruned::default(),
             };
             if !imported {

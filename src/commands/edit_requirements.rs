@@ -178,7 +178,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
     Ok(root.editing(edits))
 }
 
-/// The newest version that all constraints allow which cannot be rewritten.
+/// The newest version that satisfies all constraints which cannot be rewritten.
 fn newest_beside<'a>(
     requirement: &Requirement,
     offered: impl Iterator<Item = &'a Version>,

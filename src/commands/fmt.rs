@@ -1,4 +1,4 @@
-//! `fmt`: the canonical text of a lock file.
+//! `fmt`: writes lock files in their canonical text.
 
 use std::path::{Path, PathBuf};
 
@@ -69,9 +69,8 @@ struct Formatted {
     dialect: Dialect,
 }
 
-/// Formats the text of a lock file, for `dialect` or else for the tool that the text belongs to, or else for Terraform.
-///
-/// Comments, module blocks and duplicate hashes are dropped, as the tools do.
+/// Formats the text of a lock file for `dialect`, else for the tool that the text belongs to, else for Terraform. Drops
+/// comments, module blocks and duplicate hashes, as the tools do.
 fn format(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Finding>> {
     let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
     if is_canonical(text, dialect) {

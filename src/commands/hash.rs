@@ -1,4 +1,4 @@
-//! `hash`: the hashes of archives and unpacked packages.
+//! `hash`: prints the hashes of archives and unpacked packages.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `lock`, and what it shares with the other commands that write lock files.
+//! `lock`, and the parts that it shares with the other commands that write lock files.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

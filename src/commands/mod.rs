@@ -1,7 +1,6 @@
-//! Commands: each a function from its arguments and the services to an outcome.
-//!
-//! A command prints nothing; the doc comments of its arguments are its help. Shared parts are next to the commands: the
-//! root modules of a run ([`targets`]), the sources, the trust files.
+//! Commands: each is a function from arguments and services to an outcome. A command prints nothing; the doc comments
+//! of its arguments are its help. Shared parts are next to the commands: the root modules of a run ([`targets`]), the
+//! sources, the trust files.
 
 pub mod add;
 pub mod audit;

@@ -1,4 +1,4 @@
-//! `remove`.
+//! `remove`: removes a requirement and its lock file entry.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

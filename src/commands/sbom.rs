@@ -67,7 +67,6 @@ pub(crate) struct SbomArgs {
     pub(crate) within: Within,
 }
 
-/// A root module that could be read.
 struct Opened {
     settings: RunSettings,
     lock: LockFile,

@@ -1,4 +1,4 @@
-//! `upgrade`.
+//! `upgrade`: selects the newest allowed versions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

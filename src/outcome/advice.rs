@@ -1,5 +1,5 @@
-//! Adapts the commands in next steps to the user's directory. A next step is written as if typed in the root module: ``
-//! run `tflock lock` ``. Only the whole run knows where the user started it.
+//! Adapts the commands in next steps to the user's directory. A next step is written as if typed in the root module,
+//! such as "run `tflock lock`". Only the whole run knows where the user started it.
 
 use std::path::{Component, Path, PathBuf};
 

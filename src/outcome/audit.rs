@@ -26,7 +26,6 @@ pub struct AuditedProgram {
     pub address: ProviderAddr,
     pub version: Version,
     pub platform: Platform,
-    /// The toolchain that built it.
     pub go: Option<String>,
     /// The number of checked modules, including the standard library.
     pub modules: usize,
@@ -48,7 +47,6 @@ pub enum FixedBy {
     Nothing,
 }
 
-/// An affected module of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vulnerability {
     pub id: String,

@@ -1,6 +1,5 @@
-//! A Code Quality report of GitLab: a list of remarks on lines.
-//!
-//! Source: docs.gitlab.com, "Code Quality", "Code Quality report format".
+//! A Code Quality report of GitLab: a list of annotations on lines. Source: docs.gitlab.com, "Code Quality", "Code
+//! Quality report format".
 
 use std::collections::HashMap;
 

@@ -88,7 +88,7 @@ pub(in crate::cli) fn command() -> clap::Command {
     all
 }
 
-/// The same before its parts are described.
+/// The command line before its parts are described.
 pub(super) fn description() -> clap::Command {
     Command::augment_subcommands(Program::command())
 }

@@ -106,7 +106,7 @@ impl<'a> Fetching<'a> {
         opened: Opened,
     ) -> Result<BTreeMap<PackageKey, Found>, Error> {
         let (mut found, mut orders) = (BTreeMap::<PackageKey, Found>::new(), BTreeMap::new());
-        // All runs take the locks in this order, so that none waits for a run that waits for it.
+        // All runs take the locks in this order, so two runs never wait for each other.
         let mut locks = Vec::new();
         for (key, recorded) in wanted {
             let entries = self.entries_of(key);

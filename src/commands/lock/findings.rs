@@ -59,8 +59,8 @@ impl Root {
         self.rules.against(addr, version).into_iter().map(|finding| self.at_requirement(finding, addr)).collect()
     }
 
-    /// What is to be said of a recorded release that earlier runs answer; none if they do not: what they left does not
-    /// show its signature, or something about it is denied by now, which the registry may know better.
+    /// The findings about a recorded release by the records of earlier runs; `None` if they do not prove its signature,
+    /// or if a finding is denied, since the registry may have a newer answer.
     pub(super) fn of_kept(
         &self,
         cache: &Cache,

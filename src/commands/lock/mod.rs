@@ -66,7 +66,6 @@ pub struct Run<'a> {
     pub now: SystemTime,
 }
 
-/// Opens a root module by its number.
 pub type Opener<'a> = &'a (dyn Fn(usize) -> Result<Root, Error> + Sync);
 
 pub struct Roots<'a> {

@@ -116,7 +116,6 @@ pub(crate) enum TrustCommand {
 }
 
 impl TrustCommand {
-    /// The providers as typed.
     pub(crate) fn providers(&self) -> Vec<&str> {
         match self {
             Self::Add { providers, .. } | Self::Rotate { providers, .. } => vec![providers],

@@ -71,7 +71,6 @@ fn cell(cell: Option<&Cell>) -> Markup {
     } }
 }
 
-/// The newest version of each provider that any root module locks.
 fn newest(outcome: &Outcome) -> BTreeMap<&ProviderAddr, &Version> {
     let entries = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Entries(entries)) => Some(entries.iter()),

@@ -1,4 +1,4 @@
-//! `explain` for users.
+//! The result of `explain` for users.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

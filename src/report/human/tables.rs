@@ -1,4 +1,4 @@
-//! `list` and `why` for users.
+//! The results of `list` and `why` for users.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Remembered signers for programs.
+//! Remembered signers as JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,6 @@ use crate::report::shown;
 use crate::trust::Fingerprint;
 use crate::trust::pins::{Pin, Signer};
 
-/// A fingerprint, or `unsigned`.
 pub(super) fn signer(signer: &Signer) -> String {
     signer.to_string()
 }

@@ -63,7 +63,6 @@ struct Page {
 }
 
 impl Page {
-    /// Adds a piece if it fits.
     fn add(&mut self, piece: &str) -> bool {
         let fits = self.text.len() + piece.len() <= self.room;
         if fits {

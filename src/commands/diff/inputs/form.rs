@@ -98,8 +98,9 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
     Ok(meant)
 }
 
-/// True if git refuses the name as a revision, or outside of git; then git need not be started. Source: `git help
-/// check-ref-format`, `git help revisions`.
+/// True if git refuses the name as a revision, or outside of git; then git need not be started.
+///
+/// Source: `git help check-ref-format`, `git help revisions`.
 fn is_only_file(name: &OsStr, directory: &Path) -> bool {
     if is_nothing(Path::new(name)) {
         return true;

@@ -1,4 +1,4 @@
-//! Which texts are compared: files, commits, the working tree.
+//! Selects the texts to compare: files, commits, the working tree.
 
 mod form;
 mod history;

@@ -1,4 +1,4 @@
-//! The trust files next to two texts of a lock file.
+//! Reads and compares the trust files of both sides.
 
 use std::collections::BTreeSet;
 use std::path::Path;
