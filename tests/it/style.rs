@@ -6,7 +6,7 @@ use std::path::Path;
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Words to avoid, and how often messages, help texts and pages still have them. The counts may only fall.
-const WORDS: [(&str, [usize; 3]); 13] = [
+const WORDS: [(&str, [usize; 3]); 14] = [
     ("as it was", [0, 0, 0]),
     ("are told", [0, 0, 0]),
     ("believed", [0, 0, 0]),
@@ -15,10 +15,11 @@ const WORDS: [(&str, [usize; 3]); 13] = [
     ("is that of", [0, 0, 1]),
     ("is told", [0, 0, 0]),
     ("nobody", [0, 0, 0]),
-    ("so that", [2, 0, 1]),
-    ("somebody", [5, 0, 0]),
-    ("vouch", [6, 0, 0]),
-    ("whoever", [1, 0, 0]),
+    ("so that", [0, 0, 1]),
+    ("somebody", [0, 0, 0]),
+    ("vouch", [0, 0, 0]),
+    ("on offer", [0, 0, 0]),
+    ("whoever", [0, 0, 0]),
     ("work tree", [0, 0, 0]),
 ];
 
