@@ -80,7 +80,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
             lines.push(word.to_owned());
         } else {
             let space = if last.is_empty() { "" } else { " " };
-            last.push_str(&format!("{space}{word}"));
+            last.extend([space, word]);
         }
     }
     lines
@@ -89,7 +89,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 /// Markdown without its marks, and whether all of it is bold.
 fn unmarked(text: &str) -> (String, bool) {
     let is_bold = text.starts_with("**") && text.ends_with("**");
-    let mut plain = text.replace("**", "").replace('`', "").replace("&nbsp;", " ").replace("\\", "");
+    let mut plain = text.replace("**", "").replace('`', "").replace("&nbsp;", " ").replace('\\', "");
     while let Some((before, rest)) = plain.split_once("](").map(|(before, rest)| (before.to_owned(), rest.to_owned())) {
         let (_, after) = rest.split_once(')').unwrap();
         plain = before.replacen('[', "", 1) + after;
