@@ -38,8 +38,7 @@ impl Newer<'_> {
         let constraints: Constraints = constraints.unwrap_or_default();
         let mut groups = self.sources.groups([(0, settings.source(), std::iter::once(address))]);
         let session = groups.pop().map_or(Ok(None), |group| group.opened)?.ok_or_else(|| {
-            let message =
-                format!("--fixed-by asks which releases of {address} there are, and --offline forbids asking");
+            let message = format!("--fixed-by requests the list of releases of {address}, which --offline forbids");
             Error::new(ErrorKind::Offline, message).hint("run the command without --offline")
         })?;
         let mut versions = session.ask(async |sources| sources.versions([address.clone()].into()).await)?;

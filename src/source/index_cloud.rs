@@ -120,7 +120,7 @@ fn failed(url: &Url, error: &StoreError) -> Error {
         StoreError::PermissionDenied { .. } => (ErrorKind::Unauthorized, "does not allow that"),
         StoreError::NotFound { .. } => (ErrorKind::NotFound, "has no such bucket or container"),
         StoreError::InvalidPath { .. } | StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
-            (ErrorKind::Settings, "cannot hold an index there")
+            (ErrorKind::Settings, "cannot keep an index there")
         }
         _ => (ErrorKind::Unavailable, "gave no usable answer"),
     };
