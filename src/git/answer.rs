@@ -56,11 +56,11 @@ impl Answer {
         let text = String::from_utf8_lossy(&self.stderr);
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
         let line = ["fatal: ", "error: "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
-        // Git names the address as it was asked, after the user's rewriting: with passwords and tokens.
+        // Git prints the address that it used, after the user's rewriting: with passwords and tokens.
         crate::redact::words(line)
     }
 
-    /// The same answer, if git did what it was asked to do.
+    /// The same answer, if git succeeded.
     pub fn checked(self, task: &'static str) -> Result<Self, GitError> {
         // "could not fetch ID from promisor remote": what is not here may not be fetched.
         let is_partial = || memchr::memmem::find(&self.stderr, b"promisor remote").is_some();
@@ -76,7 +76,7 @@ impl Answer {
         self.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty())
     }
 
-    /// The texts between zero bytes. What is not UTF-8 is there too, as far as it can be told.
+    /// The texts between zero bytes. Text that is not UTF-8 is kept with replacement characters.
     pub fn texts(&self) -> impl Iterator<Item = String> {
         self.records().map(|text| String::from_utf8_lossy(text).into_owned())
     }

@@ -197,7 +197,7 @@ fn changed<'a>(top: &Path, files: &[(&'a str, &str)]) -> Vec<&'a str> {
     })
 }
 
-/// True if a file holds what an object does, except for line ends.
+/// True if a file has the content of an object, except for line ends.
 fn is_same(path: &Path, id: &str) -> bool {
     let length = path.symlink_metadata().map_or(u64::MAX, |meta| meta.len());
     let Some(bytes) = (length <= LIMIT).then(|| std::fs::read(path).ok()).flatten() else { return false };
@@ -300,7 +300,7 @@ impl Changes {
         is_real(way) || (is_real(parent) && self.tracked.contains_key(way) && !is_link())
     }
 
-    /// What a path is called from the top: as it is written, and each symbolic link that it leads over, up to its end.
+    /// The names of a path from the top: as written, and after each symbolic link on its way.
     fn names(&self, path: &Path) -> Vec<RepoPath> {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let written = lexical(Path::new(""), &absolute);
@@ -314,7 +314,7 @@ impl Changes {
     }
 }
 
-/// The first of some paths that is another one or above it.
+/// The first of some paths that equals a given one or is above it.
 fn first<'a>(crossings: &'a BTreeMap<RepoPath, Kind>, path: &str) -> Option<(&'a str, Kind)> {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     let mut found = ends.filter_map(|end| crossings.get_key_value(&path[..end]));

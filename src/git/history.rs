@@ -1,4 +1,4 @@
-//! What a file held before.
+//! Earlier contents of a file.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,19 +6,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::{Commit, Git, GitError};
 use crate::lockfile;
 
-/// A file as it was when it last held something.
+/// The last version of a file that had some text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Last {
     pub bytes: Vec<u8>,
-    /// The short name of the last commit in which it held that.
+    /// The abbreviated name of the last commit with that text.
     pub commit: String,
-    /// The day of the commit that took it out; none if HEAD still has it.
+    /// The day of the commit that removed it; `None` if HEAD still has it.
     pub until: Option<String>,
 }
 
 impl Git {
-    /// The file, by its path from the top, in the last commit in which it held a text; none if it never did, as far as
-    /// the clone reaches. What was merged away counts as never held.
+    /// The file, by its path from the top, in the last commit in which it had a text; `None` if it never did, as far as
+    /// the clone reaches. Text that a merge dropped does not count.
     pub fn last_with(&self, path: &str, text: &str) -> Result<Option<Last>, GitError> {
         let Some(head) = self.commit("HEAD")? else { return Ok(None) };
         let shown = |commit: &Commit| commit.id.get(..10).unwrap_or(&commit.id).to_owned();
@@ -37,7 +37,7 @@ impl Git {
         Ok(String::from_utf8_lossy(&answer.stdout).trim().parse().ok())
     }
 
-    /// When a text first came into a lock file, as the history of a commit records it; none if it never did, as far as
+    /// When a text was first added to a lock file, by the history of a commit; `None` if it never was, as far as
     /// the clone reaches.
     pub fn first_with(&self, commit: &Commit, text: &str) -> Result<Option<SystemTime>, GitError> {
         let (text, pattern) = (format!("-S{text}"), format!(":(top,glob)**/{}", lockfile::FILE_NAME));

@@ -1,7 +1,7 @@
 //! The one place that starts git, and what it may do when it runs.
 //!
-//! A repository names programs: filters, monitors of the file system, hooks, transports. Whoever wrote the repository must
-//! not choose what runs here, so that each profile says what is left of it. Nothing is relied on that git 2.30 does not
+//! A repository names programs: filters, monitors of the file system, hooks, transports. The author of the repository must
+//! not choose what runs here, so each profile says what is allowed. Nothing is relied on that git 2.30 does not
 //! know; what newer versions know besides is set where older ones overlook it.
 
 use std::ffi::{OsStr, OsString};
@@ -41,7 +41,7 @@ pub struct Launcher {
     named: Vec<OsString>,
     profile: Profile,
     transports: &'static str,
-    /// True if ssh must be told to ask nothing.
+    /// True if ssh must run without prompts.
     silent_ssh: bool,
     limit: Duration,
     most: u64,
@@ -54,7 +54,7 @@ impl Launcher {
             directory: plain(top),
             named: Vec::new(),
             profile: Profile::Inspect,
-            // No transport has such a name, so that objects that a partial clone lacks are not fetched either.
+            // No transport has this name, so objects that a partial clone lacks are not fetched either.
             transports: "none",
             silent_ssh: false,
             limit: INSPECTION,
@@ -89,21 +89,21 @@ impl Launcher {
         }
     }
 
-    /// True if the user chose how git calls ssh; else it is called so that it asks nothing.
+    /// True if the user chose how git calls ssh; else it is called without prompts.
     fn has_own_ssh(&self) -> bool {
         let variables = ["GIT_SSH_COMMAND", "GIT_SSH"];
         let configured = || self.run(["config", "--get", "core.sshCommand"]).is_ok_and(|answer| answer.succeeded());
         variables.iter().any(|name| std::env::var_os(name).is_some()) || configured()
     }
 
-    /// The same, if ssh is what it will be asked to use.
+    /// The same, if git will use ssh.
     #[must_use]
     pub fn with_silent_ssh(mut self) -> Self {
         self.silent_ssh = !self.has_own_ssh();
         self
     }
 
-    /// The same, with a bound on the bytes of an answer: whoever wrote a repository has a say in how long one is.
+    /// The same, with a bound on the bytes of an answer: the author of a repository influences its length.
     #[must_use]
     pub fn at_most(&self, most: u64) -> Self {
         Self { most, ..self.clone() }

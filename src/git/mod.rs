@@ -1,6 +1,6 @@
-//! Git: the repository around a directory, what it holds, and what is fetched from others.
+//! Git: the repository around a directory, its contents, and fetches from other repositories.
 //!
-//! Git is asked, not imitated: worktrees, packed objects, alternates and partial clones are its business. The repository
+//! The program answers, and is not imitated: worktrees, packed objects, alternates and partial clones are its business. The repository
 //! is found once, by its `.git`, and named to every call, since git itself takes any directory that looks like a
 //! repository for one, and such a directory can be committed like any other. [`Launcher`] has the rules for what may run.
 #![expect(clippy::disallowed_methods, reason = "git is started in this folder")]
@@ -37,10 +37,10 @@ pub use tree::{Kind, Tree};
 
 use crate::path::{RepoPath, worktree};
 
-/// The most bytes of a `.git` file, which holds one path.
+/// The most bytes of a `.git` file, which contains one path.
 const LIMIT: u64 = 64 << 10;
 
-/// The repositories of working trees that this process has asked git about, by the top: one question each.
+/// The repositories of working trees that this process has looked up, by the top: one call of git each.
 static FOUND: Mutex<BTreeMap<PathBuf, Found>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ impl Git {
     }
 }
 
-/// Asks git for the repository of a working tree, whose owner it checks, and makes sure that it is that of its `.git`.
+/// Looks up the repository of a working tree, whose owner git checks, and makes sure that its `.git` names the same one.
 fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
     let args = ["rev-parse", "--is-shallow-repository", "--show-toplevel", "--absolute-git-dir"];
     let answer = Launcher::unnamed(top).run(args)?;
@@ -91,7 +91,7 @@ fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
     if !answer.succeeded() {
         return Err(failed(answer.said()));
     }
-    // A path may hold a line feed itself; then nothing here is what it seems, and git is not used.
+    // A path may contain a line feed; then the output is ambiguous, and git is not used.
     let text = String::from_utf8(answer.stdout).map_err(|_| failed("its path is not UTF-8".to_owned()))?;
     let lines: Vec<&str> = text.lines().collect();
     let [shallow, shown, git_dir] = lines[..] else {
@@ -106,7 +106,7 @@ fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
     Ok(found)
 }
 
-/// The repository that the `.git` at a top is or names, without symbolic links; none if it is neither.
+/// The repository that the `.git` at a top is or names, without symbolic links; `None` if it is neither.
 pub(super) fn repository(top: &Path) -> Option<PathBuf> {
     let entry = top.join(".git");
     let kind = std::fs::metadata(&entry).ok()?;

@@ -16,7 +16,7 @@ impl Commit {
         Self { name: name.into(), id: id.into(), reference: None }
     }
 
-    /// The commit for users: its name, and the object name where that tells more.
+    /// The commit for users: its name, and the object name if that says more.
     pub fn shown(&self) -> String {
         let short = self.id.get(..10).unwrap_or(&self.id);
         if self.id.starts_with(&self.name) || self.name == "HEAD" {
@@ -28,7 +28,7 @@ impl Commit {
 }
 
 impl Git {
-    /// The commit that a name means by the rules of git; none if it means none.
+    /// The commit that a name means by the rules of git, if any.
     pub fn commit(&self, name: &str) -> Result<Option<Commit>, GitError> {
         if name.is_empty() {
             return Ok(None);
@@ -57,7 +57,7 @@ impl Git {
 
     /// The branch that was probably meant by a name that means none.
     fn near_branch(&self, name: &str) -> Result<Option<String>, GitError> {
-        // Whoever writes a name out means no branch that is called by the whole of it.
+        // A full name never means a branch that is called by the whole of it.
         if name.starts_with("refs/") {
             return Ok(None);
         }
@@ -89,7 +89,7 @@ impl Git {
         Ok(Commit { name: name.to_owned(), reference: Some(reference), ..commit })
     }
 
-    /// The full name of the one branch or tag that a name means; none if it is no such name.
+    /// The full name of the one branch or tag that a name means, if any.
     fn reference(&self, name: &str, stem: &str) -> Result<Option<String>, GitError> {
         let is_hex = |text: &str| text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_own = stem == "HEAD" || stem.ends_with("_HEAD");
@@ -127,7 +127,7 @@ impl Git {
             ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"].map(|place| format!("{place}{stem}")).into();
         places.push(format!("refs/remotes/{stem}/HEAD"));
         if stem.starts_with("refs/") {
-            // Whoever writes it out means that one, and not a tag by the whole name.
+            // A full name means that branch, and not a tag called by the whole of it.
             places = vec![stem.to_owned()];
         }
         let of_remotes = format!("refs/remotes/*/{stem}");

@@ -95,7 +95,7 @@ pub(super) fn objects(answer: &[u8], count: usize) -> Result<Vec<Option<Vec<u8>>
 #[derive(Debug, PartialEq, Eq)]
 struct CutOff;
 
-/// Takes one object from the answer of `cat-file --batch`: none if there is no such file.
+/// Takes one object from the answer of `cat-file --batch`; `None` if there is no such file.
 fn next_object(rest: &mut &[u8]) -> Result<Option<Vec<u8>>, CutOff> {
     let end = memchr::memchr(b'\n', rest).ok_or(CutOff)?;
     let head = String::from_utf8_lossy(&rest[..end]).into_owned();
@@ -111,7 +111,7 @@ fn next_object(rest: &mut &[u8]) -> Result<Option<Vec<u8>>, CutOff> {
         // `missing`, or `ambiguous`.
         [word] | [word, _] if !word.bytes().all(|byte| byte.is_ascii_digit()) => Ok(None),
         [size, "blob"] => take(size, rest).map(Some).ok_or(CutOff),
-        // A directory, or a link to where nothing is; the answer holds its text.
+        // A directory, or a dangling link; the answer contains its text.
         [size, _] => take(size, rest).map(|_| None).ok_or(CutOff),
         _ => Err(CutOff),
     }

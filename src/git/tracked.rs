@@ -1,4 +1,4 @@
-//! What git tracks below a directory, asked of git.
+//! What git tracks below a directory.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Asks for lock files, trust files and configuration, if the directory is in a working tree.
+    /// Lists lock files, trust files and configuration, if the directory is in a working tree.
     pub fn ask(start: &Path) -> Self {
         let Ok(git) = Git::open(start) else { return Self { running: None, prefix: String::new() } };
         let names = [lockfile::FILE_NAME, pins::FILE_NAME].map(str::to_owned).into_iter();

@@ -32,7 +32,7 @@ pub struct TrackedFolder {
 }
 
 impl TrackedFiles {
-    /// The folders of packages of a root module; none where there is no git or no working tree.
+    /// The folders of packages of a root module; empty without git or a working tree.
     pub fn packages(&self, root: &Path) -> Vec<TrackedFolder> {
         let place = worktree::absolute(root);
         let Some(top) = worktree::top(&place) else { return Vec::new() };

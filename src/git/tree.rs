@@ -89,7 +89,7 @@ impl Tree {
         from.map(|(path, _)| &**path).take_while(move |path| path.starts_with(&prefix))
     }
 
-    /// The path of the file that a path leads to, all links followed; none if it leads to no file of the tree.
+    /// The file that a path leads to, all links followed; `None` if that is no file of the tree.
     pub fn resolve(&self, path: &str) -> Option<RepoPath> {
         let mut place: Vec<&str> = Vec::new();
         let mut rest: Vec<&str> = path.rsplit('/').collect();

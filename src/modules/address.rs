@@ -37,7 +37,7 @@ pub enum AddressError {
     Method(String),
     #[error("the address {0:?} names a file or directory of this machine outside of the working tree")]
     File(String),
-    /// `http`, `git` and the like: whoever is in between can change what comes.
+    /// `http`, `git` and the like: anyone on the network path can change the answer.
     #[error("the address {0:?} is not encrypted")]
     Unencrypted(String),
     /// `..` above the top of the package.
@@ -80,7 +80,7 @@ impl RemoteAddress {
         self.url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
-    /// True if it says itself by a digest what is there, so that it cannot become something else.
+    /// True if it names its content by a digest, so the content cannot change.
     pub fn is_fixed(&self) -> bool {
         let strong = |checksum: &str| checksum.starts_with("sha256:") || checksum.starts_with("sha512:");
         match self.method {
@@ -113,7 +113,7 @@ impl RemoteAddress {
         format!("{place}{subdir}{query}")
     }
 
-    /// The URL that is asked, without the parameters that are for the downloader.
+    /// The URL to request, without the parameters for the downloader.
     pub fn plain_url(&self) -> Url {
         let ours: &[&str] = match self.method {
             Method::Git => &["ref", "depth", "sshkey"],
@@ -144,7 +144,7 @@ impl RemoteAddress {
         place.zip(work_tree.and_then(real)).is_some_and(|(place, tree)| place.starts_with(tree))
     }
 
-    /// The host that is asked, with its port where one is named.
+    /// The host to contact, with its port if one is named.
     pub fn host(&self) -> Option<String> {
         host_of(&self.url)
     }

@@ -111,7 +111,7 @@ impl Web<'_> {
         self.client.document(&ask).await.map_err(|error| failed(url, error))
     }
 
-    /// The digest that an address announces; where it names a file of digests, that is asked for.
+    /// The digest that an address announces; if it names a file of digests, that file is downloaded.
     pub(super) async fn checksum(
         &self,
         address: &RemoteAddress,
@@ -133,7 +133,7 @@ impl Web<'_> {
         found.map(Some).ok_or_else(|| unusable("it has no checksum of the archive"))
     }
 
-    /// Downloads an archive, and holds it to the checksum that its address announces.
+    /// Downloads an archive, and checks it against the checksum that its address announces.
     pub(super) async fn download(&self, url: &Url, checksum: Option<Checksum>) -> Result<Archive, Error> {
         let download = self.client.download_as(url, self.netrc.authorization(url));
         self.spooled(url, download, checksum).await

@@ -26,7 +26,7 @@ pub(super) struct Sums {
     announced: Option<(Announced, String)>,
 }
 
-/// The algorithm of the digest that is announced, where it is another one than sha256.
+/// The algorithm of the announced digest, if it is not sha256.
 enum Announced {
     Md5(Box<Md5>),
     Sha1(Box<Sha1CD>),
@@ -35,7 +35,7 @@ enum Announced {
 }
 
 impl Checksum {
-    /// `md5:HEX`, `sha1:HEX`, `sha256:HEX`, `sha512:HEX`, or the bare hex, whose length tells.
+    /// `md5:HEX`, `sha1:HEX`, `sha256:HEX`, `sha512:HEX`, or the bare hex, whose length gives the algorithm.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         Self::read(text.split_once(':'), text).ok_or_else(|| {
             let message = format!("the checksum {text:?} in the source of a module cannot be checked");
@@ -93,7 +93,7 @@ pub(super) fn in_file(listed: &str, file: &Url, archive: &Url) -> Option<Checksu
 }
 
 impl Sums {
-    /// For an archive that is held to a digest, if one is announced.
+    /// For an archive, with the digest that is announced for it, if any.
     pub(super) fn new(announced: Option<&Checksum>) -> Self {
         let algorithm = |kind| match kind {
             "md5" => Announced::Md5(Box::default()),

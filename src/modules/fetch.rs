@@ -23,7 +23,7 @@ use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served};
 use crate::net::{Client, Cost, Shared};
 use crate::source::oci::OciClient;
 
-/// How often an address may name another one.
+/// How many times an address may redirect to another one.
 pub(super) const HOPS: usize = 3;
 
 /// Git processes at a time.
@@ -63,7 +63,7 @@ impl FetcherOptions {
     }
 }
 
-/// A package, and where in it the module is by the word of whoever placed it there.
+/// A package, and the path of the module in it, as its source gives it.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     pub(super) package: StoredPackage,
@@ -71,11 +71,11 @@ pub(super) struct Placed {
     /// The hosts that said so.
     pub(super) hosts: Vec<String>,
     pub(super) location: Option<String>,
-    /// Why its address could name another one.
+    /// Why its address could name a different package.
     pub(super) ambiguity: Option<Ambiguity>,
 }
 
-/// A package that is asked for at an address.
+/// A package to fetch from an address.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     address: &'a RemoteAddress,
@@ -281,7 +281,7 @@ impl Fetcher {
         let Asked { address, kind, wanted, lasting } = asked;
         self.client.budget().spend(Cost::Packages, 1)?;
         self.client.budget().spend(Cost::Unpacked, 0)?;
-        // One run at a time, so that the others find what it fetched.
+        // One run at a time, so the others find what it fetched.
         let _alone = self.store.alone(key).await;
         let lasting = lasting || self.options.offline || wanted.pin.is_some() || address.is_fixed();
         let known = if lasting { self.store.lasting(key) } else { self.store.fresh(key).filter(|_| !wanted.fresh) };

@@ -1,7 +1,7 @@
 //! Packages in git repositories, fetched by the git program.
 //!
 //! As little as is needed: the one commit, and of it only the configuration where the server can leave out the rest.
-//! Nothing is checked out: files are written from the blobs, so that no filter, hook or line ending of anyone changes
+//! Nothing is checked out: files are written from the blobs, so no filter, hook or line ending changes
 //! them.
 //!
 //! Source: `github.com/hashicorp/go-getter` v1, `get_git.go`; git's own rules for what a name means.
@@ -42,9 +42,9 @@ const LISTING: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Repository {
     launcher: Launcher,
-    /// As git is told.
+    /// As it is passed to git.
     url: String,
-    /// As users are told.
+    /// As it is shown to users.
     shown: String,
     /// The address, and what the run may still spend on its host.
     address: Url,
@@ -126,7 +126,7 @@ impl Repository {
             if self.connect(&self.launcher, &args, Vec::new())?.succeeded() {
                 return Ok(target.commit.clone());
             }
-            // Else git would go on asking, blob by blob, a server that does not know what a filter is.
+            // Else git would request blob after blob from a server that does not support filters.
             for setting in ["remote.origin.promisor", "remote.origin.partialclonefilter"] {
                 self.attempt(&["config", "--unset-all", setting])?;
             }

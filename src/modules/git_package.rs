@@ -39,7 +39,7 @@ impl GitPackage {
     }
 }
 
-/// Where packages are put, and what holds while they are fetched.
+/// Where packages are put, and the rules for fetching them.
 #[derive(Debug, Clone)]
 pub(super) struct GitAccess {
     pub(super) store: Arc<Store>,
@@ -50,7 +50,7 @@ pub(super) struct GitAccess {
     pub(super) work_tree: Option<PathBuf>,
 }
 
-/// Fetches a package, unless the store has that commit; with it why its `ref` could name another one.
+/// Fetches a package, unless the store has that commit; also says why its `ref` could name a different one.
 pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredPackage, Option<Ambiguity>), Error> {
     let store = &access.store;
     let staging = store.staging()?;

@@ -13,7 +13,7 @@ use crate::hash::Sha256Digest;
 use crate::path::shown;
 
 /// Copies a package of the cache, whose `tree` was given by a fetch, into a directory that is not there yet. Each file is
-/// held to the digest that was taken when the package was fetched.
+/// compared with the digest that was computed when the package was fetched.
 pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
     let record = record(tree)?;
     let copy = |name: &String, digest: &String| -> io::Result<bool> {
@@ -43,7 +43,7 @@ pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
     })
 }
 
-/// True if a directory holds a package of the cache, all of it and nothing else. What git keeps for itself does not count.
+/// True if a directory contains exactly a package of the cache. Git's own files do not count.
 pub fn is_laid_out(tree: &Path, at: &Path) -> Result<bool, Error> {
     let record = record(tree)?;
     let mut names = BTreeSet::new();

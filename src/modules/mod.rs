@@ -1,8 +1,8 @@
 //! Remote modules: where they come from, and how they get onto this machine.
 //!
-//! What a registry, a git server or an archive says is held to what an honest one says: bounded in size and time, nothing
+//! Answers of registries, git servers and archives are bounded in size and time as honest ones are: nothing
 //! outside of a folder of ours, no token to another host. A package is fetched once and kept in the user's cache; what may
-//! change (what a registry lists, where a branch is) is asked again after ten minutes.
+//! change (what a registry lists, where a branch is) is requested again after ten minutes.
 //!
 //! Source: `internal/initwd/module_install.go`, `internal/getmodules`, `internal/registry` of both tools.
 

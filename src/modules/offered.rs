@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::modulelock::Offered;
 
 impl Fetcher {
-    /// What the source of a call offers now, each asked once a run.
+    /// What the source of a call offers now, each requested once a run.
     pub async fn offered(&self, wanted: &Wanted) -> Result<Offered, Error> {
         match &wanted.source {
             ModuleSource::Registry(module) => {

@@ -100,7 +100,7 @@ fn read<'a, T: Deserialize<'a>>(document: &'a Document) -> Result<T, String> {
         .map_err(|error| format!("it is not the JSON document of the protocol: {error}"))
 }
 
-/// The location in a body; none if it is no JSON, or has none.
+/// The location in a body; `None` if it is not JSON, or has none.
 fn in_body(document: &Document) -> Option<String> {
     let answer: LocationAnswer = read(document).ok()?;
     answer.location.filter(|location| !location.is_empty())

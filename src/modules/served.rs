@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Pin, Served};
 
 impl Fetcher {
-    /// What the source of a call serves now in the place of what is locked for it, each asked once a run.
+    /// What the source of a call serves now in place of the locked package, each requested once a run.
     pub async fn served(&self, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         let version = pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
         let (package, content) = (wanted.source.package().unwrap_or_default(), &pin.content);
@@ -34,7 +34,7 @@ impl Fetcher {
         self.online(&address.package())?;
         match address.method {
             Method::Git => self.commit_served(address, &wanted, pin).await,
-            // What the address itself is held to cannot change.
+            // A checksum in the address fixes the content.
             Method::Archive | Method::Oci if address.is_fixed() => Ok(Served::Locked { goes_on: false }),
             Method::Oci => self.artifact_served(address, &wanted, pin).await,
             Method::Archive => self.archive_served(address, &wanted, pin).await,

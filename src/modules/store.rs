@@ -1,7 +1,7 @@
 //! Fetched packages in the user's cache, and what is known of where they are.
 //!
-//! A package is laid out in a folder of its own and swapped in at once, so that nothing half fetched is ever found. Before
-//! one is used its configuration is held to the digests that were taken when it was fetched: a crash of the machine may
+//! A package is laid out in a folder of its own and swapped in at once, so no partial package is ever found. Before
+//! one is used its configuration is compared with the digests computed when it was fetched: a crash of the machine may
 //! leave files without their content.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use crate::hash::{PackageHash, Sha256Digest};
 use crate::modulelock::Ambiguity;
 use crate::path::shown;
 
-/// How long an answer that may change is believed: what a registry lists, where a branch or tag is.
+/// How long an answer that may change is used: what a registry lists, where a branch or tag is.
 const FRESH: Duration = Duration::from_secs(600);
 
 /// Other runs that fetch the same package are waited for at most this long.
@@ -40,7 +40,7 @@ pub struct Store {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPackage {
-    /// By what it is found again: the name of its folder, which tells nothing of where it came from.
+    /// The key by which it is found: the name of its folder, which does not show where it came from.
     pub id: String,
     pub tree: PathBuf,
     pub record: PackageRecord,
@@ -51,7 +51,7 @@ pub struct PackageRecord {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The hash of the package; none if only its configuration was fetched.
+    /// The hash of the package; `None` if only its configuration was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// Why it cannot be locked, though all of it was fetched.
@@ -93,7 +93,7 @@ impl PackageRecord {
     }
 }
 
-/// Something learnt. What it is about is the name of its file, for an address may hold a secret; so no value is an address.
+/// Something learnt. What it is about is the name of its file, because an address may contain a secret; so no value is an address.
 #[derive(Serialize, Deserialize)]
 struct Fact {
     at: u64,
@@ -167,7 +167,7 @@ impl Store {
         Ok(staging)
     }
 
-    /// Tells other runs that this one may be laying out packages. Where it is alone, what is there was left by runs that were
+    /// Shows other runs that this one may be laying out packages. If it is alone, existing folders were left by runs that were
     /// killed, and is removed.
     fn begin(&self) -> Option<File> {
         let path = self.path("locks", "staging");
@@ -178,7 +178,7 @@ impl Store {
             let left = fs::read_dir(self.place.join("staging")).into_iter().flatten().flatten();
             left.for_each(|entry| drop(fs::remove_dir_all(entry.path())));
         }
-        // Opened again: closing a file lets go of a lock on every system, and one file may hold both kinds of locks on Windows.
+        // Opened again: closing a file releases its lock on every system, and one file can have both kinds of locks on Windows.
         drop(file);
         let file = File::create(path).ok()?;
         file.lock_shared().ok().map(|()| file)
@@ -208,7 +208,7 @@ impl Store {
         Ok(StoredPackage { id: id_of(key), tree: folder.join("tree"), record })
     }
 
-    /// Waits for the turn to put a package in its place, which takes no time worth telling.
+    /// Waits for the turn to put a package in its place, which takes next to no time.
     fn turn(&self, key: &str) -> Option<File> {
         let path = self.path("locks", &format!("keep {key}"));
         fs::create_dir_all(path.parent()?).ok()?;
@@ -216,7 +216,7 @@ impl Store {
         file.lock().ok().map(|()| file)
     }
 
-    /// Waits until no other run fetches a package. Whoever is killed lets go of it.
+    /// Waits until no other run fetches a package. A killed run releases the lock.
     pub async fn alone(&self, key: &str) -> Option<File> {
         let path = self.path("locks", key);
         fs::create_dir_all(path.parent()?).ok()?;

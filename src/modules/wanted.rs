@@ -1,4 +1,4 @@
-//! What is asked of a fetcher, and what an answer is held to.
+//! Requests to a fetcher, and how their answers are checked.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ impl Wanted {
         }
     }
 
-    /// What tells apart what is fetched from one place.
+    /// What distinguishes packages from one place.
     pub(super) fn kind(&self) -> String {
         // What was kept before was not examined for all by which tools could install something else.
         let whole = if self.whole { " examined" } else { "" };

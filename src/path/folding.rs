@@ -56,7 +56,7 @@ fn folded_letters(name: &str) -> String {
     bare(&folded).to_owned()
 }
 
-/// The guarded name of which another one may be the short name: `TERRAF~1.D`, `TE4F3A~1.D`.
+/// The guarded name that this may be the short name of: `TERRAF~1.D`, `TE4F3A~1.D`.
 fn guarded_by_short_name(name: &str) -> Option<&'static str> {
     let (start, rest) = name.split_once('~').filter(|(start, _)| start.is_ascii())?;
     let end = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -89,12 +89,12 @@ pub fn folded(path: &str) -> Cow<'_, str> {
 pub struct PackageFolder<'a> {
     pub root: &'a str,
     pub path: &'a str,
-    /// The name that it is read by: the folder `terraform.d` is one that may hold packages.
+    /// The name that it is read by; the folder `terraform.d` may contain packages.
     pub name: &'static str,
 }
 
 impl<'a> PackageFolder<'a> {
-    /// The first one on the way of a path from the top, by whatever spelling; none if there is none.
+    /// The first one on the way of a path from the top, in any spelling.
     pub fn on_the_way(path: &'a str) -> Option<Self> {
         let mut start = 0;
         for end in path.match_indices(['/', '\\']).map(|(at, _)| at).chain([path.len()]) {
@@ -165,7 +165,7 @@ pub fn ambiguous_names<'a>(
 #[derive(Debug, Default)]
 struct Spellings<'a> {
     files: BTreeMap<String, &'a str>,
-    /// The directories that hold files that are read.
+    /// The directories with files that tflock reads.
     directories: BTreeMap<String, &'a str>,
     /// All directories on the way to them.
     ways: BTreeMap<String, &'a str>,

@@ -2,7 +2,7 @@
 //!
 //! A symbolic link that is in a git working tree must not lead out of it or into `.git`, at any step: what it leads to
 //! would differ from place to place, and from what was reviewed. `..` in a path that a caller names is no link. The tools
-//! make links of their own below `.terraform`, which lead anywhere; where git tracks them, that is told elsewhere.
+//! make links of their own below `.terraform`, which lead anywhere; if git tracks them, another check reports it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -69,7 +69,7 @@ pub fn stations(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Where a directory is that configuration names from another one, in the form of that name: links are put in the place
-/// of what leads to them, as the tools do. What cannot be resolved is told when it is read.
+/// of what leads to them, as the tools do. A name that cannot be resolved is an error when it is read.
 pub fn without_links(base: &Path, dir: &Path) -> PathBuf {
     if no_follow::leads(&base.join(dir)).is_ok_and(|leads| leads) {
         return dir.to_owned();
@@ -90,7 +90,7 @@ fn relative(base: &Path, place: &Path) -> PathBuf {
 
 struct Step {
     part: OsString,
-    /// The working tree that must not be left, for the parts of links that stand in one.
+    /// The working tree that links inside of it must not leave.
     within: Option<PathBuf>,
 }
 

@@ -1,6 +1,6 @@
-//! Paths on which no symbolic link is, asked of the system in one call.
+//! Paths without symbolic links, checked by the system in one call.
 //!
-//! Linux can be told to follow no link at all, from version 5.6 on. Where it cannot, or where a link is on the way, the
+//! Linux can refuse all links, from version 5.6 on. On other systems, or if a link is on the way, the
 //! callers go step by step: most paths have none, and for them that would be a call for each part.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::lexical;
 
-/// Directories of which no part was a symbolic link when this run looked, so the way to each is gone once.
+/// Directories of which no part was a symbolic link when this run looked, so each is checked once.
 static PLAIN: RwLock<Option<HashSet<PathBuf>>> = RwLock::new(None);
 
 /// Remembers a directory that is none and has none above it.
@@ -34,15 +34,15 @@ fn leads_to_remembered(path: &Path) -> bool {
         && (!has_parents || path.ancestors().all(|above| is_remembered(&lexical(Path::new(""), above))))
 }
 
-/// Opens what is at a path for reading, without waiting for the other end of a pipe; none if a link is on the way, or
-/// if the system cannot tell.
+/// Opens what is at a path for reading, without waiting for the other end of a pipe; `None` if a link is on the way, or
+/// if the system cannot know.
 #[cfg(target_os = "linux")]
 pub fn open(path: &Path) -> io::Result<Option<File>> {
     use rustix::fs::OFlags;
     flagged(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map(|opened| opened.ok().map(File::from))
 }
 
-/// True if something is there and no link is on the way; false also if the system cannot tell.
+/// True if the path exists without a link on the way; false also if the system cannot know.
 #[cfg(target_os = "linux")]
 pub fn leads(path: &Path) -> io::Result<bool> {
     match flagged(path, rustix::fs::OFlags::PATH)? {

@@ -1,7 +1,7 @@
 //! The git working tree around a directory, found without git.
 //!
 //! Source: `git help repository-layout` and `git help gitrepository-layout`, as far as it goes by directory entries: the
-//! first directory upwards that holds `.git`, a directory or (in linked working trees and submodules) a file.
+//! first directory upwards that contains `.git`, a directory or (in linked working trees and submodules) a file.
 
 use std::path::{Path, PathBuf};
 
@@ -89,7 +89,7 @@ pub fn absolute(directory: &Path) -> PathBuf {
         .unwrap_or_else(|_| directory.to_owned())
 }
 
-/// True if a directory is in one of some working trees, by whatever spelling: then whoever changes these can fill it.
+/// True if a directory is in one of some working trees, in any spelling: then a change of these can fill it.
 pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
     let place = real_path(directory);
     trees.iter().any(|tree| place.starts_with(real_path(tree)))

@@ -1,4 +1,4 @@
-//! Databases of advisories in the layout of <https://vuln.go.dev>: asked, or read from disk.
+//! Databases of advisories in the layout of <https://vuln.go.dev>: downloaded, or read from disk.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -112,7 +112,7 @@ impl Database {
                     Ok(Self { problem: Some(stale), ..kept })
                 }
                 (Ok(new), _) => {
-                    // The date comes last: an index with the date of another one would count as current.
+                    // The date comes last: an index with the date of a newer one would count as current.
                     for (name, document) in [INDEX, DATE].into_iter().zip(new.read.iter().rev()) {
                         cache.keep_advisory_document(url.as_str(), name, document);
                     }

@@ -13,7 +13,7 @@ use crate::net::Kind;
 use crate::path::shown;
 use crate::version::Version;
 
-/// A directory that is asked for packages. Whether it is there shows when it is asked.
+/// A directory with packages. Whether it exists shows when it is read.
 #[derive(Debug, Clone)]
 pub struct DirectoryMirror {
     base: PathBuf,
@@ -28,7 +28,7 @@ impl DirectoryMirror {
         &self.base
     }
 
-    /// The versions of a provider, ascending; none if the mirror does not have it.
+    /// The versions of a provider, ascending; empty if the mirror does not have it.
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, Miss> {
         let addr = addr.clone();
         self.aside(move |mirror| mirror.versions(&addr)).await
@@ -45,7 +45,7 @@ impl DirectoryMirror {
         Ok(packages.map(|(platform, package)| (platform, MirrorPackage::Local(package))).collect())
     }
 
-    /// The copies of what was signed that stand next to the packed packages.
+    /// The copies of signed documents next to the packed packages.
     pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let folder = self.aside(move |mirror| {
@@ -86,7 +86,7 @@ impl DirectoryMirror {
     }
 }
 
-/// A file of bounded size; none if there is none.
+/// A file of bounded size, if it exists.
 fn bounded(path: &Path, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {
     let unreadable = |reason: &dyn std::fmt::Display| {
         let message = format!("cannot read {}: {reason}", shown(path));

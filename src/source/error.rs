@@ -1,4 +1,4 @@
-//! Why a source gave no usable answer, and what users are told of it.
+//! Why a source gave no usable answer, as an error for users.
 
 use url::Url;
 

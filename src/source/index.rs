@@ -4,8 +4,8 @@
 //! BASE/v1/ab/abcdef…        one line `ZH H1 SIZE` about the archive whose digest is the name of the file
 //! ```
 //!
-//! An entry is a function of its name and never changes, so that whoever reads needs no lock, and whoever writes one that
-//! is there already is done. Nothing is believed of an entry but what its line says of the digest it is named by.
+//! An entry is a function of its name and never changes, so readers need no lock, and a writer of one that
+//! exists already is done. Of an entry only the line about the digest in its name is used.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +22,12 @@ use crate::settings::{Index, IndexPlace};
 /// The time for one answer. A run that waits longer would be better off without the index.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What asks the indexes of a run, each about each archive once.
+/// Looks up archives in the indexes of a run, each archive once in each index.
 #[derive(Debug)]
 pub struct SharedIndexes {
     stores: IndexStores,
     answers: Shared<(IndexPlace, Sha256Digest), Option<IndexEntry>>,
-    /// Whether an index is not asked any more.
+    /// Whether an index gets no further requests.
     lines: Mutex<HashMap<IndexPlace, watch::Sender<bool>>>,
 }
 
@@ -39,13 +39,13 @@ pub struct IndexAnswer {
 }
 
 impl SharedIndexes {
-    /// Indexes that are asked with the options and the budget of a client, and the user's tokens.
+    /// Indexes that are requested with the options and the budget of a client, and the user's tokens.
     pub fn new(client: &Client, credentials: Arc<Credentials>) -> Self {
         let stores = IndexStores::new(client, credentials, PATIENCE);
         Self { stores, answers: Shared::new(), lines: Mutex::default() }
     }
 
-    /// What an index says of an archive. One that does not answer in time is not asked again, and who waits for it goes on.
+    /// What an index says of an archive. One that does not answer in time gets no further requests, and waiting callers go on.
     pub async fn entry(&self, index: &Index, zh: Sha256Digest) -> IndexAnswer {
         let mut note = None;
         let ask = async {

@@ -28,7 +28,7 @@ pub(super) struct Clouds {
     stores: Mutex<HashMap<Url, Arc<dyn ObjectStore>>>,
 }
 
-/// Has the store asked by our client: its certificates, proxies and bounds.
+/// Sends the store's requests by our client: its certificates, proxies and bounds.
 #[derive(Debug)]
 struct Connector(Client);
 
@@ -90,7 +90,7 @@ fn spend(client: &Client, url: &Url) -> Result<(), Error> {
 
 fn build(client: &Client, url: &Url) -> object_store::Result<Arc<dyn ObjectStore>> {
     let connector = Connector(client.clone());
-    // Whoever waits goes on after a while; an attempt that would come later is none.
+    // Callers stop waiting after a while, so a later attempt is not made.
     let retry = RetryConfig { max_retries: 1, retry_timeout: client.options().timeout, ..RetryConfig::default() };
     Ok(match url.scheme() {
         "s3" => {
@@ -113,7 +113,7 @@ fn object_of(url: &Url, zh: &Sha256Digest) -> Path {
     Path::from(if below.is_empty() { entry_of(zh) } else { format!("{below}/{}", entry_of(zh)) })
 }
 
-/// What went wrong, in our words: those of the store may hold what the environment said.
+/// What went wrong, in our words: those of the store may quote the environment.
 fn failed(url: &Url, error: &StoreError) -> Error {
     let (kind, what) = match error {
         StoreError::Unauthenticated { .. } => (ErrorKind::Unauthorized, "wants other credentials"),

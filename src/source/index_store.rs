@@ -38,7 +38,7 @@ pub struct Published {
 }
 
 impl IndexStores {
-    /// Stores that are asked with the options and the budget of a client and the user's tokens, and given so much time for
+    /// Stores that are requested with the options and the budget of a client and the user's tokens, with a time limit for
     /// each entry.
     pub fn new(client: &Client, credentials: Arc<Credentials>, patience: Duration) -> Self {
         Self {

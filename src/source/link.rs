@@ -1,4 +1,4 @@
-//! Where the publisher of a release tells about it. All of it is someone's word: nothing is asked there, and users
+//! The publisher's page about a release. Nothing proves it: no request is sent there, and users
 //! are shown https only.
 
 use url::Url;

@@ -1,4 +1,4 @@
-//! Installation methods: which sources are asked for which providers, in which order.
+//! Installation methods: which sources are used for which providers, in which order.
 //!
 //! Plain values; nothing is opened here. `origin`, `fs:`, `net:` and `oci:` are lists of one.
 //!
@@ -41,7 +41,7 @@ pub enum Place {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Filter {
     pub include: Vec<AddrPattern>,
-    /// None of these, included or not.
+    /// Not these, even if included.
     pub exclude: Vec<AddrPattern>,
 }
 
@@ -64,7 +64,7 @@ impl Method {
         Place::Direct { download_retries: None }.into()
     }
 
-    /// The methods that a source of packages means, in the order in which they are asked. A relative path in the
+    /// The methods that a source of packages means, in the order in which they are used. A relative path in the
     /// CLI configuration starts from `root`, the directory that the tools would run in.
     pub fn of(
         choice: &SourceChoice,

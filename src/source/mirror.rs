@@ -28,7 +28,7 @@ pub enum MirrorPackage {
     Local(LocalPackage),
     Archive(MirrorArchive),
     Oci(OciPackage),
-    /// Listed, but not so that it could be found.
+    /// Listed, but without a usable location.
     Unusable(Error),
 }
 

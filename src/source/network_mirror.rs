@@ -1,11 +1,11 @@
-//! The provider network mirror protocol: documents below one URL that tell versions, archives and their hashes.
+//! The provider network mirror protocol: documents below one URL with versions, archives and their hashes.
 //!
 //! ```text
 //! BASE/HOST/NAMESPACE/TYPE/index.json      {"versions": {"1.1.0": {}}}
 //! BASE/HOST/NAMESPACE/TYPE/VERSION.json    {"archives": {"linux_amd64": {"url": "…", "hashes": ["h1:…", "zh:…"]}}}
 //! ```
 //!
-//! Source: `internal/getproviders/http_mirror_source.go`. There, hosts with a port cannot be asked, since `HOST:PORT/…`
+//! Source: `internal/getproviders/http_mirror_source.go`. There, hosts with a port are not supported, since `HOST:PORT/…`
 //! is taken for a URL; here they can.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::platform::Platform;
 use crate::settings::Secret;
 use crate::version::Version;
 
-/// A network mirror. Documents are asked for with the token of its host, archives without one.
+/// A network mirror. Documents are requested with the token of its host, archives without one.
 #[derive(Debug)]
 pub struct NetworkMirror {
     client: Client,
@@ -40,7 +40,7 @@ pub struct MirrorArchive {
     pub url: Url,
     /// The last part of its URL's path.
     pub file_name: String,
-    /// Its hashes of known schemes, as the mirror tells them; empty if it tells none at all.
+    /// Its hashes of known schemes, as the mirror reports them; empty if it reports none.
     pub hashes: Vec<PackageHash>,
 }
 

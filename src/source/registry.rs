@@ -21,7 +21,7 @@ use crate::version::Version;
 /// As users know it.
 const REGISTRY: &str = "the registry";
 
-/// The origin registries: each address is asked for at its own host.
+/// The origin registries: each address is requested from its own host.
 #[derive(Debug)]
 pub struct Registry {
     client: Client,
@@ -105,9 +105,9 @@ impl Registry {
         Ok(package_of(addr, platform, &document.final_url, download)?)
     }
 
-    /// Where the publisher of a release tells about it, if its package or the registry names a place.
+    /// The publisher's page about a release, if its package or the registry names one.
     ///
-    /// The package's own URL names it on hosts of the usual kind. Else the registry is asked as Terraform's public one
+    /// The package's own URL names it on hosts of the usual kind. Else the registry is requested as Terraform's public one
     /// can be, outside of any protocol; an answer that is none counts as no place.
     pub async fn link(&self, addr: &ProviderAddr, version: &Version, package: &Package) -> Option<Url> {
         if let Some(page) = link::beside_download(&package.url) {

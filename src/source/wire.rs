@@ -175,7 +175,7 @@ impl Versions {
         lines.map(|line| line.chars().take(length).collect()).collect()
     }
 
-    /// The versions, each once, ascending; none if the registry lists none, which it must say.
+    /// The versions, each once, ascending; empty only if the registry says so.
     pub(super) fn offers(self) -> Result<Vec<Offer>, WireError> {
         let mut offers = BTreeMap::new();
         for item in self.versions.ok_or(WireError::Missing("versions"))? {

@@ -1,4 +1,4 @@
-//! What a package holds, and its hash.
+//! The contents of a package, and their hash.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::hash::h1::h1;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::modulelock::Ambiguity;
 
-/// What a package holds, as its source gives it: names, and digests of contents. A link counts as its target's text.
+/// The contents of a package, as its source gives it: names, and digests of contents. A link counts as its target's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::modules) struct Contents {
     pub(super) digests: BTreeMap<String, Sha256Digest>,

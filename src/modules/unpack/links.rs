@@ -17,7 +17,7 @@ pub(super) struct Way {
     pub(super) is_hidden: bool,
 }
 
-/// Where a link leads, or any other path; none if that is out of the package, at any step.
+/// Where a link or another path leads; `None` if any step is outside of the package.
 pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<Way> {
     let mut rest: Vec<&str> = name.rsplit('/').collect();
     let mut place: Vec<&str> = Vec::new();

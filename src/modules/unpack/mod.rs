@@ -1,6 +1,6 @@
 //! Packages of modules, laid out in a directory of ours.
 //!
-//! Whoever made an archive or a repository is not trusted: nothing is written outside of the directory, nothing through a
+//! The author of an archive or a repository is not trusted: nothing is written outside of the directory, nothing through a
 //! link, nothing but files, directories and links that stay inside, and no more than a bounded number of bytes.
 
 mod contents;
@@ -65,7 +65,7 @@ pub(super) struct Builder {
     top: PathBuf,
     links: BTreeMap<String, String>,
     contents: BTreeMap<String, Sha256Digest>,
-    /// The files that hold one line without an end, short enough for the target of a link.
+    /// The files with one line without a line end, short enough for the target of a link.
     lines: BTreeSet<String>,
     entries: usize,
     bytes: u64,
@@ -217,7 +217,7 @@ impl Builder {
     }
 }
 
-/// A name without `.` and inner `..`; none if it leads upwards, or is odd.
+/// A name without `.` and inner `..`; `None` if it leads upwards, or is odd.
 fn clean_name(name: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in name.split('/') {
@@ -238,7 +238,7 @@ fn is_of_repository(name: &str) -> bool {
     name.split('/').any(|part| matches!(&*folded(part), ".git" | "git~1"))
 }
 
-/// True if some file system takes the name of a file for another one, which begins with `.git`. Short names on Windows begin
+/// True if some file system reads the name of a file as one that begins with `.git`. Short names on Windows begin
 /// with `git` or `gi` and have a tilde.
 ///
 /// Source: git `path.c`, `is_ntfs_dot_str`; `utf8.c`, `is_hfs_dot_str`.
@@ -260,7 +260,7 @@ pub(super) fn text_of(name: &[u8]) -> Result<&str, UnpackError> {
     std::str::from_utf8(name).map_err(|_| UnpackError::NotUtf8(beginning(&String::from_utf8_lossy(name))))
 }
 
-/// Makes links below a directory. All directories that they stand in are made before the first of them, so that none is
+/// Makes links below a directory. All their directories are made before the first of them, so none is
 /// made through another, even where the file system takes two names for one.
 pub(super) fn lay_links(top: &Path, links: &BTreeMap<String, String>) -> Result<(), UnpackError> {
     for name in links.keys() {

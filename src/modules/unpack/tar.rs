@@ -1,6 +1,6 @@
 //! Tar archives, compressed in one of three ways.
 //!
-//! The crate gives the headers as they stand there. What they mean is decided here as the tools decide it, and an archive
+//! The crate gives the raw headers. Their meaning is decided here as the tools decide it, and an archive
 //! whose headers readers take in different ways is refused: what is hashed is what the tools install.
 //!
 //! Source: Go's `archive/tar`, `reader.go`; `github.com/hashicorp/go-getter` v1, `decompress_tar.go`.
@@ -96,7 +96,7 @@ fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Bu
     }
 }
 
-/// The kind as it is there: for the crate two of them are one.
+/// The raw kind: the crate takes two of them for one.
 fn kind_of<R: Read>(entry: &tar::Entry<'_, R>) -> u8 {
     entry.header().as_bytes()[156]
 }
@@ -206,7 +206,7 @@ fn up_to_zero(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// What is in an entry that is about another one.
+/// The content of an entry that describes the next one.
 fn content<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<Vec<u8>, UnpackError> {
     let size = entry.size();
     if size > MAX_SAID {

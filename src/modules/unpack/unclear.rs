@@ -1,4 +1,4 @@
-//! What the hash of a package does not tell: a link is in it as a file would that holds the text of its target.
+//! What the hash of a package does not show: a link has the same hash as a file with the text of its target.
 //!
 //! So of two packages that differ in nothing else at most one may be locked. A file that could be a link to something of
 //! its package is none that anyone writes, for files end in a line feed; nor is a link whose target reads like a file.
@@ -13,7 +13,7 @@ use crate::modulelock::Ambiguity;
 use crate::modules::checkout::ambiguous;
 use crate::modules::is_configuration;
 
-/// Why the hash of a package would not say what it holds.
+/// Why the hash of a package would not determine its contents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Unclear {
     #[error("the name {0:?} has a line feed")]
@@ -24,7 +24,7 @@ enum Unclear {
     Link { name: String, text: String },
 }
 
-/// Looks through a package at some place, of which those files are named that hold one line without an end.
+/// Looks through a package at some place, given its files that have one line without a line end.
 pub(super) fn unclear(contents: &Contents, lines: &BTreeSet<String>, top: &Path) -> Option<Ambiguity> {
     find(contents, lines, top).map(|unclear| ambiguous(unclear.to_string()))
 }

@@ -34,7 +34,7 @@ pub(super) fn unpack<R: Read + Seek>(archive: &mut R, builder: &mut Builder) -> 
             _ if entry.directory => builder.directory(name)?,
             0o120_000 => {
                 let mut target = Vec::new();
-                // One byte more than it may have, so that no longer one is cut.
+                // One byte more than allowed, so a longer one is noticed and not cut.
                 content.take(MAX_NAME as u64 + 1).read_to_end(&mut target).map_err(UnpackError::Archive)?;
                 builder.link(name, text_of(&target)?)?;
             }

@@ -29,7 +29,7 @@ struct Granted {
 }
 
 impl OciClient {
-    /// What answers a challenge; none if nothing does. `used` was sent and is not enough.
+    /// The answer to a challenge, if there is one. `used` was sent and was not enough.
     pub(super) async fn authorize(
         &self,
         repository: &Repository,

@@ -6,7 +6,7 @@
 //! https://REGISTRY/v2/NAME/blobs/DIGEST         bytes
 //! ```
 //!
-//! Everything is asked over https. What comes by its digest is held to it.
+//! All requests use https. Content that is named by a digest is checked against it.
 //!
 //! Source: the OCI distribution specification 1.1, the OCI image specification 1.1.
 
@@ -34,7 +34,7 @@ pub use repository::Repository;
 /// The most pages of a list of tags: with a hundred tags a page more than any provider has.
 const MAX_PAGES: usize = 200;
 
-/// Asks registries, with the credentials of its user. Cheap to clone; all clones share what they were granted.
+/// Sends requests to registries, with the credentials of its user. Cheap to clone; all clones share their tokens.
 #[derive(Debug, Clone)]
 pub struct OciClient {
     client: Client,
@@ -107,7 +107,7 @@ impl OciClient {
         (url, self.granted.lock().await.get(repository).cloned())
     }
 
-    /// Asks as what was granted so far; where the registry wants more, for that.
+    /// Sends a request with the token so far; if the registry requires more, requests that first.
     async fn document(&self, repository: &Repository, what: &str, ask: Ask) -> Result<Document, Miss> {
         let ask = manifest::MEDIA_TYPES.iter().fold(ask, |ask, media| ask.header("Accept", *media));
         let first = self.granted.lock().await.get(repository).cloned();
