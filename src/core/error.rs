@@ -28,7 +28,7 @@ pub enum ErrorKind {
     /// A source was unreachable or answered nonsense; a retry may help.
     Unavailable,
     Unauthorized,
-    /// A module is not installed, so that what it requires is not known.
+    /// A module is not installed, so its requirements are unknown.
     NotInstalled,
     /// `--offline` forbade a question that the work needs.
     Offline,
@@ -72,10 +72,10 @@ pub struct Error {
     /// The file it is about, as the user knows it.
     pub file: Option<PathBuf>,
     pub position: Option<Position>,
-    /// The line at that place, as it is written in the file; users find it faster so.
+    /// The line at that place, as written in the file, for users to find it.
     pub line: Option<Box<str>>,
     pub address: Option<Box<ProviderAddr>>,
-    /// The address that was asked, without secrets.
+    /// The requested address, without secrets.
     pub url: Option<String>,
     pub hints: Vec<String>,
     /// The same as if typed in the root module, where commands were put into other words since.
@@ -151,13 +151,13 @@ impl Error {
         self
     }
 
-    /// Many errors as one: the first one carries the others, and theirs. None if there are none.
+    /// Many errors as one: the first one carries the others, and theirs. `None` without errors.
     pub fn all(errors: impl IntoIterator<Item = Error>) -> Option<Self> {
         let each = errors.into_iter().flat_map(|mut error| {
             let others = std::mem::take(&mut error.others);
             std::iter::once(error).chain(others)
         });
-        // A dead host is asked once; all who wanted something of it tell the same.
+        // A dead host gives the same error to everything that needs it.
         let mut seen = HashSet::new();
         let mut each = each.filter(|error| seen.insert(error.clone()));
         let mut first = each.next()?;
@@ -165,7 +165,7 @@ impl Error {
         Some(first)
     }
 
-    /// Findings at level deny that keep the work from being done, as one error. None if there are none.
+    /// Findings at level deny that prevent the work, as one error; `None` without such findings.
     ///
     /// A lock file that cannot be read is both: `verify` finds it, for all others it is an error. Findings of class trust
     /// or policy keep their class, whatever the kind.

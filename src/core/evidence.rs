@@ -1,15 +1,15 @@
-//! Why a hash is believed.
+//! Evidence: why a hash is accepted.
 
 use std::sync::Arc;
 
 use crate::trust::Fingerprint;
 
-/// One reason to believe a hash; a hash may have several.
+/// One reason to accept a hash; a hash may have several.
 ///
 /// Source: the idea is `HashDisposition` in opentofu `internal/getproviders/hash.go`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Evidence {
-    /// Stands in checksums signed by this primary key.
+    /// It is in checksums signed by this primary key.
     Signed(Fingerprint),
     /// Reported by the origin registry, unsigned.
     ReportedByOrigin,
@@ -18,7 +18,7 @@ pub enum Evidence {
     ReportedByIndex(Arc<str>),
     /// Computed here, from bytes or found in the local index of what was computed here.
     Computed,
-    /// Stood in the lock file before.
+    /// It was in the lock file before.
     Recorded,
 }
 
@@ -45,10 +45,10 @@ pub enum Verdict {
     PlatformRemoved,
     /// Belongs to an archive that is in the signed checksums, or that is recorded by its other hash.
     SameSignedArchive,
-    /// The origin registry reports it, and nothing else vouches for it.
+    /// The origin registry reports it, and nothing else attests it.
     #[serde(rename = "reported-by-origin-only")]
     ReportedByOrigin,
-    /// Whoever could know it does not.
+    /// The source that should know it does not.
     Unattested,
     /// What is known of the release rules it out.
     #[serde(rename = "contradicts-the-record")]

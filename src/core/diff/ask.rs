@@ -4,7 +4,7 @@ use crate::addr::ProviderAddr;
 use crate::diff::{Ask, Change};
 use crate::requirements::{Origin, Requirements};
 
-/// Fills in the places that ask for the provider of a change otherwise than before.
+/// Fills in the places whose requirement on the provider of a change is new, removed or different.
 pub fn ask(change: &mut Change, old: &Requirements, new: &Requirements) {
     let before = origins(old, change.moved_from.as_ref().unwrap_or(&change.address));
     let now = origins(new, &change.address);

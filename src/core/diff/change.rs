@@ -25,7 +25,7 @@ pub struct TextChange {
     pub removed: bool,
     /// True if the entries are equal and the text differs behind the header: order, spaces, comments, line ends.
     pub formatting: bool,
-    /// True if the new text holds values that no tool writes: expressions, escapes, templates.
+    /// True if the new text contains values that no tool writes: expressions, escapes, templates.
     pub not_literal: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct Change {
     pub new: Option<LockEntry>,
     /// New hashes with what is known of them.
     pub hashes_added: Vec<AddedHash>,
-    /// Hashes that are gone.
+    /// Hashes that were removed.
     pub hashes_removed: Vec<PackageHash>,
     /// What is known of the hashes that were added or removed, for those that were judged.
     pub judged: BTreeMap<PackageHash, Judged>,
@@ -73,7 +73,7 @@ pub struct Change {
     pub identical: bool,
     /// What is remarkable about a provider that the repository did not lock before.
     pub novelty: Option<Box<Novelty>>,
-    /// Where the publisher tells about the release, over https; the registry's word.
+    /// The publisher's page about the release, over https, as the registry names it.
     pub link: Option<Url>,
 }
 
@@ -88,7 +88,7 @@ pub enum Standing {
     Pinned,
     /// The trust file of the new side remembers the signer, that of the old side none.
     PinnedHere,
-    /// The trust file of the new side remembers the signer, that of the old side another one.
+    /// The trust file of the new side remembers the signer, and the old one remembers a different signer.
     Rotated,
     /// Another signer is remembered, or this one is denied.
     Refused,
@@ -103,24 +103,24 @@ pub struct Judged {
     pub platforms: BTreeSet<Platform>,
 }
 
-/// A place in configuration that asks for a provider otherwise than before.
+/// A place in configuration whose requirement on a provider changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
-    /// It did not ask before.
+    /// It is new.
     Came(Origin),
-    /// It asks no more; as it was.
+    /// It was removed; the place as it was before.
     Went(Origin),
-    /// It asks, with another constraint.
+    /// It requires the provider with a different constraint.
     Changed {
         /// The constraint that it had.
         was: Option<String>,
-        /// The place as it is now.
+        /// The place in the new configuration.
         now: Origin,
     },
 }
 
 impl Ask {
-    /// Who asks, or asked.
+    /// The place.
     pub fn origin_mut(&mut self) -> &mut Origin {
         match self {
             Self::Came(origin) | Self::Went(origin) | Self::Changed { now: origin, .. } => origin,
@@ -135,7 +135,7 @@ pub struct AddedHash {
     pub hash: PackageHash,
     /// The platforms of its packages, where known.
     pub platforms: BTreeSet<Platform>,
-    /// Why it is believed.
+    /// The evidence for it.
     pub evidence: Vec<Evidence>,
 }
 

@@ -16,7 +16,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// The distance of two versions; none if they are equal.
+    /// The distance of two versions; `None` if they are equal.
     pub fn between(old: &Version, new: &Version) -> Option<Self> {
         if old == new {
             None

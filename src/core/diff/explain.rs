@@ -1,6 +1,6 @@
 //! A change in words: what happened, why it may have, and what follows from it.
 //!
-//! The words are for reviewers who never read about `zh:` and `h1:`. They are plain text; whoever shows them escapes
+//! The words are for reviewers who never read about `zh:` and `h1:`. They are plain text; the caller that shows them escapes
 //! what came from outside.
 
 use super::Distance;
@@ -21,7 +21,7 @@ pub struct Explanation {
     pub warning: String,
     /// How it comes about.
     pub cause: String,
-    /// What it means for whoever runs `init` with the new file.
+    /// What it means for a user who runs `init` with the new file.
     pub consequence: String,
 }
 

@@ -159,10 +159,10 @@ fn verdicts(change: &Change, known: &[Verdict]) -> Option<String> {
         })
         .collect();
     match told.is_empty() {
-        // A word that must not be believed does not count.
+        // An unproven statement does not count.
         true if change.standing == Standing::Refused => None,
         true => Some("checksums verified".to_owned()),
-        // That nothing was asked is no news of each single line, unless the line is loud.
+        // That nothing was requested is not repeated for each line, unless the line is dangerous.
         false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,
         false => Some(told.join(", ")),
     }

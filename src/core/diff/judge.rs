@@ -1,4 +1,4 @@
-//! A verdict for each hash that were added or removed: what the judge of hashes says of it, told as a change.
+//! A verdict for each added or removed hash: the judge's status, expressed as a change.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
     let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map_or(&nothing, |entry| &entry.hashes));
     let version = change.new.as_ref().or(change.old.as_ref()).map(|entry| &entry.version);
     let knowledge = version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Lookup::Unasked);
-    // What the old entry records was believed before, for that version and no other.
+    // The hashes of the old entry were accepted before, for that version only.
     let believed = if unchanged { old } else { &nothing };
     let judge = Judge { knowledge, known, believed };
     let mut judged = BTreeMap::new();
@@ -63,14 +63,14 @@ impl Judge<'_> {
             }
             Status::Contradicted | Status::Unlisted => Verdict::Contradicts,
             Status::Unattested | Status::Malformed => Verdict::Unattested,
-            // Whoever could vouch for it says that there is no such release.
+            // The source that could attest it says that there is no such release.
             _ if matches!(self.knowledge, Lookup::Withdrawn(_)) => Verdict::Unattested,
             Status::Unknown | Status::Proven(Ground::Report) => Verdict::UnknownOffline,
         };
         (verdict, judgment)
     }
 
-    /// A hash that is gone; `believed` is what is left.
+    /// A removed hash; `believed` is the evidence that remains.
     fn removed(&self, hash: &PackageHash) -> Judged {
         let (verdict, Judgment { platforms, .. }) = self.added(hash);
         let verdict = match verdict {

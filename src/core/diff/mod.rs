@@ -1,7 +1,7 @@
 //! What changed between two lock files: plain functions from values to values.
 //!
-//! [`changes`] finds the changes, [`judge()`] says what is known of the hashes that were added and removed, [`ask()`] who asks
-//! otherwise than before, [`risk()`] how loud a change must be told and [`explain()`] in which words. The folder knows
+//! [`changes`] finds the changes, [`judge()`] judges the added and removed hashes, [`ask()`] finds changed
+//! requirements, [`risk()`] says how dangerous a change is, and [`explain()`] puts it into words. The folder knows
 //! nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
 
 mod ask;

@@ -1,4 +1,4 @@
-//! What is known of the packages that changes are about: handed in by whoever asked, or looked it up.
+//! Known facts about the packages of a change: the caller requested them or looked them up.
 
 use crate::addr::ProviderAddr;
 use crate::release::archives::Archives;

@@ -1,4 +1,4 @@
-//! How loud a change must be told.
+//! How dangerous a change is.
 
 use super::Distance;
 use super::headline::coverage;
@@ -27,7 +27,7 @@ impl Risk {
     }
 }
 
-/// True if a hash of the new entry contradicts the record, or no source vouches for it.
+/// True if a hash of the new entry contradicts the record, or no source attests it.
 pub fn is_alarming(change: &Change) -> bool {
     let mut hashes = change.new.iter().flat_map(|new| &new.hashes);
     hashes.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming))
@@ -71,7 +71,7 @@ pub fn risk_of_text(text: TextChange) -> Option<Risk> {
 }
 
 /// Puts changes in the order in which they must be read: dangerous ones first, replaced hashes first among them; then
-/// as they stood.
+/// in their original order.
 pub fn loudest_first(changes: &mut [Change]) {
     changes.sort_by_cached_key(|change| {
         let replaced = change.kind == ChangeKind::HashesReplaced;
@@ -99,7 +99,7 @@ pub(super) fn loses_all_hashes(change: &Change) -> bool {
     change.old.as_ref().is_some_and(|old| !old.hashes.is_empty()) && pins_nothing(change)
 }
 
-/// True if the new entry holds no hash that a tool could compare.
+/// True if the new entry has no hash that a tool could compare.
 pub(super) fn pins_nothing(change: &Change) -> bool {
     use crate::hash::HashScheme;
     change.new.as_ref().is_some_and(|new| new.hashes.iter().all(|hash| hash.scheme() == HashScheme::Other))

@@ -4,7 +4,7 @@ use crate::dialect::Dialect;
 use crate::diff::TextChange;
 use crate::lockfile::detect_header;
 
-/// Compares two texts. `entries_equal` says that they hold the same entries.
+/// Compares two texts. `entries_equal` says that they have the same entries.
 pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool) -> TextChange {
     let headers = [old, new].map(detect_header);
     // A file that is not there yet, or no more, has no header that could change.

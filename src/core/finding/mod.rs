@@ -1,4 +1,4 @@
-//! Findings: bad answers to questions that could be asked.
+//! Findings: problems with lock files and their surroundings.
 //!
 //! A finding is data. It names its rule, says what is wrong in one line, and knows the place. Errors, which mean that
 //! the question could not be answered, are another thing: they travel by `Result`.
@@ -51,7 +51,7 @@ pub struct Finding {
     pub version: Option<Box<Version>>,
     /// The advisory that it is about.
     pub advisory: Option<Box<AdvisoryIds>>,
-    /// The file, relative to the working tree; filled in by whoever knows it.
+    /// The file, relative to the working tree; filled in by the caller that knows it.
     pub file: Option<PathBuf>,
     /// The place in the file.
     pub position: Option<Position>,
@@ -160,7 +160,7 @@ impl Finding {
         self.general_help()
     }
 
-    /// What to do about all findings of its rule, where that is too much to be told one by one.
+    /// The help for all findings of its rule, if they are listed together.
     pub fn help_of_rule(&self) -> &str {
         self.advice.as_ref().map_or(self.rule.help(), |advice| &advice.of_rule)
     }

@@ -11,7 +11,7 @@ use super::Position;
 /// Lines end with `\n`. Columns count grapheme clusters from 1. A byte order mark at the start of the text does not
 /// count, though offsets are those of the text with it.
 ///
-/// Counting goes on from the last position asked for where that is on the same line and before, so that many positions
+/// Counting continues from the last position if that is earlier on the same line, so many positions
 /// in order are cheap on the longest line.
 ///
 /// Source: `github.com/hashicorp/hcl/v2`, `hcl.Pos`.
@@ -31,7 +31,7 @@ impl<'a> LineIndex<'a> {
         Self { text, starts: std::iter::once(first).chain(later).collect(), last: Cell::new((first, 0)) }
     }
 
-    /// The line that holds a byte, without its end.
+    /// The line with a byte, without its line end.
     pub fn line(&self, byte_offset: usize) -> &'a str {
         let line = self.starts.partition_point(|start| *start <= byte_offset).max(1);
         let end = self.starts.get(line).copied().unwrap_or(self.text.len());

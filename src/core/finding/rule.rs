@@ -16,7 +16,7 @@ pub enum Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Who vouches for what: exit code 3.
+    /// What attests a hash, a key or a module: exit code 3.
     Trust,
     /// What the settings allow: exit code 3.
     Policy,

@@ -1,10 +1,10 @@
-//! The common ancestor, which git may have merged itself: then it can hold conflict markers.
+//! The common ancestor, which git may have merged itself, so it can contain conflict markers.
 
 use super::markers::split;
 use crate::dialect::Dialect;
 use crate::lockfile::{LockFile, decode, detect_dialect};
 
-/// Reads the ancestor of lock files. None if nothing can be read of it.
+/// Reads the ancestor of lock files; `None` if it cannot be read.
 ///
 /// Where two branches were merged in both directions, git merges their several common ancestors first. Of one with
 /// conflicts that is known which its two sides agree about.

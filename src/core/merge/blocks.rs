@@ -232,7 +232,7 @@ fn merge_comments(base: &str, ours: &str, theirs: &str) -> String {
     lines.join("\n")
 }
 
-/// The keys of both: ours as they stand, and each that only theirs has behind the last lesser one.
+/// The keys of both: ours in their order, and each that only theirs has after the last lesser one.
 fn order<'p>(ours: &'p Pieces, theirs: &'p Pieces) -> Vec<&'p Key> {
     let mut keys: Vec<&Key> = ours.keys.iter().collect();
     let further: BTreeSet<&Key> = theirs.keys.iter().filter(|key| !ours.by_key.contains_key(key)).collect();

@@ -56,7 +56,7 @@ pub(super) fn settle(entry: Three<Option<&LockEntry>>, reasons: &mut Vec<Reason>
     }
 }
 
-/// Where one side has another version its entry is taken whole: what the other did was done to a version that is gone. The
+/// Where one side has another version its entry is taken whole: the other side changed a version that was replaced. The
 /// constraints of the other, if it changed them and they do not allow what is taken.
 fn dropped(base: &LockEntry, dropped: &LockEntry, taken: &LockEntry) -> Option<Constraints> {
     let is_told = dropped.constraints != base.constraints && !dropped.constraints.allows(&taken.version);
@@ -81,7 +81,7 @@ fn newer_for_both(
     Settled::Entry(LockEntry { constraints: constraints(base, ours, theirs), ..(*taken).clone() })
 }
 
-/// Both sides have the same version: the hashes that at least one side vouches for.
+/// Both sides have the same version: the hashes that at least one side records.
 fn same_version(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry, reasons: &mut Vec<Reason>) -> Settled {
     // Hashes of another version were not removed from this one.
     let before = base.filter(|base| base.version == ours.version).map(|base| &base.hashes);
@@ -92,7 +92,7 @@ fn same_version(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry, 
         return Settled::Conflict;
     }
     if may_be_two_releases(before, &ours.hashes, &theirs.hashes) {
-        // Any one recorded hash lets a package pass, so that both together would let pass what neither side recorded.
+        // Any recorded hash lets a package pass, so both together would accept what neither side recorded.
         reasons.push(Reason::TwoReleases(ours.version.clone()));
         return Settled::Conflict;
     }
@@ -108,7 +108,7 @@ fn hashes(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &Package
     vouched(ours, theirs).into_iter().chain(vouched(theirs, ours)).collect()
 }
 
-/// Whether the two sides of an entry of one version may have recorded two releases, so that one of them was published
+/// Whether the two sides of an entry of one version may have recorded two releases, one of them published
 /// again. Not if only one side changed hashes, or both have added to what is recorded.
 fn may_be_two_releases(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &PackageHashes) -> bool {
     let [our_zh, their_zh] = [ours, theirs].map(zh);
@@ -124,13 +124,13 @@ fn zh(hashes: &PackageHashes) -> BTreeSet<&PackageHash> {
     hashes.of(HashScheme::Zh).collect()
 }
 
-/// Whether two lists of `zh:` can be of one release, which has one list that may have grown in between: then one holds the
+/// Whether two lists of `zh:` can be of one release, whose one list may have grown in between: then one contains the
 /// other. A common `zh:` alone shows nothing, since the manifest of many releases is the same file.
 fn is_one_list(one: &BTreeSet<&PackageHash>, other: &BTreeSet<&PackageHash>) -> bool {
     !one.is_disjoint(other) && (one.is_subset(other) || other.is_subset(one))
 }
 
-/// Whether the sides of an entry, as they are between conflict markers, may hold hashes of two releases.
+/// Whether the sides of an entry, between conflict markers, may contain hashes of two releases.
 ///
 /// Git merges by itself what is around a common line, so each scheme must show that they are of one release. Which hashes
 /// belong to which of two versions, markers do not show.
@@ -141,7 +141,7 @@ pub(super) fn is_mixture(ours: &LockEntry, theirs: &LockEntry) -> bool {
     ours.version != theirs.version || ours.hashes != theirs.hashes && !one_release
 }
 
-/// The constraints, merged term by term: what both have, and what one has added; what one has removed is gone.
+/// The constraints, merged term by term: what both have and what one has added, without what one has removed.
 ///
 /// They record what the modules of the configuration require. Merged configuration requires what either side added and
 /// no more for what either took away, so this is what the next `init` writes where the modules merge without conflict.

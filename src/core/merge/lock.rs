@@ -59,7 +59,7 @@ pub struct Replaced {
 }
 
 impl LockMerge {
-    /// The merged lock file; none if there are conflicts.
+    /// The merged lock file; `None` if there are conflicts.
     pub fn lock(&self) -> Option<LockFile> {
         let mut lock = LockFile::new();
         for (addr, merged) in &self.entries {
@@ -85,10 +85,10 @@ impl LockMerge {
         self.remarks.extend(reason.map(|reason| Remark::Entry(addr.clone(), Box::new(reason))));
     }
 
-    /// Makes a conflict of each entry whose sides may hold hashes of two releases.
+    /// Makes a conflict of each entry whose sides may contain hashes of two releases.
     ///
     /// Between markers a side is what git left of it. Where one branch upgraded and the other added a platform, git has
-    /// merged the version, so that both sides name the new one, and only the hashes tell whose they are.
+    /// merged the version, so both sides name the new one, and only the hashes show whose they are.
     fn distrust_mixtures(&mut self, ours: &LockFile, theirs: &LockFile) {
         for (addr, ours) in ours.iter() {
             let Some(theirs) = theirs.get(addr).filter(|theirs| is_mixture(ours, theirs)) else { continue };
@@ -201,7 +201,7 @@ impl LockMerge {
 /// Merges lock files.
 ///
 /// A version changed on one side is taken with its entry. Changed on both, it is the higher that the constraints of both
-/// allow. For equal versions the hashes are those that at least one side vouches for. An entry that was removed on one
+/// allow. For equal versions the hashes are those that at least one side records. An entry that was removed on one
 /// side and changed on the other is kept, with a remark.
 pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
     let Three { base, ours, theirs } = locks;
@@ -274,8 +274,8 @@ pub(super) fn merge(texts: Three<&[u8]>, decisions: Decisions<'_>, options: Merg
     }
 }
 
-/// The tool that the merged file names: that of the side that moved to another one. Where only that of ours is a choice
-/// between two, it is told.
+/// The tool that the merged file names: that of the side that moved to another one. Where only ours is a choice
+/// between two, a remark says so.
 fn tool(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, otherwise: Dialect) -> (Dialect, Option<Remark>) {
     let base = detect_dialect(texts.base);
     match (detect_dialect(texts.ours), detect_dialect(texts.theirs)) {

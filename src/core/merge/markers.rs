@@ -45,7 +45,7 @@ fn push_lines(text: &mut Vec<u8>, lines: &[u8]) {
     }
 }
 
-/// The texts that a file with conflict markers was made from, as far as it tells.
+/// The texts that a file with conflict markers was made from, as far as it shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// The common ancestor, if any conflict shows it (styles diff3 and zdiff3). With zdiff3 it also has lines that both
@@ -86,9 +86,9 @@ enum Section {
     Theirs,
 }
 
-/// Splits a text at its conflict markers; none if it has none.
+/// Splits a text at its conflict markers; `None` without markers.
 ///
-/// The first line that begins with seven or more `<`, alone or before a space, tells the length of the markers.
+/// The first line that begins with seven or more `<`, alone or before a space, gives the length of the markers.
 pub fn split(text: &[u8]) -> Result<Option<Split>, MarkerError> {
     let lines = || text.split_inclusive(|byte| *byte == b'\n');
     let Some(size) = lines().find_map(opening) else { return Ok(None) };

@@ -82,7 +82,7 @@ impl MergedText {
 /// What decides where both sides changed something.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Decisions<'a> {
-    /// Both sides of a text with markers, as it is now: where they agree to have an entry or a block as one of the merged
+    /// Both sides of a text with markers: where they agree to have an entry or a block as one of the merged
     /// texts has it, the user has decided by hand.
     pub sides: Option<[&'a [u8]; 2]>,
     /// What the merged configuration requires.
@@ -120,7 +120,7 @@ pub fn merge_texts(
     }
 }
 
-/// Both sides of a text with markers; none if one of them cannot be read, which shows nothing of what was decided.
+/// Both sides of a text with markers; `None` if one of them cannot be read, so nothing shows what was decided.
 fn both<T>(sides: Option<[&[u8]; 2]>, read: impl Fn(&[u8]) -> Option<T>) -> Option<[T; 2]> {
     let [ours, theirs] = sides?;
     Some([read(ours)?, read(theirs)?])

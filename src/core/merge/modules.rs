@@ -114,7 +114,7 @@ fn joined(base: Option<&LockedModule>, ours: &LockedModule, theirs: &LockedModul
     let terms = |block: &LockedModule| -> BTreeSet<String> {
         block.constraints.iter().flat_map(|text| text.split(", ").map(str::to_owned).collect::<Vec<_>>()).collect()
     };
-    // Which terms belong to calls that are gone is not known here; `lock` tells.
+    // Which terms belong to removed calls is unknown here; `lock` finds out.
     let terms: Vec<String> = terms(ours).union(&terms(theirs)).cloned().collect();
     let constraints = (!terms.is_empty()).then(|| terms.join(", "));
     LockedModule { constraints, calls, content: ours.content.clone() }

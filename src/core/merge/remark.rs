@@ -79,7 +79,7 @@ pub enum Reason {
         side: Side,
         /// Its version.
         dropped: Version,
-        /// The platforms; none if only the number of `h1:` shows that there are some.
+        /// The platforms; empty if only the number of `h1:` shows that there are some.
         platforms: Vec<Platform>,
         /// The command that adds them.
         command: String,

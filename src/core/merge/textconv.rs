@@ -1,6 +1,6 @@
 //! A short text for each lock file, for git to compare instead of the file.
 //!
-//! Some lines for each entry. Hashes are counted by scheme and stand for themselves by a digest over all of them, so that
+//! Some lines for each entry. Hashes are counted by scheme and shown as one digest over all of them, so
 //! no change of a hash hides. The form does not change from version to version without need: git may keep the texts.
 
 use std::fmt::Write;

@@ -41,7 +41,7 @@ pub fn changes(old: &ModuleLock, new: &ModuleLock) -> Vec<ModuleChange> {
             changes.extend(kind.map(|kind| change(key, kind, Some((key, before)), Some(block))));
             continue;
         }
-        // What some of its calls had before, if that is gone.
+        // Earlier content of some of its calls, if that was removed.
         let shares = |other: &LockedModule| !other.calls.is_disjoint(&block.calls);
         let predecessor = gone.iter().position(|(other, old)| other.repository() == key.repository() && shares(old));
         let predecessor = predecessor.map(|at| gone.remove(at));

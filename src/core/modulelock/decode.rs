@@ -55,7 +55,7 @@ fn module(reader: &mut Reader<'_>, block: &Block) -> Option<(ModuleKey, LockedMo
     reader.check_names(body, &MODULE);
     let label = reader.label(block, "module", "one label, the source of a package");
     let text = |reader: &mut Reader<'_>, name| reader.text(body, name).map(|literal| literal.text.to_owned());
-    // Only a registry has versions, and without one a block would hold for all of them.
+    // Only a registry has versions, and without one a block would apply to all of them.
     let source = label.as_ref().map(|label| ModuleSource::parse(label.text, false, Dialect::Terraform));
     let has_versions = matches!(source, Some(Ok(ModuleSource::Registry(_)))) || body.has_attribute("version");
     let version = has_versions.then(|| {
@@ -109,7 +109,7 @@ fn hash(literal: &Literal<'_>) -> Result<PackageHash, String> {
     hash.ok_or_else(|| format!("{:?} is not an h1 hash", literal.text))
 }
 
-/// Keeps where a block and its parts stand.
+/// Keeps the places of a block and its parts.
 fn anchor(anchors: &mut Anchors, key: &ModuleKey, block: &Block) {
     for name in ATTRIBUTES {
         let Some(attribute) = block.body.get_attribute(name) else { continue };

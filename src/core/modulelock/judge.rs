@@ -35,7 +35,7 @@ pub enum Served {
         /// True if it is meant to go on: a branch, or no `ref` at all.
         goes_on: bool,
     },
-    /// It cannot be told which commit the tools would take.
+    /// It is unknown which commit the tools would take.
     Ambiguous(Ambiguity),
 }
 
@@ -56,7 +56,7 @@ pub enum Offered {
 }
 
 impl Served {
-    /// True if the source is meant to go on, so that its lock may be made again.
+    /// True if the source is expected to move, so its lock may be renewed.
     pub fn goes_on(&self) -> bool {
         matches!(self, Self::Locked { goes_on: true } | Self::Other { goes_on: true, .. })
     }

@@ -15,7 +15,7 @@
 //! `calls` are the paths of the module calls that use it, and a call keeps the version of its own block for as long as its
 //! constraint allows it. The hash is over what the source gives, never over a checkout.
 //!
-//! [`ModuleLock`] is what the file says; [`ModuleLockFile`] adds its comments and places. Nothing here reads files or asks.
+//! [`ModuleLock`] is what the file says; [`ModuleLockFile`] adds its comments and places. Nothing here reads files or sends requests.
 
 mod changes;
 mod decode;
@@ -60,7 +60,7 @@ pub struct ModuleKey {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedModule {
-    /// What the calls together ask for; none if they ask for nothing.
+    /// The constraints of all calls together; empty if they have none.
     pub constraints: Option<String>,
     /// The calls that use it, by their path of names joined by dots.
     pub calls: BTreeSet<String>,
@@ -94,12 +94,12 @@ pub struct Pin {
     pub content: ModuleContent,
 }
 
-/// The file: what it says, its comments, and where its blocks stand.
+/// The file: what it says, its comments, and the places of its blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleLockFile {
     pub lock: ModuleLock,
     pub comments: Comments<ModuleKey>,
-    /// Where the blocks stand in the text that was decoded; nothing for new blocks.
+    /// The places of the blocks in the decoded text; empty for new blocks.
     pub spans: BTreeMap<ModuleKey, Position>,
 }
 
@@ -205,7 +205,7 @@ impl ModuleLock {
         blocks.find(|(key, block)| (key.version.is_none() || block.calls.contains(call)) && allows(key))
     }
 
-    /// What a call must get; none if nothing is locked for it.
+    /// The locked content of a call; `None` if nothing is locked for it.
     pub fn pin(&self, source: &ModuleSource, call: &str, constraints: Option<&ModuleConstraints>) -> Option<Pin> {
         let (key, block) = self.block(source, call, constraints)?;
         Some(Pin { version: key.version.clone(), content: block.content.clone() })

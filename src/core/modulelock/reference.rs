@@ -84,7 +84,7 @@ impl Reference {
             .then(|| self.refused(&format!("with depth, the ref {name:?} can only name a branch or tag called so")))
     }
 
-    /// The names to ask a repository for.
+    /// The names to request from a repository.
     pub fn patterns(&self) -> Vec<String> {
         let Some(name) = &self.name else { return Vec::new() };
         let own = name.starts_with("refs/").then(|| name.clone());
@@ -92,7 +92,7 @@ impl Reference {
         names.flat_map(|name| [format!("{name}^{{}}"), name]).collect()
     }
 
-    /// Chooses from what `git ls-remote --symref` lists; none if nothing there has the name.
+    /// Chooses from the list of `git ls-remote --symref`; `None` if nothing there has the name.
     pub fn resolve(&self, listed: &str) -> Option<Target> {
         let lines = || listed.lines().filter_map(|line| line.split_once('\t'));
         let id = |name: &str| lines().find(|(id, listed)| *listed == name && is_full_commit(id)).map(|(id, _)| id);

@@ -23,7 +23,7 @@ pub struct Witness {
     pub remedy: Option<String>,
 }
 
-/// True if a release on offer is not shown to be the recorded one, so that it is worth looking for witnesses.
+/// True if the served release is not shown to be the recorded one, so it is worth looking for witnesses.
 pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
     matches!(continuity::judge(recorded, release), Verdict::Republished { .. } | Verdict::NotReproduced)
 }
@@ -31,7 +31,7 @@ pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
 /// The finding that an entry was changed, by the first witness that recorded just what is offered, or else by the first that
 /// recorded for another version what the entry has; none without one.
 ///
-/// Only to be asked about an entry whose release is doubtful.
+/// Only for an entry whose release is doubtful.
 pub fn finding(recorded: &PackageHashes, release: &Release, witnesses: &[Witness]) -> Option<Finding> {
     let (same, others): (Vec<&Witness>, Vec<&Witness>) =
         witnesses.iter().partition(|witness| witness.version == release.version);

@@ -27,7 +27,7 @@ pub enum Verdict {
     },
     /// Another release under the same version.
     Republished {
-        /// Recorded `zh:` that are gone.
+        /// Recorded `zh:` that the release no longer has.
         gone: Vec<PackageHash>,
         /// Archives that were not recorded.
         new: usize,
@@ -50,7 +50,7 @@ pub fn judge(recorded: &PackageHashes, release: &Release) -> Verdict {
     }
 }
 
-/// What is recorded in a form that can match a package: nothing is gone that could never have been there.
+/// The recorded hashes in a form that can match a package: only these can be missing.
 fn usable(recorded: &PackageHashes, scheme: HashScheme) -> impl Iterator<Item = &PackageHash> {
     recorded.of(scheme).filter(|hash| hash.is_well_formed())
 }
@@ -70,7 +70,7 @@ fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
 
 /// True if a signed release at another address has the archives of an entry: every recorded `zh:` is in its sums.
 ///
-/// What only `h1:` says is not enough: equal contents of one package tell nothing of the others.
+/// What only `h1:` says is not enough: equal contents of one package prove nothing about the others.
 pub fn has_same_archives(recorded: &PackageHashes, release: &Release) -> bool {
     let recorded: BTreeSet<&PackageHash> = usable(recorded, HashScheme::Zh).collect();
     match judge_sums(&recorded, release) {
@@ -80,7 +80,7 @@ pub fn has_same_archives(recorded: &PackageHashes, release: &Release) -> bool {
     }
 }
 
-/// Judges one package that no signed list vouches for: its own `zh:` or `h1:` must be recorded.
+/// Judges one package that no signed list attests: its own `zh:` or `h1:` must be recorded.
 pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
     let known = |scheme| usable(recorded, scheme).next().is_some();
     if !known(HashScheme::Zh) && !known(HashScheme::H1) {

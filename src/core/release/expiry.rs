@@ -35,7 +35,7 @@ impl ExpiryRules {
         }
     }
 
-    /// What has expired about a signature, if it is to be told: the worst first, and one thing only.
+    /// What has expired about a signature, if that is to be reported: the worst thing only.
     pub fn finding(&self, addr: &ProviderAddr, version: &Version, verified: &Verified) -> Option<Finding> {
         let key = &verified.fingerprint;
         let (message, rule) = match verified {

@@ -24,7 +24,7 @@ pub enum Status {
     Contradicted,
     /// The same, but that was seen in an earlier run: the release may have grown since.
     Unlisted,
-    /// The source was asked in this run, and has no package with it.
+    /// The source answered in this run, and has no package with it.
     Unattested,
     /// It may or may not belong to the release.
     Unknown,
@@ -32,14 +32,14 @@ pub enum Status {
     Malformed,
 }
 
-/// Why a hash is believed to belong to a release.
+/// Why a hash is accepted as one of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground {
     /// A key signed the archive.
     Signature,
     /// It is the other hash of an archive that was recorded for the release before.
     Record,
-    /// The word of whoever offers the release.
+    /// The statement of the source of the release.
     Report,
 }
 
@@ -50,7 +50,7 @@ pub struct Judgment {
     pub status: Status,
     /// The platforms of its packages, where that is known.
     pub platforms: BTreeSet<Platform>,
-    /// Every reason to believe it.
+    /// All evidence for it.
     pub evidence: Vec<Evidence>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Judge<'a> {
     /// Judges one hash.
     pub fn judge(&self, hash: &PackageHash) -> Judgment {
         match hash.scheme() {
-            // No tool knows such a hash, so that no package can be held to it.
+            // No tool knows such a hash, so no package can be checked against it.
             HashScheme::Other => Status::Malformed.into(),
             _ if !hash.is_well_formed() => Status::Malformed.into(),
             HashScheme::Zh => self.archive(hash),
@@ -150,13 +150,13 @@ impl<'a> Judge<'a> {
         Judgment { status: Status::Proven(ground), platforms: platforms(), evidence }
     }
 
-    /// The status of a hash that is none of all that the release has.
+    /// The status of a hash that the release does not have.
     fn ruled_out(&self) -> Status {
         match self.release.map(|release| (&release.signer, release.current)) {
             Some((Some(Signer::Key(_)), true)) => Status::Contradicted,
             Some((Some(Signer::Key(_)), false)) => Status::Unlisted,
             Some((Some(Signer::Unsigned), true)) => Status::Unattested,
-            // A mirror has what it has; that tells nothing of the rest.
+            // The packages of a mirror prove nothing about the others.
             Some((Some(Signer::Unsigned), false) | (None, _)) | None => Status::Unknown,
         }
     }

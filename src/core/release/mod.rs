@@ -1,6 +1,6 @@
 //! One release of a provider: what its source says of it, and whether that is what was recorded.
 //!
-//! Every command that needs to know a release asks for the same [`Release`] and judges it with the judges of this folder:
+//! Every command that needs a release uses the same [`Release`] and judges it with the judges of this folder:
 //! [`hashes`] says whether a hash belongs to it, [`continuity`] whether it is the recorded one, [`signers`] whether its
 //! signer is a remembered one.
 
@@ -43,14 +43,14 @@ pub type Releases = BTreeMap<ReleaseKey, Lookup>;
 /// What is known of one release.
 #[derive(Debug, Clone, Default)]
 pub enum Lookup {
-    /// No source was asked, and nothing is known from before.
+    /// No source was contacted, and nothing is known from before.
     #[default]
     Unasked,
-    /// A source was asked, and gave no answer that can be used.
+    /// A source was contacted, and gave no usable answer.
     Inconclusive(Error),
     /// The registry says that there is no such release.
     Withdrawn(String),
-    /// What the registry serves must not be believed.
+    /// What the registry serves must not be used.
     Refused(Finding),
     /// The same, since the signing key is revoked.
     Revoked(Box<Finding>, Fingerprint),
@@ -65,7 +65,7 @@ pub struct Release {
     pub address: ProviderAddr,
     /// The version.
     pub version: Version,
-    /// Who signed the checksums; none if the source says nothing of that, as a mirror.
+    /// Who signed the checksums; `None` if the source does not say, as a mirror.
     pub signer: Option<Signer>,
     /// The subkey with which they signed, if it was not the primary key.
     pub subkey: Option<Fingerprint>,
@@ -73,38 +73,38 @@ pub struct Release {
     pub signed_at: Option<SystemTime>,
     /// The lines of the checksums.
     pub lines: BTreeMap<Sha256Digest, Line>,
-    /// The digests that the checksums give to a lock file: all lines, or none where one of them spoils the list.
+    /// The digests that the checksums give to a lock file: all lines, or none if one of them spoils the list.
     pub listed: Vec<Sha256Digest>,
-    /// The `h1:` hashes with the reason to believe each.
+    /// The `h1:` hashes with the evidence for each.
     pub h1: BTreeMap<PackageHash, Attestation>,
     /// True if there is no package whose `h1:` is not among them.
     pub complete: bool,
-    /// True if the registry was asked in this run; false if it may offer more by now.
+    /// True if the registry was contacted in this run; false if it may have more by now.
     pub current: bool,
-    /// Where its publisher tells about it, over https, if that was asked: the registry's word.
+    /// The publisher's page about it, over https, as the registry names it, if that was requested.
     pub link: Option<Url>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
-    /// Why it is not complete, if a source was asked.
+    /// Why it is not complete, if a source was contacted.
     pub inconclusive: Option<Error>,
 }
 
 /// One line of the checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// Names an archive, for these platforms: several where packages are the same, none where no name tells.
+    /// Names an archive, for these platforms: several if packages are the same, none if no name shows it.
     Archive(BTreeSet<Platform>),
     /// Names something else, such as a manifest, which may appear in many releases.
     Other,
 }
 
-/// The reason to believe an `h1:`.
+/// The evidence for an `h1:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attestation {
-    /// The platforms of the packages with these contents, each with the best reason to believe that; none where that is
+    /// The platforms of the packages with these contents, each with the best evidence for it; empty if that is
     /// not known.
     pub platforms: BTreeMap<Platform, Evidence>,
-    /// The best reason to believe it.
+    /// The best evidence for it.
     pub evidence: Evidence,
 }
 
@@ -143,7 +143,7 @@ impl Attestation {
         }
     }
 
-    /// True if these may be the contents of an archive: it is for one of the platforms, or neither tells.
+    /// True if these may be the contents of an archive: it is for one of the platforms, or neither is known.
     pub fn may_be_of(&self, line: &Line) -> bool {
         let Line::Archive(platforms) = line else { return false };
         let is_unknown = platforms.is_empty() && self.platforms.is_empty();
@@ -162,7 +162,7 @@ impl Lookup {
 }
 
 impl Release {
-    /// A release of which its source was asked, and nothing else is known.
+    /// A release whose source answered, and nothing else is known.
     pub fn new(address: ProviderAddr, version: Version) -> Self {
         Self {
             address,
@@ -207,7 +207,7 @@ impl Release {
         }
     }
 
-    /// Takes in a reason to believe an `h1:`, next to others that there are.
+    /// Adds evidence for an `h1:`.
     pub fn attest(&mut self, h1: PackageHash, vouched: Attestation) {
         match self.h1.entry(h1) {
             Entry::Vacant(vacant) => drop(vacant.insert(vouched)),
@@ -239,7 +239,7 @@ impl Release {
         self.signer.as_ref()?.key()
     }
 
-    /// True if the hash is that of one of its packages.
+    /// True if one of its packages has the hash.
     pub fn owns(&self, hash: &PackageHash) -> bool {
         let archive = hash.zh_digest().and_then(|digest| self.lines.get(&digest));
         matches!(archive, Some(Line::Archive(_))) || self.h1.contains_key(hash)
@@ -250,7 +250,7 @@ impl Release {
         hash.zh_digest().is_some_and(|digest| self.lines.contains_key(&digest))
     }
 
-    /// True if the hash is that of one of its packages, or is in its checksums for another file.
+    /// True if one of its packages has the hash, or its checksums list it for another file.
     pub fn has(&self, hash: &PackageHash) -> bool {
         self.owns(hash) || self.lists(hash)
     }
@@ -265,12 +265,12 @@ impl Release {
         self.lines.values().flat_map(Line::platforms)
     }
 
-    /// The platforms of an archive, where names tell.
+    /// The platforms of an archive, as far as names show them.
     pub fn platforms_of(&self, zh: &PackageHash) -> impl Iterator<Item = &Platform> {
         zh.zh_digest().and_then(|digest| self.lines.get(&digest)).into_iter().flat_map(Line::platforms)
     }
 
-    /// The platforms of the packages whose contents are among some hashes, with the reason to believe that.
+    /// The platforms of the packages whose contents are among some hashes, with the evidence for it.
     pub fn platforms_with<'a>(
         &'a self,
         hashes: &'a PackageHashes,

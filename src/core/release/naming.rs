@@ -1,6 +1,6 @@
 //! What ties a package to a signature: the name on its line of the signed list.
 //!
-//! Source: our own rule; the tools look the name up and ask no more of it.
+//! Source: our own rule; the tools look the name up and check nothing else.
 
 use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};

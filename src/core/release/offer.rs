@@ -1,4 +1,4 @@
-//! What a source says that there is of a provider, before it is asked about a release.
+//! The versions that a source lists of a provider, before any release is requested.
 
 use crate::platform::Platform;
 use crate::version::Version;

@@ -1,7 +1,7 @@
-//! What an origin reports about a package without signing it, held to what is signed and to what is known.
+//! Unsigned reports of an origin about a package, checked against signed and known facts.
 //!
 //! Source: opentofu `internal/getproviders/package_authentication.go` compares the package that it installs; that all
-//! platforms are held to the signed checksums is our own rule, since all of them are recorded.
+//! platforms are checked against the signed checksums is our own rule, because all of them are recorded.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub type ReportedPackages = BTreeMap<Platform, Reported>;
 /// What is known of the archive that a report is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownArchive {
-    /// Its digest by the signed checksums; none if they name no archive for the platform.
+    /// Its digest by the signed checksums; `None` if they name no archive for the platform.
     pub zh: Option<Sha256Digest>,
     /// Its `h1:` and its size in bytes, where both were computed here.
     pub computed: Option<(PackageHash, u64)>,
@@ -37,7 +37,7 @@ impl Reported {
         self.hashes.iter().filter(|hash| hash.scheme() == HashScheme::H1)
     }
 
-    /// Where the report contradicts what is signed or known; none if it does not.
+    /// How the report contradicts signed or known facts; `None` if it does not.
     pub fn contradiction(&self, addr: &ProviderAddr, platform: &Platform, known: &KnownArchive) -> Option<Finding> {
         let why = self.why(platform, known)?;
         let message = format!("the registry's packages report about {addr} {why}");

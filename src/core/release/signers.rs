@@ -28,7 +28,7 @@ pub enum Signed {
     Pinned,
     /// No signer was remembered: this one is to be.
     First(Box<TrustUpdate>),
-    /// There is nothing to remember: a mirror vouches for no signer, or nothing may be learned.
+    /// There is nothing to remember: a mirror proves no signer, or nothing may be learned.
     Unknown,
 }
 
@@ -57,7 +57,7 @@ pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bo
 }
 
 /// The pin of the old address of a release whose archives are the same at a new one, where no signer is remembered; none
-/// if it does not hold for who signed here.
+/// if it does not apply to this signer.
 pub fn carried(pins: &Pins, from: &ProviderAddr, release: &Release) -> Option<TrustUpdate> {
     let (address, version, signer) = (&release.address, &release.version, release.signer.clone()?);
     let known = judge(pins, from, version, &signer).accepts();

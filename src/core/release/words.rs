@@ -1,6 +1,6 @@
 //! Releases in words: what is said where the offered one is not the recorded one.
 //!
-//! Every command that tells of it takes its words from here.
+//! Every command that reports it takes its words from here.
 
 use super::Release;
 use super::continuity::Verdict;

@@ -1,4 +1,4 @@
-//! What a configuration needs: providers, their merged constraints, and who asks.
+//! What a configuration needs: providers, their merged constraints, and which modules require them.
 //!
 //! Source: `internal/configs/config.go`, `ProviderRequirements`.
 
@@ -23,7 +23,7 @@ pub struct Requirements {
 pub struct Requirement {
     /// The terms of all modules together.
     pub constraints: Constraints,
-    /// Who asks, in the order of the module tree; empty where only a lock file was read.
+    /// Who requires it, in the order of the module tree; empty if only a lock file was read.
     pub origins: Vec<Origin>,
 }
 
@@ -47,12 +47,12 @@ pub struct Origin {
     /// The name that the module uses for the provider.
     pub local_name: String,
     pub constraint: Option<String>,
-    /// True if a test file asks, or a module that only the runs of test files are made of.
+    /// True if a test file requires it, or a module that only runs of test files use.
     pub in_tests: bool,
 }
 
 impl Origin {
-    /// Who asks, for users: `the root module`, `module.NAME`, `tests`.
+    /// Who requires it, for users: `the root module`, `module.NAME`, `tests`.
     pub fn asker(&self) -> String {
         match self.module.as_str() {
             _ if self.in_tests => "tests".to_owned(),
@@ -111,7 +111,7 @@ impl Requirements {
         requirements
     }
 
-    /// Adds one place that asks, with its constraint in parsed form.
+    /// Adds one place that requires a provider, with its parsed constraint.
     pub fn add(&mut self, addr: &ProviderAddr, constraints: &Constraints, origin: Origin) {
         // There are many origins and few providers.
         if let Some(requirement) = self.providers.get_mut(addr) {
@@ -120,13 +120,13 @@ impl Requirements {
         self.providers.entry(addr.clone()).or_default().add(constraints, origin);
     }
 
-    /// Adds what the entry of a lock file says, for a provider that is not known to be asked for.
+    /// Adds what the entry of a lock file says, for a provider that is not known to be required.
     pub fn add_entry(&mut self, addr: &ProviderAddr, entry: &LockEntry) {
         let requirement = self.providers.entry(addr.clone()).or_default();
         requirement.constraints = requirement.constraints.and(&entry.constraints);
     }
 
-    /// Takes out places that ask for a provider; the constraints are those of the others. None left means that the
+    /// Removes places that require a provider; the constraints are those of the others. Without any left, the
     /// provider is not needed.
     pub fn remove_origins(&mut self, addr: &ProviderAddr, gone: impl Fn(&Origin) -> bool) {
         let Some(requirement) = self.providers.remove(addr) else { return };
@@ -135,7 +135,7 @@ impl Requirements {
         }
     }
 
-    /// Has places ask for another provider than they did.
+    /// Makes places require a different provider.
     pub fn move_origins(&mut self, from: &ProviderAddr, to: &ProviderAddr, moved: impl Fn(&Origin) -> bool) {
         let origins = self.get(from).map(|requirement| requirement.origins.clone()).unwrap_or_default();
         self.remove_origins(from, &moved);

@@ -124,7 +124,7 @@ fn check_resource(resource: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A field of an object. The tools do not tell upper from lower case.
+/// A field of an object. The tools ignore the case of its name.
 fn field<'a>(object: &'a Value, name: &str) -> &'a Value {
     let any_case =
         || object.as_object()?.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);

@@ -48,8 +48,8 @@ impl Settings {
         }
     }
 
-    /// The stricter of both in every rule; what is no rule is as it is here. For what was moved from where other settings
-    /// held, and escapes neither.
+    /// The stricter of both in every rule; everything else is taken from here. For configuration that moved from a place
+    /// where other settings applied, and must satisfy both.
     #[must_use]
     pub fn and_stricter(self, other: &Settings) -> Settings {
         let rules: BTreeSet<&String> = self.levels.keys().chain(other.levels.keys()).collect();

@@ -1,12 +1,12 @@
 //! What a project wants: `.tflock.hcl`.
 //!
 //! [`decode()`] reads one file and reports all that is wrong with it; [`Settings::over`] lays a nested file over the one
-//! around it. Every value is optional here, so that a file can be silent; the accessors know the defaults. The folder
+//! around it. Every value is optional here, because a file may leave it out; the accessors know the defaults. The folder
 //! reads no files and does not know where they are searched.
 //!
 //! One file serves both tools, so an address without host means the provider at either default registry.
 //!
-//! Next to the file stand what else a run is given: the environment's [`Variables`] and the [`Secret`]s in them.
+//! Besides the file, a run has these inputs: the environment's [`Variables`] and the [`Secret`]s in them.
 
 mod date;
 pub mod decode;
@@ -68,7 +68,7 @@ pub struct Settings {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolChoice {
-    /// `auto`: told from the files.
+    /// `auto`: from the files.
     Auto,
     /// `terraform` or `tofu`.
     Is(Dialect),
@@ -115,12 +115,12 @@ pub struct Exemption {
     /// For which version; all if none.
     pub version: Option<Version>,
     pub reason: Option<String>,
-    /// The first day on which it holds no more, UTC.
+    /// The first day on which it no longer applies, UTC.
     pub until: Option<Date>,
 }
 
 impl Settings {
-    /// The tool that the files are for; none if that is to be told from them.
+    /// The tool that the files are for; `None` to find out from them.
     pub fn dialect(&self) -> Option<Dialect> {
         match self.tool? {
             ToolChoice::Auto => None,
@@ -136,8 +136,8 @@ impl Settings {
 
     /// Which `h1:` are written for providers of a registry.
     ///
-    /// A `host` block decides, then `h1 = "verified"` of the policy. Otherwise what the registry reports is believed
-    /// only where the tool believes it too: `tofu` at its own registry.
+    /// A `host` block decides, then `h1 = "verified"` of the policy. Otherwise reports of the registry are accepted
+    /// only where the tool accepts them too: `tofu` at its own registry.
     pub fn h1_for(&self, host: &Hostname, dialect: Dialect) -> H1Rule {
         let own = dialect == Dialect::OpenTofu && is_opentofu_registry(host);
         match (self.hosts.get(host).and_then(|rules| rules.h1), self.policy.h1) {
@@ -183,7 +183,7 @@ fn is_opentofu_registry(host: &Hostname) -> bool {
 }
 
 impl Ban {
-    /// True if a release is banned. A ban leaves nothing out: unlike in constraints, ranges hold pre-releases too, and a
+    /// True if a release is banned. A ban covers everything: unlike in constraints, ranges include pre-releases, and a
     /// version means all builds of it.
     pub fn covers(&self, addr: &ProviderAddr, version: &Version) -> bool {
         let holds = |version: &Version| self.versions.terms().iter().all(|term| term.contains(version));

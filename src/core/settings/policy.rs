@@ -12,7 +12,7 @@ use crate::finding::Rule;
 /// What a `policy` block says; silent fields are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// The hosts that may be asked for providers. All if none.
+    /// The hosts that providers may come from; all hosts if empty.
     pub hosts: Option<BTreeSet<Hostname>>,
     /// The hosts that modules may come from: registries, archives, git. All if none.
     pub module_hosts: Option<BTreeSet<Hostname>>,
@@ -124,7 +124,7 @@ impl HostRules {
 }
 
 impl SignatureRule {
-    /// The rules by which a release without the wanted signature is refused or told.
+    /// The rules by which a release without the wanted signature is refused or reported.
     fn enforced_by(self) -> &'static [Rule] {
         match self {
             Self::Never => &[],
@@ -134,7 +134,7 @@ impl SignatureRule {
     }
 }
 
-/// Refuses a host that is none of those that modules may come from, if these are named.
+/// Refuses a host that is not in the list of hosts for modules, if there is one.
 pub fn allow_module_host(allowed: Option<&BTreeSet<Hostname>>, host: &str) -> Result<(), Error> {
     if allowed.is_none_or(|hosts| hosts.iter().any(|allowed| allowed.as_ascii() == host)) {
         return Ok(());

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// A secret, or none if the text is empty: an empty token is an absent one.
+    /// A secret; `None` if the text is empty, because an empty token is an absent one.
     ///
     /// From here on `redact::secrets` takes it out of whatever is printed.
     pub fn new(text: impl Into<String>) -> Option<Self> {

@@ -53,7 +53,7 @@ impl FromStr for SourceChoice {
     }
 }
 
-/// As it is written, without secrets.
+/// As written, without secrets.
 impl fmt::Display for SourceChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

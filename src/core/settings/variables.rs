@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// The environment variables of the run, by name.
 ///
 /// Only the shell reads the process's environment; everyone else is handed this. A variable whose value is empty
-/// counts as not set, unless a caller asks for [`Variables::raw`]. Cheap to clone: every root module of a run has them.
+/// counts as not set, unless a caller uses [`Variables::raw`]. Cheap to clone: every root module of a run has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variables(Arc<BTreeMap<String, String>>);
 

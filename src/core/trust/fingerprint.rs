@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// The full fingerprint of an `OpenPGP` key: 40 (version 4) or 64 (version 6) hexadecimal digits.
 ///
-/// Kept and printed in upper case, so that equality and order are those of the text.
+/// Kept and printed in upper case, so equality and order are those of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(String);
 

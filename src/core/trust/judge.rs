@@ -39,7 +39,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// True if the release may be used without asking anyone.
+    /// True if the release may be used without approval.
     pub fn accepts(&self) -> bool {
         matches!(self, Self::Known(_))
     }

@@ -19,7 +19,7 @@ pub enum TrustUpdate {
     /// Who signed a release of a provider that no signer was remembered for, where the same archives at another address
     /// are those of a remembered signer.
     Carried {
-        /// The other address, whose pin holds for this one too.
+        /// The other address, whose pin applies to this one too.
         from: ProviderAddr,
         address: ProviderAddr,
         version: Version,

@@ -1,6 +1,6 @@
 //! Signers in words: who signed, and what is said of a signer that is not the remembered one.
 //!
-//! Every command that tells of signers takes its words from here.
+//! Every command that reports signers takes its words from here.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ pub fn not_pinned(addr: &ProviderAddr, version: &Version, signer: &Signer) -> Fi
     by_signer(Finding::new(Rule::SignerNotPinned, message).about(addr), signer)
 }
 
-/// The finding where a source tells no signer, and first uses are forbidden.
+/// The finding if a source names no signer, and first uses are forbidden.
 pub fn unknown_signer(addr: &ProviderAddr, version: &Version) -> Finding {
     let message = format!("{addr} {version} comes from a mirror, which says nothing of its signer");
     Finding::new(Rule::FirstUseForbidden, message).about(addr)

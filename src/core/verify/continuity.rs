@@ -26,7 +26,7 @@ impl Judged<'_> {
         self.subject.before.is_some_and(|before| !was(before))
     }
 
-    /// The hashes that the base does not record for this version; none if no change is judged.
+    /// The hashes that the base does not record for this version; `None` if no change is judged.
     pub(super) fn came(&self) -> impl Iterator<Item = &PackageHash> {
         let old = self.subject.before.and_then(|before| before.get(self.addr));
         let old = old.filter(|old| old.version == self.entry.version);
@@ -103,7 +103,7 @@ impl Judged<'_> {
         self.find(Rule::HashesDropped, message).at(self.hashes_at())
     }
 
-    /// The finding as a warning, if those whose trust file is believed accepted since the base that the release was
+    /// The finding as a warning, if the trusted trust file accepted since the base that the release was
     /// published again.
     fn accepted(&self, finding: Finding) -> Finding {
         let records = self.subject.pins.into_iter().flat_map(|pins| &pins.republished);

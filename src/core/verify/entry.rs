@@ -10,7 +10,7 @@ use crate::platform::Platform;
 use crate::release::Lookup;
 use crate::requirements::{Requirement, Requirements};
 
-/// Providers that have no entry: those that are required, or where no configuration tells, those that had one at the base.
+/// Providers that have no entry: required ones, or without readable configuration, those that had one at the base.
 pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
     let findings = match subject.requirements {
         Some(requirements) => required(subject, requirements),
@@ -32,8 +32,8 @@ fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> 
     findings.collect()
 }
 
-/// Entries that are gone since the base; where none is left, the lock file counts as removed. Users do remove providers
-/// whose configuration is generated, so that one of several is told and not denied.
+/// Entries that were removed since the base; without any left, the lock file counts as removed. Users do remove providers
+/// whose configuration is generated, so one of several is reported and not denied.
 fn gone(subject: &Subject<'_>) -> Vec<Finding> {
     let before = subject.before.into_iter().flat_map(LockFile::iter);
     let gone: Vec<_> = before.filter(|(addr, _)| subject.lock.get(addr).is_none()).collect();
@@ -41,7 +41,7 @@ fn gone(subject: &Subject<'_>) -> Vec<Finding> {
         let message = "all entries of the dependency lock file were removed since the base";
         return vec![Finding::new(Rule::LockFileRemoved, message).at(Position::default())];
     }
-    // Of configuration that cannot be read nothing is told.
+    // Configuration that cannot be read gives no finding here.
     let dropped = gone.into_iter().filter(|_| subject.complete).map(|(addr, entry)| {
         let message = format!(
             "the entry of {addr} {} was removed, and no configuration shows whether it is needed",

@@ -18,12 +18,12 @@ pub struct Facts<'a> {
     pub others: &'a [Arc<Release>],
     /// What else recorded the releases that seem to be published again, by provider.
     pub witnesses: BTreeMap<ProviderAddr, Vec<Witness>>,
-    /// The providers that were asked of a mirror which is a directory of the working tree that is judged.
+    /// The providers that came from a mirror inside the judged working tree.
     pub served_within: Option<&'a BTreeSet<ProviderAddr>>,
 }
 
 impl Facts<'_> {
-    /// True if who changes the working tree can fill a mirror that was asked about a provider.
+    /// True if a change of the working tree can fill the mirror of a provider.
     pub fn is_served_within(&self, addr: &ProviderAddr) -> bool {
         self.served_within.is_some_and(|served| served.contains(addr))
     }

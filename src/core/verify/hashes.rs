@@ -43,7 +43,7 @@ impl Judged<'_> {
         findings
     }
 
-    /// Why some hashes stay unknown where the source has no release that could be believed.
+    /// Why some hashes stay unknown if the source has no usable release.
     pub(super) fn unproven(&self, unknown: usize) -> Option<Unanswered> {
         let why = match self.knowledge {
             Lookup::Withdrawn(message) => message,
@@ -71,7 +71,7 @@ impl Judged<'_> {
         if matches!(self.knowledge, Lookup::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
 
-    /// The finding that the entry was changed, where the offered release seems to be another one than it records.
+    /// The finding that the entry was changed, if the served release seems to differ from the recorded one.
     pub(super) fn altered(&self) -> Option<Finding> {
         let (hashes, release) = (&self.entry.hashes, self.knowledge.release().filter(|release| release.current)?);
         let witnesses = self.facts.witnesses(self.addr);
@@ -96,7 +96,7 @@ impl Judged<'_> {
         foreign.chain(self.unrecorded(release, &verdict)).collect()
     }
 
-    /// The finding where hashes none of which belongs to the release are known to belong to others.
+    /// The finding if no hash belongs to the release and some belong to others.
     fn of_others(&self, refuted: &[&PackageHash]) -> Option<Finding> {
         let owners: Vec<_> = refuted.iter().map(|hash| self.facts.owners(hash)).collect();
         let known = owners.iter().filter(|owners| !owners.is_empty()).count();
@@ -123,7 +123,7 @@ impl Judged<'_> {
         self.find(rule, message).at(self.place_of(hash)).filled("HASH", hash.as_str())
     }
 
-    /// What is said of archives on offer that are not recorded, where others are.
+    /// The finding about served archives that are not recorded, if others are.
     fn unrecorded(&self, release: &Release, verdict: &Verdict) -> Option<Finding> {
         let new = match verdict {
             Verdict::Grew { new } => new,

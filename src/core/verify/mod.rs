@@ -6,8 +6,8 @@
 //! what is known of each locked release ───────────┘
 //! ```
 //!
-//! Three-valued: a hash is *proven* if someone vouches for it, *refuted* if all packages of its release are known and
-//! it is that of none, *unknown* otherwise. What a source could not or would not tell never refutes. The folder asks
+//! Three-valued: a hash is *proven* if a source attests it, *refuted* if all packages of its release are known and
+//! no package has it, *unknown* otherwise. A missing answer never refutes. The folder contacts
 //! no server, reads no files and knows no time but the one handed in.
 
 mod continuity;
@@ -49,14 +49,14 @@ use crate::settings::Settings;
 use crate::trust::pins::Pins;
 use crate::version::Version;
 
-/// One root module, as far as it is judged.
+/// One root module, as input of the judgment.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     /// What its lock file says.
     pub lock: &'a LockFile,
-    /// What it said before the change that is judged; none if no change is judged.
+    /// Its content before the judged change; `None` if no change is judged.
     pub before: Option<&'a LockFile>,
-    /// When each release that is new in it was first recorded elsewhere; none if no change is judged.
+    /// When each release that is new in it was first recorded elsewhere; `None` if no change is judged.
     pub first_seen: Option<&'a BTreeMap<ProviderAddr, SystemTime>>,
     /// Where it says it.
     pub spans: &'a Spans,
@@ -132,7 +132,7 @@ struct Judged<'a> {
     entry: &'a crate::lockfile::LockEntry,
     spans: &'a crate::lockfile::EntrySpans,
     knowledge: &'a Lookup,
-    /// Where each hash is written; many of one entry may be asked for.
+    /// The place of each hash; callers may look up many of one entry.
     places: OnceCell<HashMap<&'a PackageHash, Position>>,
 }
 

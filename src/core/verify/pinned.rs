@@ -14,7 +14,7 @@ pub struct PinChange {
     pub rule: Rule,
     /// In words.
     pub message: String,
-    /// The block of the new file that says it; none if none does.
+    /// The block of the new file that says it, if any.
     pub block: Option<BlockKey>,
 }
 
@@ -81,7 +81,7 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
 /// The pins that count while a change is judged: those that it cannot reach, and its first uses.
 ///
 /// A pin that the change adds for providers that no signer is remembered for, at the base as little as now, is what `lock`
-/// writes when a provider is new. Denied keys only tighten. All else of the change is not believed. None if neither
+/// writes when a provider is new. Denied keys only tighten. Everything else of the change is ignored. `None` if neither
 /// side has a trust file.
 pub fn believed(trusted: Option<&Pins>, before: &Pins, now: Option<&Pins>) -> Option<Pins> {
     let mut pins = trusted.cloned().or_else(|| now.map(|_| Pins::default()))?;

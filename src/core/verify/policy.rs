@@ -1,6 +1,6 @@
 //! What the settings and plain sight say of a provider before any request about it.
 //!
-//! For every command that asks or selects, not for `verify` alone: the levels of the settings are still to be applied.
+//! For every command that requests or selects, not for `verify` alone: the levels of the settings are still to be applied.
 
 use super::lookalike;
 use crate::addr::{ProviderAddr, mistaken_for, publisher};
@@ -23,9 +23,9 @@ pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
     seen.into_iter().chain(forbidden).map(|finding| finding.about(addr)).collect()
 }
 
-/// That an address which is new may be mistaken for another one, of those in use or a well-known one.
+/// The finding that a new address may be mistaken for one in use or a well-known one.
 pub fn similar_name<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a ProviderAddr>) -> Option<Finding> {
-    // What reads alike by other letters is told as that.
+    // Letters of other scripts have a finding of their own.
     let other = mistaken_for(addr, used).filter(|_| lookalike::looks_like(addr).is_none())?;
     let message = format!("{addr} is easily mistaken for {other}, and is another provider");
     Some(Finding::new(Rule::SimilarName, message).about(addr))

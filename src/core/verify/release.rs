@@ -35,7 +35,7 @@ impl Judged<'_> {
         }
     }
 
-    /// What speaks against a release that only a mirror vouches for.
+    /// Objections to a release that only a mirror attests.
     fn mirror(&self, release: &Release) -> Vec<Finding> {
         let stated = self.subject.settings.stated_signature(self.addr.host()) == Some(SignatureRule::Always);
         let unsigned = mirrors::unsigned(release).filter(|_| stated);

@@ -6,7 +6,7 @@ use crate::exit_code::ExitCode;
 /// What `verify` knows about the recorded hashes of one root module; none is counted twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Hashes that someone vouches for.
+    /// Hashes that a source attests.
     pub proven: usize,
     /// Hashes that are neither proven nor refuted.
     pub unknown: usize,
@@ -18,7 +18,7 @@ pub struct Verified {
     pub not_checked: Option<Error>,
     /// True if it is no root module but the working tree as a whole.
     pub of_work_tree: bool,
-    /// What the working tree was compared with; without it the working tree vouches for itself.
+    /// What the working tree was compared with; `None` if it was checked only against itself.
     pub base: Option<Compared>,
 }
 
@@ -32,13 +32,13 @@ impl Verified {
 /// What a change is judged by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
-    /// The revision whose settings and trust file are believed, as typed.
+    /// The revision whose settings and trust file are used, as typed.
     pub revision: String,
     /// The object name of its commit.
     pub commit: String,
     /// The object name of the commit that lock files are compared with.
     pub merge_base: String,
-    /// True if changes of settings and pins were approved: then those of the working tree are believed.
+    /// True if changes of settings and pins were approved: then those of the working tree are used.
     pub trust_change_allowed: bool,
 }
 

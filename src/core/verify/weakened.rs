@@ -1,7 +1,7 @@
 //! What new settings let pass that the old ones did not.
 //!
-//! Compared is what holds in the end, defaults included: a policy that is merely written otherwise is none the weaker.
-//! Which platforms and which tool a project wants is no policy; that hashes were dropped is found where they stood.
+//! Compares the effective policy, defaults included: one that is only written differently is not weaker.
+//! Platforms and tool are not policy; dropped hashes are found in the lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,8 +66,8 @@ fn hosts(name: &str, old: &Hosts, new: &Hosts) -> Option<Weakening> {
     Some(weakening(name, message))
 }
 
-/// What holds for registries that have no `host` block. The default is one for registry.opentofu.org and another for all
-/// others; those that are named are told by themselves.
+/// The policy for registries without a `host` block. The default is one for registry.opentofu.org and another for all
+/// others; those with a block are compared one by one.
 fn signature(old: &Settings, new: &Settings) -> Option<Weakening> {
     let any = [old, new].map(|settings| Settings { hosts: BTreeMap::new(), ..settings.clone() });
     let of_host = |dialect: Dialect, [old, new]: [&Settings; 2]| {
@@ -188,7 +188,7 @@ fn is_excused(exemption: &Exemption, other: &Exemption) -> bool {
     exemption.rule == other.rule && scope && version && advisory && until
 }
 
-/// True if no version is in one range and not in the other, told from the versions around the boundaries of both.
+/// True if no version is in one range and not in the other, checked with the versions around the boundaries of both.
 fn is_range_within(one: &Constraints, other: &Constraints) -> bool {
     let contains = |range: &Constraints, version: &Version| range.terms().iter().all(|term| term.contains(version));
     let boundaries = one.terms().iter().chain(other.terms()).map(|term| term.boundary().clone());

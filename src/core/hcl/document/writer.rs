@@ -1,4 +1,4 @@
-//! The canonical text of a document: aligned attributes, lists in one line where they fit, comments where they stood.
+//! The canonical text of a document: aligned attributes, lists in one line where they fit, comments in their places.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub enum Value {
     List(Vec<String>),
 }
 
-/// Writes a document block by block: attributes aligned, comments where they stood.
+/// Writes a document block by block: attributes aligned, comments in their places.
 pub struct Writer<'a, K> {
     comments: &'a Comments<K>,
     text: String,

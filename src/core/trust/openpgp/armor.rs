@@ -22,7 +22,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// The bytes of the first block of a text, which must hold a key. Further blocks are not read.
+/// The bytes of the first block of a text, which must contain a key. Further blocks are not read.
 pub(super) fn decode_key(text: &str) -> Result<Vec<u8>, &'static str> {
     let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     loop {

@@ -2,7 +2,7 @@
 //!
 //! A number (MPI) is stored behind the count of its bits. Some signers, `HashiCorp`'s among them, write the count that
 //! the size of their key suggests, though the number itself begins with zero bits. Other programs do not mind; `sequoia`
-//! refuses. No digest covers the numbers of a signature, so that they can be rewritten before it reads them.
+//! refuses. No digest covers the numbers of a signature, so they can be rewritten before it reads them.
 //!
 //! Source: RFC 9580, 3.2 (numbers), 4.2 (packet headers), 5.2.3 (signatures of version 4).
 
@@ -57,7 +57,7 @@ fn read_header(bytes: &[u8]) -> Option<(bool, usize, usize)> {
     fits.then_some((tag == 2, header, length))
 }
 
-/// The body of a signature of version 4 with canonical numbers; none if nothing is to be changed.
+/// The body of a signature of version 4 with canonical numbers; `None` if nothing has to change.
 fn rewrite(body: &[u8]) -> Option<Vec<u8>> {
     const WITH_NUMBERS: [u8; 5] = [1, 3, 17, 19, 22];
     if *body.first()? != 4 || !WITH_NUMBERS.contains(body.get(2)?) {

@@ -82,7 +82,7 @@ fn accept(packet: Packet) -> Result<Option<Signature>, SignatureError> {
     }
 }
 
-/// What a signature says that whoever does not know it must not pass over, and that the tools do not know.
+/// A critical part of a signature that the tools do not know, so it must not be ignored.
 ///
 /// Source: RFC 9580, 5.2.3.7; `parseSignatureSubpacket` and `checkSignatureDetails` of go-crypto.
 fn critical(signature: &Signature) -> Option<String> {

@@ -1,9 +1,9 @@
-//! Why a signature is not believed.
+//! Why a signature is not accepted.
 
 use crate::error::{Error, ErrorKind};
 use crate::trust::Fingerprint;
 
-/// Why a signature is not believed.
+/// Why a signature is not accepted.
 ///
 /// Texts that stem from keys and signatures are escaped and one line long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

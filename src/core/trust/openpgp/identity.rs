@@ -1,4 +1,4 @@
-//! What keys say of themselves: a name, and from when to when they count. Nothing is decided by it, since whoever makes a
+//! What keys say of themselves: a name, and from when to when they count. It decides nothing, because the maker of a
 //! key writes into it what they like; users compare it with what a publisher announces.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const LONGEST: usize = 120;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The primary user id, in one line; none if it has none that counts.
+    /// The primary user ID, in one line; `None` without a valid one.
     pub user_id: Option<String>,
     pub created: SystemTime,
     pub expires: Option<SystemTime>,

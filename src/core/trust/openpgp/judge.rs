@@ -18,7 +18,7 @@ use super::error::{SignatureError, one_line};
 use super::{Lapse, Verified};
 use crate::trust::Fingerprint;
 
-/// How far the signer's clock may be ahead of ours. A release may be signed while we ask for it.
+/// How far the signer's clock may be ahead of ours. A release may be signed while we request it.
 const CLOCK_SKEW: Duration = Duration::from_secs(10 * 60);
 
 /// The backend takes no longer keys.
@@ -26,7 +26,7 @@ const MAX_RSA_BITS: usize = 4096;
 
 type SigningKey<'a> = ValidErasedKeyAmalgamation<'a, PublicParts>;
 
-/// Judges the first of the signatures that one of these certificates made. None if they made none of them.
+/// Judges the first of the signatures that one of these certificates made; `None` if they made none.
 pub(super) fn by_key(
     document: &[u8],
     signatures: &Signatures,
@@ -112,7 +112,7 @@ fn signing_keys<'a>(
     let issuers = signature.get_issuers();
     let at = |time| cert.keys().with_policy(policy, time).for_signing().key_handles(issuers.iter()).collect();
     let keys: Vec<SigningKey<'a>> = at(time);
-    // A self-signature may bear an expiry of its own and be gone by now.
+    // A self-signature may have an expiry of its own and be expired by now.
     if keys.is_empty() { signature.signature_creation_time().map(at).unwrap_or_default() } else { keys }
 }
 
@@ -199,7 +199,7 @@ fn refusal(error: &sequoia_openpgp::anyhow::Error, key: &Fingerprint) -> Signatu
 
 /// True if the primary key or all user ids have been revoked by their owner.
 ///
-/// Neither reason nor time counts: whoever holds a key that was retired can date a signature back.
+/// Neither reason nor time counts: the holder of a retired key can date a signature back.
 ///
 /// Source: `checkSignatureDetails` of go-crypto.
 fn is_revoked(key: &SigningKey<'_>) -> bool {

@@ -3,7 +3,7 @@
 //! The semantics are those of the tools, with differences on purpose. Refused, though the tools take it: weak
 //! signatures (over MD5, SHA-1 or RIPEMD, by RSA or DSA keys of less than 2048 bits), keys that cannot be checked here
 //! (RSA of more than 4096 bits, curves such as secp256k1 and brainpool), signatures dated before their key, more than
-//! 100 listed keys. Expiry is reported, not decided. Copies of one key are taken together, so that a renewed copy makes
+//! 100 listed keys. Expiry is reported, not decided. Copies of one key are merged, so a renewed copy makes
 //! a key un-expired and a revoked copy makes it revoked, in whatever order they are listed. Taken as by the tools:
 //! bytes behind the signature.
 //!
@@ -76,7 +76,7 @@ pub enum Lapse {
 /// The first listed key that made the signature decides; keys after it matter only as further copies of the same key.
 /// The signature must be binary. Only `now` is taken for the time; a clock that is behind the signature does no harm.
 ///
-/// Source: the tools decode keys one after the other, so that a key which does not decode aborts only if no key before
+/// Source: the tools decode keys one after the other, so a key that does not decode aborts only if no key before
 /// it made the signature.
 #[cfg(feature = "openpgp")]
 pub fn verify(document: &[u8], signature: &[u8], keys: &[&str], now: SystemTime) -> Result<Verified, SignatureError> {

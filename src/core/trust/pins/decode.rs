@@ -82,7 +82,7 @@ impl Found {
         }
     }
 
-    /// Each of these is true if the block stood before.
+    /// Each of these is true if the block appeared before.
     fn provider(&mut self, reader: &mut Reader<'_>, block: &Block) -> bool {
         let body = &block.body;
         reader.check_names(body, &PROVIDER);
@@ -199,7 +199,7 @@ impl Found {
 }
 
 fn unsigned(body: &Body) -> bool {
-    // What is no boolean is told already.
+    // A value that is not a boolean is reported already.
     body.get_attribute("unsigned").is_some_and(|attribute| attribute.value.as_bool() != Some(false))
 }
 

@@ -1,4 +1,4 @@
-//! The canonical text of a trust file: sorted blocks, aligned attributes, comments where they stood.
+//! The canonical text of a trust file: sorted blocks, aligned attributes, comments in their places.
 
 use super::{BlockKey, Pin, TrustFile};
 use crate::addr::AddrPattern;

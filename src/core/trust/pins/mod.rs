@@ -25,11 +25,11 @@
 //! }
 //! ```
 //!
-//! A retired signer holds for exactly the versions that its block lists, those that were locked when `trust rotate` put
+//! A retired signer applies to exactly the versions that its block lists, those that were locked when `trust rotate` put
 //! another in its place: a key that got lost cannot sign a further one. `retired_signer "unsigned"` is the same for
 //! unsigned releases.
 //!
-//! [`Pins`] is what the file says; [`TrustFile`] adds its comments and places, so that writing it again loses nothing.
+//! [`Pins`] is what the file says; [`TrustFile`] adds its comments and places, so writing it again loses nothing.
 //! The folder reads no files, sends no request and knows no time.
 
 mod decode;
@@ -104,13 +104,13 @@ pub enum BlockKey {
     Republished(Republication),
 }
 
-/// A trust file: what it says, its comments, and where its blocks stand.
+/// A trust file: what it says, its comments, and the places of its blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustFile {
     pub pins: Pins,
-    /// Its comments; those of blocks that are gone are left out on writing.
+    /// Its comments; those of removed blocks are left out on writing.
     pub comments: Comments<BlockKey>,
-    /// Where the blocks stand in the text that was decoded; nothing for new blocks.
+    /// The places of the blocks in the decoded text; empty for new blocks.
     pub spans: BTreeMap<BlockKey, Position>,
 }
 
