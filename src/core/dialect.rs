@@ -48,7 +48,7 @@ impl Dialect {
         }
     }
 
-    /// The hosts whose namespace `builtin` holds providers that are part of the program and cannot be locked.
+    /// The hosts whose namespace `builtin` contains providers that are part of the program and cannot be locked.
     pub fn built_in_hosts(self) -> &'static [&'static str] {
         match self {
             Dialect::Terraform => &["terraform.io"],

@@ -1,4 +1,4 @@
-//! What one run may spend on servers, whoever wants something of them: time, requests, module packages, bytes, references.
+//! The budget of one run for all requests: time, requests, module packages, bytes, references.
 //!
 //! Each limit has a variable that raises it. Nothing in the working tree does: the author of a pull request must not decide how
 //! long the gate of it works.

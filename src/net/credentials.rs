@@ -14,7 +14,7 @@ use crate::settings::{Secret, Variables};
 /// The tokens that the user gave, by the host they are for.
 ///
 /// In order: `TF_TOKEN_…` variables, `credentials` blocks, the credentials helper. A block without a usable token means
-/// no token, and the helper is not asked.
+/// no token, and the helper is not called.
 #[derive(Debug, Default)]
 pub struct Credentials {
     environment: BTreeMap<Hostname, Secret>,
@@ -26,7 +26,7 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// The tokens of the environment and the CLI configuration. The helper is looked for, but not yet asked; what it takes is
+    /// The tokens of the environment and the CLI configuration. The helper is located, but not yet called; what it needs is
     /// spent from the budget of the run.
     pub fn new(variables: &Variables, config: &CliConfig, budget: Arc<RunBudget>) -> Self {
         let mut credentials = Self { blocks: config.credentials.clone(), budget, ..Self::default() };
@@ -52,7 +52,7 @@ impl Credentials {
         &self.warnings
     }
 
-    /// The token for a host. The helper is asked at most once a host.
+    /// The token for a host. The helper is called at most once for each host.
     pub async fn token(&self, host: &Hostname) -> Result<Option<Secret>, HelperError> {
         if let Some(secret) = self.environment.get(host) {
             return Ok(Some(secret.clone()));
@@ -81,7 +81,7 @@ fn host_of_variable(name: &str) -> Option<Hostname> {
 
 /// The name of the variable that gives a token for a host, for hints.
 ///
-/// With a port it holds `:`, which shells cannot set but `env` can.
+/// With a port it contains `:`, which shells cannot set but `env` can.
 pub fn token_variable(host: &Hostname) -> String {
     format!("TF_TOKEN_{}", host.as_ascii().replace('-', "__").replace('.', "_"))
 }

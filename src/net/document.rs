@@ -1,4 +1,4 @@
-//! Documents: what is asked, and what comes back whole.
+//! Documents: requests, and answers that are read whole.
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use url::Url;

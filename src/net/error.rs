@@ -10,10 +10,10 @@ use super::budget::Exhausted;
 use super::redact::{ShownUrl, bounded};
 use crate::error::{Error, ErrorKind};
 
-/// A request without a usable answer. Cheap to clone, so that all who wait for one answer share it.
+/// A request without a usable answer. Cheap to clone, so all waiters for one answer share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetError {
-    /// What was asked, without secrets.
+    /// The request, without secrets.
     pub url: ShownUrl,
     /// How many attempts were made; zero if there was none.
     pub attempts: u32,
@@ -60,7 +60,7 @@ pub enum Fault {
     /// Neither `https` nor `http`.
     #[error("{0:?} URLs are not supported")]
     Scheme(String),
-    /// The token holds characters that no header can.
+    /// The token contains characters that no header can.
     #[error("its token contains characters that a header cannot carry")]
     Token,
     #[error("cannot set up the HTTPS client: {0}")]

@@ -10,7 +10,7 @@ use crate::settings::Variables;
 pub struct ClientOptions {
     /// `User-Agent` of all requests.
     pub user_agent: String,
-    /// `X-Terraform-Version` of metadata requests. Both tools send their own version there; we send none unless told
+    /// `X-Terraform-Version` of metadata requests. Both tools send their own version there; we send none unless configured
     /// to, for it would be a claim to be one of them.
     pub terraform_version: Option<String>,
     /// The time for one attempt at a document, with redirects and body.
@@ -23,7 +23,7 @@ pub struct ClientOptions {
     pub download_retries: u32,
     /// The delay before the second attempt; doubles from there.
     pub first_delay: Duration,
-    /// Documents asked of one host at a time.
+    /// Documents requested from one host at a time.
     pub requests_per_host: usize,
     /// Archives downloaded from one host at a time: many, for each connection may be slow.
     pub downloads_per_host: usize,

@@ -1,4 +1,4 @@
-//! How much is asked of one host at a time.
+//! The number of requests to one host at a time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! The proxy that the environment names, so that errors can say through whom a server was asked.
+//! The proxy that the environment names, so errors can name the proxy of a request.
 //!
 //! The HTTP library finds it itself, by the same variables. Source: `hyper-util`, `client/proxy/matcher.rs`.
 
@@ -11,7 +11,7 @@ use crate::settings::Variables;
 pub struct Proxy {
     /// Its address without secrets.
     shown: ShownUrl,
-    /// The hosts that are asked without it.
+    /// The hosts that are contacted without it.
     bypassed: Vec<String>,
 }
 

@@ -36,7 +36,7 @@ impl ShownUrl {
 
     /// The showable form of a text that may be a URL, such as a redirect's `Location`.
     pub fn from_text(text: &str) -> Self {
-        // `user:token@host/path` is a URL of the scheme `user` for the parser, and yet holds a token.
+        // `user:token@host/path` is a URL of the scheme `user` for the parser, and yet contains a token.
         if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
             return Self::new(&url);
         }

@@ -36,7 +36,7 @@ pub struct AuditedProgram {
     /// True if its modules come from an import, which the author of the import may have forged.
     pub is_reported: bool,
     pub vulnerabilities: Vec<Vulnerability>,
-    /// The first newer release without an advisory, if that was asked.
+    /// The first newer release without an advisory, if that was requested.
     pub fixed_by: Option<FixedBy>,
 }
 

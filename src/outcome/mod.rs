@@ -102,7 +102,7 @@ impl Outcome {
             }
             if let Ok(Body::Install(report)) = body {
                 for error in &mut report.failed {
-                    // Equal ones are told once.
+                    // Equal ones are printed once.
                     error.advise(&|text, file| {
                         if stand.recursive { stand.for_all(text, file) } else { stand.for_root(text, path, file) }
                     });

@@ -48,7 +48,7 @@ pub struct Selected {
     pub packages: BTreeMap<Platform, PackageFacts>,
     /// Platforms without a package, with the newest version that has one.
     pub missing: BTreeMap<Platform, Option<Version>>,
-    /// False if the release speaks none of the protocols that the tools do.
+    /// False if the release supports none of the tools' protocols.
     pub supported_protocol: bool,
     pub newest_supported: Option<Version>,
     /// The newest release of all, pre-releases left out, if it is newer than this one.
@@ -57,9 +57,9 @@ pub struct Selected {
     pub older: Option<Version>,
     /// Newer versions that the constraints allow, and why they were not selected.
     pub passed_over: Vec<(Version, PassedOver)>,
-    /// The `h1:` that the origin reports, also of platforms that were not asked for, without a signature.
+    /// The `h1:` that the origin reports, also of platforms that were not requested, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
-    /// What a mirror tells of the packages of all platforms, where its user trusts that.
+    /// A mirror's hashes of the packages of all platforms, if its user trusts them.
     pub told: BTreeMap<Platform, Vec<PackageHash>>,
 }
 
@@ -129,7 +129,7 @@ pub struct PackageFacts {
     /// Whether `h1` was computed here (now or earlier), not reported.
     pub computed: bool,
     pub size: Option<u64>,
-    /// True if a mirror told the digest of the archive and the tool records what a mirror tells.
+    /// True if a mirror reported the digest of the archive and the tool records such digests.
     pub tells_zh: bool,
     /// The name of its line in the checksums, or of its file.
     pub file_name: String,

@@ -19,7 +19,7 @@ pub struct Criteria {
     pub prereleases: bool,
     /// True if releases without a package for a wanted platform are passed over.
     pub complete: bool,
-    /// What all root modules ask, if one version is wanted for all of them; it goes before, as long as there is one.
+    /// The requirements of all root modules, if one version is wanted for all of them; it goes before, as long as there is one.
     pub same: Option<Arc<SameVersion>>,
 }
 
@@ -28,7 +28,7 @@ pub struct ReleaseCriteria {
     /// This version will do at any age and with any platforms.
     pub recorded: Option<Version>,
     pub platforms: Vec<Platform>,
-    /// None of these may exclude it.
+    /// Each of these may exclude it.
     pub exclusions: Vec<Exclusion>,
 }
 

@@ -1,6 +1,6 @@
 //! What progress may show: plain events, handed to a plain callback.
 //!
-//! Who asks tells what happens and knows nothing of bars, terminals or languages.
+//! The sender reports what happens and knows nothing of bars, terminals or languages.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct PackageKey {
 /// Something that happened during a run. Events of one package come in order, those of several interleave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// So many more things are to be asked about.
+    /// So many more requests are planned.
     Questions {
         count: usize,
     },
@@ -34,7 +34,7 @@ pub enum Event {
     /// The package is on its way.
     PackageStarted {
         package: PackageKey,
-        /// Its size in bytes, where the server told it.
+        /// Its size in bytes, if the server reported it.
         total: Option<u64>,
     },
     PackageBytes {
@@ -53,7 +53,7 @@ pub enum Event {
         /// True if it was read from disk, not downloaded.
         local: bool,
     },
-    /// Whose default registry goes without saying from now on; none if the root modules differ.
+    /// Whose default registry goes without saying from now on; `None` if the root modules differ.
     Tool {
         dialect: Option<Dialect>,
     },

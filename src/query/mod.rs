@@ -1,7 +1,7 @@
 //! From a question about a release to its answer.
 //!
-//! A [`question`] says what is wanted of one provider; [`select`] and [`criteria`] choose a version among those on offer,
-//! as values; `run` asks the sources, each question once for all root modules, and decides nothing.
+//! A [`question`] says what is wanted of one provider; [`select`] and [`criteria`] choose one of the offered versions,
+//! as values; `run` sends requests to the sources, each once for all root modules, and decides nothing.
 
 pub mod answer;
 pub mod cached;

@@ -41,7 +41,7 @@ pub struct Explain {
     /// False if what the origin reports counts for nothing.
     pub believe: bool,
     pub depth: Depth,
-    /// True if it is worth a question where its publisher tells about it.
+    /// True if the publisher's page is worth a request.
     pub link: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Moved {
 pub enum Selection {
     /// This one, which must still be offered.
     Keep(Version),
-    /// This one, though another one may be recorded.
+    /// This one, even if a different one is recorded.
     Exactly(Version),
     Newest(Criteria),
 }

@@ -1,4 +1,4 @@
-//! What settings, environment and dialect ask of one provider.
+//! The rules of settings, environment and dialect for one provider.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use crate::version::Version;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rules {
     pub signature: SignatureRule,
-    /// True if the settings themselves say that releases must be signed, whoever serves them.
+    /// True if the settings themselves say that releases must be signed, whichever source serves them.
     pub signature_stated: bool,
     /// What is made of the hashes that the origin reports next to the signed ones.
     pub reported: ReportedRule,
@@ -31,7 +31,7 @@ pub struct Rules {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Exclusion {
-    /// Those that someone asked to leave out: signed later. The protocol of registries knows no date of publication.
+    /// Releases to leave out: signed later than this. The protocol of registries knows no date of publication.
     pub not_after: Option<SystemTime>,
     /// Those that are too young for the policy: signed later.
     pub too_young_after: Option<SystemTime>,
@@ -69,7 +69,7 @@ pub enum ReportedRule {
 }
 
 impl Default for Rules {
-    /// What Terraform asks.
+    /// Terraform's rules.
     fn default() -> Self {
         Self {
             signature: SignatureRule::Always,

@@ -1,4 +1,4 @@
-//! Asks sources for commands, which know no runtime.
+//! Sends requests for commands, which know no runtime.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::net::Background;
 use crate::settings::IndexPlace;
 use crate::source::{IndexStores, Published};
 
-/// The sources of some root modules, with what they were asked already; none of it is asked again.
+/// The sources of some root modules, with their answers so far; nothing is requested twice.
 #[derive(Debug, Clone)]
 pub struct Session {
     background: Arc<Background>,
@@ -24,15 +24,15 @@ impl Session {
         Self { background, sources: Arc::new(Sources::new(options)) }
     }
 
-    /// What some questions come to; each of them is put once for all who ask it.
+    /// The answers to some queries; each request is sent once for all of them.
     pub fn ask<T>(&self, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
         self.background.run(questions(Arc::clone(&self.sources)))
     }
 
-    /// Begins to ask what some queries will want to know, and does not wait for it.
+    /// Begins the requests of some queries, and does not wait for them.
     pub fn prefetch(&self, queries: BTreeMap<ProviderAddr, Query>) {
         let sources = Arc::clone(&self.sources);
-        // Whoever asks for it later is told what is wrong.
+        // A later query reports the error.
         self.background.begin(async move { sources.prefetch(queries).await }, |_| {});
     }
 }

@@ -1,7 +1,7 @@
 //! One version for many root modules.
 //!
 //! If a release suits all of them, each gets the newest such release; else each gets the newest that suits itself, as if
-//! the others were not there. There is nothing in between, so that users can tell beforehand what they get.
+//! the others were not there. There is nothing in between, so users know beforehand what they get.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::rules::Exclusion;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-/// How many places are told of those that ask the same.
+/// How many places with the same requirement are listed.
 const PLACES: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -34,7 +34,7 @@ struct Demand {
 }
 
 impl SameVersion {
-    /// Takes in what one more root module asks of a version and of its release. `places` are where its constraints stand,
+    /// Adds the requirements of one more root module on a version and its release. `places` are those of its constraints,
     /// `FILE:LINE:COLUMN`.
     pub fn add(&mut self, criteria: &Criteria, release: ReleaseCriteria, places: impl IntoIterator<Item = String>) {
         let same = |demand: &&mut Demand| demand.constraints == criteria.constraints;
@@ -92,7 +92,7 @@ impl SameVersion {
         self.demands.iter().filter(against).map(Demand::words).collect()
     }
 
-    /// The same for one version, without the constraints of the root module that asks.
+    /// The same for one version, without the constraints of the requesting root module.
     pub fn opposed_beside(&self, own: &Constraints, version: &Version) -> Vec<String> {
         let others = self.demands.iter().filter(|demand| demand.constraints != *own && !self.is_met(demand, version));
         others.map(Demand::words).collect()

@@ -102,7 +102,7 @@ impl Root {
         self.module.decoded().map(drop)
     }
 
-    /// What the configuration requires; none if it cannot be read.
+    /// The requirements of the configuration; `None` if it cannot be read.
     pub fn requirements(&self) -> Option<&Requirements> {
         self.module.requirements().filter(|_| self.unread.is_none())
     }

@@ -5,7 +5,7 @@
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 
-/// Characters that Unicode 15.0 allows in no name. Later versions drop them or map them to others, so that two addresses
+/// Characters that Unicode 15.0 allows in no name. Later versions drop them or map them to others, so two addresses
 /// would be one that are two, or none, for the tools. Those that Unicode 15.0 does not know at all are not listed.
 const DISALLOWED: [(char, char); 15] = [
     ('\u{4c0}', '\u{4c0}'),
@@ -25,7 +25,7 @@ const DISALLOWED: [(char, char); 15] = [
     ('\u{1d173}', '\u{1d17a}'),
 ];
 
-/// A name in Unicode, normalised; none if it is no name.
+/// A name in Unicode, normalised; `None` if it is not a valid name.
 pub(super) fn to_unicode(name: &str) -> Option<String> {
     let name = prepared(name)?;
     let (normal, valid) = Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast);
@@ -35,7 +35,7 @@ pub(super) fn to_unicode(name: &str) -> Option<String> {
     sound.then(|| normal.into_owned())
 }
 
-/// A name in ASCII, each label of another alphabet in its `xn--` form; none if it is no name.
+/// A name in ASCII, each label of another alphabet in its `xn--` form; `None` if it is not a valid name.
 pub(super) fn to_ascii(name: &str) -> Option<String> {
     let name = prepared(name)?;
     let ascii = Uts46::new().to_ascii(name.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast, DnsLength::Ignore);

@@ -137,7 +137,7 @@ impl AddrPattern {
         self.kind.clone()
     }
 
-    /// True if there is no wildcard, so that one address at most matches.
+    /// True without a wildcard, so at most one address matches.
     pub fn is_exact(&self) -> bool {
         self.kind.is_some()
     }

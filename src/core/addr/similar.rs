@@ -106,7 +106,7 @@ fn mistaken_host(host: &Hostname, used: &[&ProviderAddr]) -> Option<String> {
     if REGISTRIES.contains(&own) || used.iter().any(|addr| addr.host() == host) {
         return None;
     }
-    // Ports tell apart what runs side by side.
+    // Ports distinguish services on one host.
     let hosts = used.iter().map(|addr| addr.host().as_ascii()).filter(|other| !other.contains(':'));
     let near = |other: &&str| !own.contains(':') && strsim::osa_distance(own, other) <= 2 && other.len() >= 8;
     REGISTRIES.into_iter().chain(hosts).find(near).map(str::to_owned)

@@ -90,7 +90,7 @@ struct EntryImport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Affected {
     module: String,
-    /// In which a version is affected; none if all are.
+    /// The affected ranges; empty if all versions are affected.
     ranges: Option<Vec<Range>>,
     /// The systems and architectures of each of its packages; empty for all.
     packages: Vec<[Vec<String>; 2]>,
@@ -113,7 +113,7 @@ impl Advisory {
         self.affected.iter().map(|affected| affected.module.as_str())
     }
 
-    /// None if a part of a program for a platform is not affected; else the first later version that is not, if there is one.
+    /// `None` if a part of a program for a platform is not affected; else the first later version that is not, if there is one.
     pub fn affects(&self, part: &Component, platform: &Platform) -> Option<Option<GoVersion>> {
         let of_module = || self.affected.iter().filter(|it| it.module == part.module);
         let is_affected = of_module().any(|it| it.has(&part.version) && it.is_built_for(platform));

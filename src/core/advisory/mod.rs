@@ -15,7 +15,7 @@ pub use version::GoVersion;
 
 use crate::goinfo::{GoInfo, GoModule};
 
-/// Why a document of a database cannot be used. Whoever asked for it names the document.
+/// Why a document of a database cannot be used. The caller names the document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadDocument(String);

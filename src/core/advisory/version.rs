@@ -12,7 +12,7 @@ pub struct GoVersion {
 }
 
 impl GoVersion {
-    /// Reads a version with or without `v` or `go` before it; `1` and `1.2` stand for `1.0.0` and `1.2.0`.
+    /// Reads a version with or without `v` or `go` before it; `1` and `1.2` mean `1.0.0` and `1.2.0`.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let text = text.strip_prefix("go").unwrap_or(text);

@@ -1,4 +1,4 @@
-//! Bodies in either syntax, behind one face, so that what blocks mean is written once.
+//! Bodies in either syntax, behind one interface, so the meaning of blocks is written once.
 
 use crate::hcl::scan;
 use std::borrow::Cow;
@@ -144,7 +144,7 @@ impl RawValue<'_> {
         }
     }
 
-    /// The value where a reference is meant; strings hold one in either syntax.
+    /// The value as a reference; strings contain one in either syntax.
     pub(super) fn read_reference(&self) -> Result<Node, Located> {
         let node = self.read()?;
         Ok(match (self, &node.value) {

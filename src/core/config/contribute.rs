@@ -65,7 +65,7 @@ impl Module {
         self.ask(config.version.as_ref(), &asking, dialect, needs);
     }
 
-    /// A target that the configuration holds speaks for itself; OpenTofu still asks for the type's provider.
+    /// A target in the configuration names its own provider; OpenTofu still requires the type's provider.
     fn contribute_import(&self, import: &Import, path: &str, dialect: Dialect, needs: &mut Needs) {
         let (kind, name) = &import.target;
         let is_target = |resource: &super::module::Resource| {

@@ -18,7 +18,7 @@ pub struct ConfigError {
     /// The file, relative to the root module.
     pub file: PathBuf,
     pub position: Position,
-    /// The line as it is written, for users; empty where the text is not at hand.
+    /// The line as written, for users; empty without the text.
     pub line: String,
     #[source]
     pub kind: ConfigErrorKind,

@@ -1,6 +1,6 @@
 //! The little evaluation there is: strings made of variables' known values and local values.
 //!
-//! Only the sources of modules require it, and only where `modules.json` does not already hold the outcome.
+//! Only the sources of modules require it, and only if `modules.json` does not have the result.
 //!
 //! Source: opentofu `internal/configs/static_evaluator.go`.
 
@@ -24,7 +24,7 @@ pub struct Scope<'a> {
 const DEPTH: usize = 32;
 
 impl Scope<'_> {
-    /// The value of a string, if it can be told; otherwise the reference that cannot.
+    /// The value of a string, if it is known; otherwise the unknown reference.
     pub fn evaluate(&self, text: &Text) -> Result<String, Option<String>> {
         self.text(text, DEPTH)
     }

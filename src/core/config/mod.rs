@@ -79,7 +79,7 @@ impl Module {
 
 /// Reads a `.tfvars` or `.tfvars.json` file: the variables that it sets to a string, and those it sets otherwise.
 ///
-/// A text with an error sets nothing; the tools will tell.
+/// A text with an error sets nothing; the tools report it.
 pub fn decode_variables(path: &std::path::Path, text: &str) -> Vec<(String, Option<String>)> {
     let (values, _) = decode::read_file(path, text, (Dialect::OpenTofu, Role::Primary, &[]), |_, contents| {
         let read = |argument: &body::Argument<'_>| match argument.value.read().ok()?.value {

@@ -135,6 +135,6 @@ pub struct Names {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     pub default: Option<Text>,
-    /// True for `const = true`, which Terraform 1.15 and later asks for.
+    /// True for `const = true`, which Terraform 1.15 and later requires.
     pub constant: bool,
 }

@@ -16,7 +16,7 @@ use super::module::{ModuleCall, ProviderConfig};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestFile {
-    /// The key of `modules.json` under which its runs' modules stand: `test.tests.a` for `tests/a.tftest.hcl`.
+    /// The key of `modules.json` for the modules of its runs: `test.tests.a` for `tests/a.tftest.hcl`.
     pub key: String,
     /// The runs that name a module, as calls by the name of the run. Their paths are relative to the root module.
     pub calls: Vec<ModuleCall>,

@@ -1,4 +1,4 @@
-//! Values, as far as requirements ask for them: constants, references, and templates of both.
+//! Values, as far as requirements need them: constants, references, and templates of both.
 //!
 //! Source: for what counts as constant, `hcl.Expression.Value` without an evaluation context.
 
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// Reads a string of JSON as the expression that it holds, as the tools do for references.
+    /// Reads a string of JSON as the expression in it, as the tools do for references.
     pub(super) fn reference_in_text(text: &str, at: usize) -> Self {
         let value = text.parse::<Expression>().map_or(Value::Unknown, |expression| convert(&expression, at, at).value);
         Self { at, value }.into_reference()
@@ -113,7 +113,7 @@ fn convert(expression: &Expression, base: usize, fallback: usize) -> Node {
         }
         Expression::Parenthesis(inner) => return convert(inner.inner(), base, at),
         Expression::Variable(name) => Value::Reference(vec![Step::Name(name.as_str().to_owned())]),
-        // Behind a name stand others: what is a constant alone is none here.
+        // After a dot there are names: a word that is a constant alone is a name here.
         Expression::Traversal(traversal) => match convert(&traversal.expr, base, at).into_reference().value {
             Value::Reference(mut steps) => {
                 steps.extend(traversal.operators.iter().map(|operator| step(operator.value())));

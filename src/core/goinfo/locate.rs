@@ -25,7 +25,7 @@ pub(super) struct Segment {
 /// What the headers of a program say. Offsets count from the beginning of the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The parts of the file that can hold the record, in the order of the file.
+    /// The parts of the file that can contain the record, in the order of the file.
     pub(super) data: Vec<Range<u64>>,
     /// The table of sections, if it is to be consulted: a record is at the beginning of a section.
     pub(super) table: Option<SectionTable>,

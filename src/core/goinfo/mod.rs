@@ -1,7 +1,7 @@
 //! What the Go linker writes into a program: the toolchain, the main module, its dependencies and how it was built.
 //!
-//! The record is found by the headers of the program, never by searching all of it: programs hold the bytes that mark a
-//! record as data, too. Since Go 1.18 the record holds its texts itself. Go 1.13 to 1.17 wrote addresses of them, which
+//! The record is found by the headers of the program, never by searching all of it: programs contain the bytes that mark a
+//! record as data, too. Since Go 1.18 the record contains its texts itself. Go 1.13 to 1.17 wrote addresses of them, which
 //! can only be followed where the whole program can be read.
 
 mod locate;
@@ -29,7 +29,7 @@ pub enum Unknown {
     /// The record refers to other places in the program, which has streamed by.
     #[error("it was built with Go 1.17 or older, whose build information can only be read from an unpacked package")]
     OldLayout,
-    /// More than a record holds.
+    /// More than any record contains.
     #[error("its Go build information is larger than 1 MiB")]
     TooLarge,
     /// The file ends too early.

@@ -5,7 +5,7 @@ use super::Unknown;
 /// The most bytes of a record, or of one of its texts. Programs with 1,500 modules have 200 KiB.
 pub(super) const LIMIT: usize = 1 << 20;
 
-/// Before and after the list of modules, so that other programs find it.
+/// Before and after the list of modules, for other programs to find it.
 const MARK: usize = 16;
 
 /// What begins a record, 14 bytes.
@@ -126,7 +126,7 @@ fn module(line: &str) -> GoModule {
     GoModule { path: next(), version: next(), sum: next(), replace: None }
 }
 
-/// What bytes that begin with a record hold of it.
+/// The part of a record in bytes that begin with it.
 pub(super) enum Read {
     Complete(Result<GoInfo, Unknown>),
     /// There is more to it.
@@ -173,7 +173,7 @@ fn number(bytes: &[u8], big_endian: bool) -> u64 {
     if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
 }
 
-/// A text and what follows it; none if there is more to come.
+/// A text and the rest; `None` if more bytes are needed.
 type Text<'a> = Option<(&'a [u8], &'a [u8])>;
 
 /// The text that bytes begin with, behind its length.

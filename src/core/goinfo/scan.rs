@@ -67,7 +67,7 @@ impl Scan {
         Self::default()
     }
 
-    /// Where the next bytes are that matter; none if no more do.
+    /// The place of the next bytes that matter; `None` if no more do.
     pub fn wanted(&self) -> Option<u64> {
         if self.failed.is_some() {
             return None;

@@ -1,6 +1,6 @@
 //! `h1:` hashes: names and content digests of files, whatever they came in.
 //!
-//! Knows neither archives nor directories. Names are bytes, since an archive may hold names that are not UTF-8.
+//! Knows neither archives nor directories. Names are bytes, since an archive may contain names that are not UTF-8.
 
 use super::sha256::Sha256;
 use super::{PackageHash, Sha256Digest};

@@ -1,6 +1,6 @@
 //! Package hashes: what a lock file records about the packages of a release.
 //!
-//! A hash is its text, `scheme:value`. This folder computes them and keeps them; it knows nothing of who vouches for
+//! A hash is its text, `scheme:value`. This folder computes them and keeps them; it knows nothing of who attests
 //! one (`evidence`) or where it is written (`lockfile`).
 
 pub mod archive;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use sha256::Sha256Digest;
 
-/// A hash as a lock file holds it. Unknown schemes survive; ordered by text, bytewise. Cheap to clone.
+/// A hash as a lock file records it. Unknown schemes survive; ordered by text, bytewise. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PackageHash(Arc<str>);
 
@@ -82,7 +82,7 @@ impl PackageHash {
         &self.0
     }
 
-    /// As much of it as tells it from others in a sentence: scheme and twelve letters, and a sign that more follow.
+    /// The part that distinguishes it from others in a sentence: scheme and twelve letters, and a sign that more follow.
     pub fn abridged(&self) -> String {
         let letters = self.scheme_length() + 1 + 12;
         match self.0.char_indices().nth(letters) {

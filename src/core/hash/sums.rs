@@ -53,7 +53,7 @@ impl Sums {
 
     /// The digest of a file, from the first line that names it exactly.
     ///
-    /// A digest that is too short is filled up with zeros, as in the tools, so that it differs from any true one.
+    /// A digest that is too short is filled up with zeros, as in the tools, so it differs from any true one.
     pub fn digest_of(&self, name: &str) -> Result<Sha256Digest, SumsError> {
         let line = self.lines.iter().find(|line| line.name == name);
         let line = line.ok_or_else(|| SumsError::NotListed(name.to_owned()))?;
@@ -64,7 +64,7 @@ impl Sums {
         Sha256Digest::from_hex(&format!("{:0<64}", line.digest)).ok_or_else(bad)
     }
 
-    /// The digests of all files, in the order of the lines: what a signed document vouches for.
+    /// The digests of all files, in the order of the lines: what a signed document attests.
     ///
     /// None of them if any line has a single field or no digest; none after a line of 64 KiB or more.
     pub fn harvest(&self) -> &[Sha256Digest] {
@@ -95,7 +95,7 @@ impl Sums {
 
 impl Line {
     fn decode(line: &[u8]) -> Option<Self> {
-        // A replacement character means what is not UTF-8; no name that can be asked for holds one.
+        // A replacement character means what is not UTF-8; no requested name contains one.
         let text = String::from_utf8_lossy(line);
         let mut fields = text.split_whitespace();
         let (digest, name) = (fields.next()?.to_owned(), fields.next()?.to_owned());

@@ -5,7 +5,7 @@
 /// White space around the marker does not count, and that is all of Unicode's: a no-break space before the marker ends a
 /// heredoc as a blank does. Only a line that a line feed ends is one.
 ///
-/// Source: `hclsyntax/scan_tokens.rl`, `heredocNewline`, which asks `bytes.TrimSpace`.
+/// Source: `hclsyntax/scan_tokens.rl`, `heredocNewline`, which uses `bytes.TrimSpace`.
 pub fn ends_heredoc(line: &str, marker: &str) -> bool {
     line.trim() == marker
 }

@@ -1,9 +1,9 @@
 //! What the blocks and arguments of a lock file say, and the rules for it.
 //!
 //! A value is one literal quoted string, and the hashes are a list of such: no tool writes anything else,
-//! and of an expression two readers might make two things. All that is wrong is told, whatever is wrong before it.
+//! and of an expression two readers might make two things. All problems are reported, whatever is wrong before them.
 //!
-//! Source: `internal/depsfile/locks_file.go`, `decodeLocksFromHCL` and below; which findings are told next to each other
+//! Source: `internal/depsfile/locks_file.go`, `decodeLocksFromHCL` and below; which findings are reported together
 //! is as there, except that one broken value is one finding.
 
 use std::borrow::Cow;
@@ -111,7 +111,7 @@ impl<'s> Content<'s> {
         self.find(Rule::LockSchema, at, format!("there is no argument `{name}` here{}", meant(name, known)));
     }
 
-    /// Nothing reads a block for a module; but what it holds must be such that it can be read in one way only.
+    /// Nothing reads a block for a module; but its content must be unambiguous.
     fn module(&mut self, tree: &Tree<'s>, block: &Block<'s>) {
         match tree.body(block.body.clone()) {
             Ok(body) => self.only_literals(&body, block.body.start),
@@ -263,7 +263,7 @@ impl<'s> Content<'s> {
         spans.each_hash.iter().map(|(hash, _)| hash.clone()).collect()
     }
 
-    /// Reads one hash. What is wrong with its text is told at the list, as the tools do.
+    /// Reads one hash. A problem with its text is reported at the list, as the tools do.
     fn hash(&mut self, list: Position, item: &Expression, from: usize) -> Option<PackageHash> {
         match self.literal(item, from, "a hash")?.parse::<PackageHash>() {
             Ok(hash) => Some(hash),

@@ -31,7 +31,7 @@ fn push_entry(text: &mut String, addr: &ProviderAddr, entry: &LockEntry) {
     text.push_str("\nprovider \"");
     push_escaped(text, &addr.to_string());
     text.push_str("\" {\n");
-    // Versions and constraints hold nothing that needs an escape; writing to a string does not fail.
+    // Versions and constraints contain nothing that needs an escape; writing to a string does not fail.
     if entry.constraints.is_empty() {
         let _ = writeln!(text, "  version = \"{}\"", entry.version);
     } else {

@@ -1,4 +1,4 @@
-//! The two lines that each tool begins its lock files with, and what they tell.
+//! The two lines that each tool begins its lock files with, and what they say.
 
 use memchr::memmem;
 

@@ -30,7 +30,7 @@ impl UnderWay {
     pub(super) fn begin(&mut self, request: &ModuleRequest, fetch: impl FnOnce(Handler)) {
         let (key, sender) = (key(request), self.sender.clone());
         if self.asked.insert(key.clone()) {
-            // Whoever reads the tree may have given up.
+            // The reader of the tree may have given up.
             fetch(Box::new(move |answer| drop(sender.send((key, answer)))));
         }
     }

@@ -157,7 +157,7 @@ impl Downloads {
             if !taken {
                 return Err(self.left_out(key));
             }
-            // Whoever waited on the way would keep others waiting.
+            // Waiting here would keep others waiting.
             waits = false;
             self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
             package.copy.iter().try_for_each(Destination::begin).map_err(unwritten)?;

@@ -1,6 +1,6 @@
 //! How many bytes of archives a run may download, and which of them come first.
 //!
-//! The smallest come first, so that a limit leaves out the largest. That takes no list of all archives: one that would fit
+//! The smallest come first, so a limit leaves out the largest. That takes no list of all archives: one that would fit
 //! if all that are still wanted were as large is among the smallest in any case. A larger one waits for those.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,7 +19,7 @@ use crate::release::ReleaseKey;
 #[derive(Debug)]
 pub struct DownloadBudget {
     state: Mutex<State>,
-    /// Told whenever someone's turn may have come.
+    /// Notified whenever a waiter may proceed.
     changed: Notify,
 }
 
@@ -121,7 +121,7 @@ impl DownloadBudget {
         self.left_out(&key).unwrap_or_else(|| Error::new(ErrorKind::Unavailable, "not downloaded"))
     }
 
-    /// What is said of a release for whose packages not enough was left; none if there was.
+    /// The error about a release for whose packages not enough was left, if any.
     pub(super) fn left_out(&self, release: &ReleaseKey) -> Option<Error> {
         let state = self.state();
         let platforms: Vec<String> = state.left_out.get(release)?.iter().map(ToString::to_string).collect();
@@ -153,7 +153,7 @@ impl State {
         false
     }
 
-    /// True if the archive was taken, false if not enough is left; none if smaller ones may come.
+    /// True if the archive was taken, false if not enough is left; `None` if smaller ones may come.
     fn turn(&mut self, archive: Sha256Digest, size: u64) -> Option<bool> {
         let waiting = |(other, stage): (&Sha256Digest, &Stage)| match stage {
             Stage::Waiting(size) => Some((*size, *other)),

@@ -1,4 +1,4 @@
-//! Asks one mirror, of whatever protocol; each document and each package once in a run.
+//! Requests to one mirror, of any protocol; each document and each package once in a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -318,7 +318,7 @@ impl MirrorSource {
     }
 }
 
-/// True if a hash that a mirror tells can be none of its package: it is malformed, the index knows another for that archive,
+/// True if a hash that a mirror reports cannot be one of its package: it is malformed, the index knows another for that archive,
 /// or the record has the checksums of archives and not this one.
 fn is_contradicted(hash: &PackageHash, known: Option<&PackageHash>, recorded: Option<&LockEntry>) -> bool {
     let refuted = || hash.scheme() == HashScheme::H1 && known.is_some_and(|known| known != hash);

@@ -1,6 +1,6 @@
-//! Asks and downloads what the steps of a run need to know, each question once, and decides nothing.
+//! Requests and downloads what the steps of a run need, each once, and decides nothing.
 //!
-//! Every answer is a cell that the first asker fills and all others share, failures too: a dead host is asked once.
+//! Every answer is a cell that the first request fills and all others share, failures too: a dead host is contacted once.
 //! Bytes of archives are hashed on the runtime's own threads, as many as there are cores, in the short stretches
 //! between two arrivals: inflating and hashing never outrun the download, nothing is queued, and memory stays flat
 //! however many packages are in flight.
@@ -41,10 +41,10 @@ pub use unpacked::{UnpackOrder, Unpacked};
 /// How many packages of one release are looked at: real ones have some twenty.
 const LOOKED_AT: usize = 64;
 
-/// Which sources to ask, and what it takes.
+/// The sources to use, and what they need.
 #[derive(Debug)]
 pub struct GatherOptions {
-    /// Who is asked for which providers, in this order.
+    /// The sources of each provider, in this order.
     pub sources: Vec<(Filter, Source)>,
     /// What all of them work with.
     pub equipment: Equipment,

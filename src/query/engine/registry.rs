@@ -1,4 +1,4 @@
-//! Asks the origin registries; each document and each archive once in a run.
+//! Requests to the origin registries; each document and each archive once in a run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ use crate::version::Version;
 
 const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
 
-/// The origin registries, with what they were asked already.
+/// The origin registries, with their answers so far.
 #[derive(Debug)]
 pub(super) struct RegistrySource {
     pub(super) registry: Registry,
@@ -63,7 +63,7 @@ pub(super) struct Hashed {
 pub(super) struct Line {
     pub(super) file_name: String,
     pub(super) zh: Sha256Digest,
-    /// What the registry says of this very package, where it was asked.
+    /// The registry's document of this very package, if it was requested.
     pub(super) package: Option<Arc<Package>>,
     /// The `h1:` that the registry reports of it, next to another package or with its own.
     pub(super) reported: Option<PackageHash>,
@@ -142,7 +142,7 @@ impl RegistrySource {
         self.packages.answer((addr.clone(), version.clone(), platform.clone()), ask).await
     }
 
-    /// When a release was signed; none if that cannot be known.
+    /// When a release was signed; `None` if that cannot be known.
     pub(super) async fn signed_on(&self, key: &ReleaseKey, query: &Query) -> Result<Option<SystemTime>, Refusal> {
         for platform in &query.platforms {
             match self.package(key, platform).await {
@@ -171,7 +171,7 @@ impl RegistrySource {
         };
         let mut packages = each(self, self.asked_about(key, &query).iter().map(item), ask).await;
         if query.goal == Goal::Packages && !self.knows_archives(key, &query.platforms) {
-            // One document may report all packages; it is asked about those that it does not report.
+            // One document may report all packages; those that it does not report are requested.
             let told =
                 |platform: &&Platform| packages.contains_key(*platform) || reported(&packages, platform).is_some();
             let others: Vec<_> = query.platforms.iter().filter(|platform| !told(platform)).map(item).collect();
@@ -180,7 +180,7 @@ impl RegistrySource {
         packages
     }
 
-    /// The platforms whose packages are asked about first; one only where everything else is known from an earlier run, or
+    /// The platforms whose packages are requested first; one only where everything else is known from an earlier run, or
     /// where what the registry reports of all packages with each is written.
     fn asked_about<'q>(&self, key: &ReleaseKey, query: &'q Query) -> &'q [Platform] {
         let wanted = &query.platforms;
@@ -196,7 +196,7 @@ impl RegistrySource {
         })
     }
 
-    /// The first package that there is, the likeliest platforms asked first.
+    /// The first existing package, the likeliest platforms first.
     async fn first_package(&self, key: &ReleaseKey, query: &Query) -> Packages {
         let mut packages = Packages::new();
         for platform in self.platforms(key, query).await.into_iter().take(LOOKED_AT) {
@@ -221,7 +221,7 @@ impl RegistrySource {
         likely.chain(offered.iter().cloned()).filter(|platform| seen.insert(platform.clone())).collect()
     }
 
-    /// Starts a download that will be needed if the signature verifies, while that is being asked: the bytes count for
+    /// Starts a download that will be needed if the signature verifies, while that is being checked: the bytes count for
     /// nothing before.
     fn prefetch(self: &Arc<Self>, key: &ReleaseKey, package: &Arc<Package>, query: &Query) {
         let recorded = query.recorded.as_ref().filter(|entry| entry.version == key.1);
@@ -283,7 +283,7 @@ impl RegistrySource {
     }
 }
 
-/// The `h1:` that a registry reports of a package next to others that it was asked about.
+/// The `h1:` that a registry reports of a package next to the other requested ones.
 pub(super) fn reported(packages: &Packages, platform: &Platform) -> Option<PackageHash> {
     let reports = packages.values().flatten().filter_map(|package| package.reported.get(platform));
     reports.flat_map(Reported::h1).next().cloned()

@@ -41,7 +41,7 @@ impl RegistrySource {
             return self.without_packages(key, query, packages).await;
         };
         if query.goal == Goal::Packages && !speaks_supported_protocol(&first.protocols) {
-            // Nothing of it can be used, so that nothing more is requested.
+            // Nothing of it can be used, so nothing more is requested.
             let newest_supported = newest(&self.offers(&key.0).await?, query, is_supported);
             let release = Release::new(key.0.clone(), key.1.clone());
             return Ok(Selected { supported_protocol: false, newest_supported, ..Selected::new(release) });
@@ -81,7 +81,7 @@ impl RegistrySource {
         Ok(known)
     }
 
-    /// What follows where the registry has none of the packages that it was asked about, or why that is not known.
+    /// What follows where the registry has none of the requested packages, or why that is not known.
     async fn without_packages(
         &self,
         (addr, version): &ReleaseKey,
@@ -241,7 +241,7 @@ impl RegistrySource {
         }
     }
 
-    /// Asks the indexes that count as if they had been computed here, unless every recorded `h1:` is explained.
+    /// Requests the indexes that count as if computed here, unless every recorded `h1:` is explained.
     async fn ask_verified_indexes(
         self: &Arc<Self>,
         release: &mut Release,
@@ -407,7 +407,7 @@ impl RegistrySource {
     }
 }
 
-/// What the origin reports with each of the wanted packages that it was asked about; none where it reports nothing.
+/// What the origin reports with each of the requested packages; empty if it reports nothing.
 fn reports(lines: &BTreeMap<Platform, Line>) -> BTreeMap<Platform, Option<ReportedPackages>> {
     let report = |line: &Line| {
         let reported = line.package.as_ref().map(|package| package.reported.clone());
@@ -416,7 +416,7 @@ fn reports(lines: &BTreeMap<Platform, Line>) -> BTreeMap<Platform, Option<Report
     lines.iter().map(|(platform, line)| (platform.clone(), report(line))).collect()
 }
 
-/// The archive of a platform by the checksums: by its name, or where no name tells a platform, the reported one if it is
+/// The archive of a platform by the checksums: by its name, or if no name shows a platform, the reported one if it is
 /// listed at all.
 fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -> Option<Sha256Digest> {
     let named = release.lines.iter().find(|(_, line)| line.platforms().any(|of| of == platform));
@@ -428,7 +428,7 @@ fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -
     named.map(|(digest, _)| *digest).or_else(unnamed)
 }
 
-/// True if continuity is refuted already, so that no download could help.
+/// True if continuity is refuted already, so no download could help.
 fn shown_false(query: &Query, selected: &Selected) -> bool {
     let Some(entry) = query.recorded_as(selected.version()) else { return false };
     let refuted = || matches!(continuity::judge(&entry.hashes, &selected.release), Verdict::Republished { .. });

@@ -1,7 +1,7 @@
 //! The search for the packages that recorded hashes belong to, the same for every source.
 //!
 //! As many packages are looked at as there are hashes left to explain, the likeliest first; or one, where one suffices to show
-//! that the release is the recorded one. Each further batch is at least as large as all before it, so that a release with many
+//! that the release is the recorded one. Each further batch is at least as large as all before it, so a release with many
 //! slow packages costs the time of a few.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ where
 /// The next packages to look at.
 ///
 /// Those of which nothing is known come first; then those of which there is only a report, which must not refute a
-/// recorded hash as long as the archive itself can be asked.
+/// recorded hash as long as the archive itself can be downloaded.
 fn next_batch(left: &mut Vec<Platform>, release: &Release, query: &Query, done: usize) -> Vec<Platform> {
     let all = query.explain().is_some_and(|explain| explain.depth.download && explain.depth.all_platforms);
     let computed: BTreeSet<&Platform> = release.computed().filter_map(|(_, platform)| platform).collect();
@@ -129,7 +129,7 @@ impl Searched {
         }
     }
 
-    /// Why nothing may be recorded: a package that is none of the release, or one that could not be had while no other one
+    /// Why nothing may be recorded: a package that is not of the release, or one that could not be downloaded while no other one
     /// shows which release is recorded.
     pub(super) fn refused(&self, release: &Release, query: &Query) -> Option<Refusal> {
         match self.problem.clone()? {

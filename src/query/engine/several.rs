@@ -1,6 +1,6 @@
 //! One release from several sources: what each of them has of it becomes one.
 //!
-//! Pure. Where one of them knows the signed list, the packages of the others are held to it; a mirror that signs nothing
+//! Pure. Where one of them knows the signed list, the packages of the others are checked against it; a mirror that signs nothing
 //! speaks for its own packages only.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::query::answer::Selected;
 use crate::query::question::Query;
 use crate::release::{Attestation, Release, mirrors};
 
-/// What was gathered of one release, in the order in which the sources were asked; what the last of them lacks is missing.
+/// What was gathered of one release, in the order of the sources; what the last of them lacks is missing.
 pub(super) fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected> {
     let missing = parts.last()?.missing.clone();
     let strangers = strangers(&parts, query);
@@ -55,7 +55,7 @@ pub(super) fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected
 fn strangers(parts: &[Selected], query: &Query) -> Vec<Finding> {
     let differs = |part: &Selected| mirrors::differs(&part.release, &query.recorded_as(part.version())?.hashes);
     let strangers: Vec<Finding> = parts.iter().filter_map(differs).collect();
-    // If none has it, that is told of all of them together.
+    // If none has it, one error names all of them.
     if strangers.len() < parts.len() { strangers } else { Vec::new() }
 }
 

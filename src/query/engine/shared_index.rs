@@ -1,5 +1,5 @@
 //! What others computed: entries that were imported, and shared indexes. They spare downloads where rules let them, and
-//! are held to what is computed here.
+//! are checked against what is computed here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -43,7 +43,7 @@ impl RegistrySource {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks shared indexes about an archive that is not known here, unless someone has said something of it already.
+    /// Looks up an unknown archive in shared indexes, unless an answer exists already.
     pub(super) async fn ask_indexes(&self, zh: Sha256Digest, rules: &Rules) {
         if self.cache.h1_of(&zh).is_some() || self.report(&zh, rules).is_some_and(|report| report.verified) {
             return;

@@ -74,7 +74,7 @@ impl RegistrySource {
     }
 }
 
-/// The checksums, if they are signed as the rules ask.
+/// The checksums, if they are signed as the rules require.
 pub(super) fn check(
     equipment: &Equipment,
     (addr, version): &ReleaseKey,

@@ -18,7 +18,7 @@ use crate::release::ReleaseKey;
 use crate::release::offer::Offer;
 use crate::source::{Miss, Source};
 
-/// One source, with what it was asked already.
+/// One source, with its answers so far.
 #[derive(Debug, Clone)]
 pub(super) enum SourceState {
     Registry(Arc<RegistrySource>),
@@ -54,7 +54,7 @@ impl SourceState {
         }
     }
 
-    /// What the source tells of one version: a registry has said which platforms it has, a mirror knows no age.
+    /// What the source says about one version: a registry has said which platforms it has, a mirror knows no age.
     pub(super) async fn probe(&self, key: &ReleaseKey, query: &Query) -> Result<Probed, Refusal> {
         match self {
             Self::Mirror(mirror) => {
@@ -99,7 +99,7 @@ impl SourceState {
         }
     }
 
-    /// Refuses where the tool would: it asks some mirrors for a version even if only a later source has that.
+    /// Refuses where the tool would: it requests a version from some mirrors even if only a later source has it.
     pub(super) fn require_version(&self, (addr, version): &ReleaseKey, query: &Query) -> Result<(), Refusal> {
         let Self::Mirror(mirror) = self else { return Ok(()) };
         if query.goal != Goal::Packages || !mirror.mirror.fails_if_absent() {

@@ -1,6 +1,6 @@
-//! All sources of a run: who is asked about which provider, and what their answers make together.
+//! All sources of a run: which source serves which provider, and how their answers combine.
 //!
-//! Source: `internal/getproviders/multi_source.go` of both tools. The versions on offer are those of all sources that take
+//! Source: `internal/getproviders/multi_source.go` of both tools. The offered versions are those of all sources that take
 //! the provider; a package comes from the first of them that has the version for its platform.
 
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::source::{Filter, Miss};
 use crate::version::{Version, newest_allowed};
 
-/// Root modules asked about at once: more questions than any host has permits for, and so few that a thousand root
+/// Root modules looked up at once: more questions than any host has permits for, and so few that a thousand root
 /// modules need hardly more memory than fifty. A question in flight takes about 17 KB.
 const ROOTS_AT_ONCE: usize = 32;
 
@@ -85,8 +85,8 @@ impl Sources {
         self.answers.answer((addr.clone(), query.clone()), answer).await
     }
 
-    /// Asks for the documents that some queries are about, and for no archives: the constraints are not all known yet, and the
-    /// version may be another one in the end. What is wrong is told when it is asked for again.
+    /// Requests the documents of some queries, and no archives: the constraints are not all known yet, and the
+    /// version may be another one in the end. Errors are reported when the version is requested again.
     pub(in crate::query) async fn prefetch(self: &Arc<Self>, queries: BTreeMap<ProviderAddr, Query>) {
         each(self, queries, |sources, addr, query| async move {
             if let [SourceState::Registry(_)] = sources.taking(&addr)[..] {
@@ -97,7 +97,7 @@ impl Sources {
         .await;
     }
 
-    /// What is known of each release, asked side by side.
+    /// What is known of each release, requested in parallel.
     pub async fn lookups(self: &Arc<Self>, queries: BTreeMap<ReleaseKey, Query>) -> Releases {
         if let Some(most) = queries.values().filter_map(|query| Some(query.explain()?.depth.most)).max() {
             self.budget.limit(most);
@@ -121,7 +121,7 @@ impl Sources {
         each(self, queries, look).await
     }
 
-    /// What the registry affirms where it has no such release, if it alone is asked about the provider.
+    /// What the registry affirms where it has no such release, if it is the only source of the provider.
     async fn withdrawn(&self, (addr, version): &ReleaseKey) -> Option<String> {
         let [SourceState::Registry(registry)] = self.taking(addr)[..] else { return None };
         match registry.offers(addr).await {
@@ -165,7 +165,7 @@ impl Sources {
         .await
     }
 
-    /// The versions of some providers, asked side by side.
+    /// The versions of some providers, requested in parallel.
     pub async fn versions(
         self: &Arc<Self>,
         providers: BTreeSet<ProviderAddr>,
@@ -201,7 +201,7 @@ impl Sources {
     async fn answer(&self, addr: &ProviderAddr, query: &Query, reservation: Reservation) -> Result<Selected, Refusal> {
         let taking = self.taking(addr);
         let (on_offer, mut packages) = match (&taking[..], query.selection.version(), &query.goal) {
-            // The packages of a version that is known are asked about meanwhile.
+            // The packages of a known version are requested meanwhile.
             ([SourceState::Registry(registry)], Some(version), Goal::Packages) => {
                 let key = (addr.clone(), version.clone());
                 let (on_offer, packages) = tokio::join!(self.on_offer(addr), registry.packages_of(&key, query));
@@ -267,8 +267,8 @@ impl Sources {
         }
     }
 
-    /// The version that a query asks for, of all that the sources have. Some of them tell only of single versions what it
-    /// depends on: those are asked about, the newest first.
+    /// The version that a query selects, of all that the sources have. Some sources show only for single versions what it
+    /// depends on: those are requested, the newest first.
     async fn select(&self, addr: &ProviderAddr, query: &Query, on_offer: &[OnOffer<'_>]) -> Result<Choice, Refusal> {
         let (offers, source) = (union(on_offer), place(on_offer));
         let is_registry = |(source, _): &OnOffer<'_>| matches!(source, SourceState::Registry(_));
@@ -307,7 +307,7 @@ fn ambiguous((addr, version): &ReleaseKey, query: &Query, offers: &[Offer]) -> O
     Some(Finding::new(Rule::AmbiguousVersion, message).about(addr))
 }
 
-/// What the registry warns of, if it was asked.
+/// The registry's warnings, if it was contacted.
 async fn warnings(addr: &ProviderAddr, on_offer: &[OnOffer<'_>]) -> Arc<[String]> {
     for (source, _) in on_offer {
         if let SourceState::Registry(registry) = source
@@ -351,7 +351,7 @@ fn place(on_offer: &[OnOffer<'_>]) -> Option<String> {
     }
 }
 
-/// A refusal with the place of the only source that was asked.
+/// A refusal with the place of the only source.
 fn placed(refusal: Refusal, on_offer: &[OnOffer<'_>]) -> Refusal {
     match (refusal, on_offer) {
         (Refusal::Error(error), [(source, _)]) => Refusal::Error(source.placed(error)),
@@ -369,7 +369,7 @@ fn not_there(refusal: Refusal, query: &Query) -> Refusal {
     }
 }
 
-/// No source has the provider, or none is asked about it.
+/// No source has the provider, or none is used for it.
 fn not_found(addr: &ProviderAddr, taking: &[&SourceState]) -> Error {
     match taking {
         [] => {

@@ -1,6 +1,6 @@
 //! Packages that go into the package store: downloaded, hashed and unpacked in one pass.
 //!
-//! No signature is asked for: a package is kept only if a lock file records the `h1:` of its content.
+//! No signature is requested: a package is kept only if a lock file records the `h1:` of its content.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl UnpackOrder {
     }
 }
 
-/// What came of one order; none if no source has such a package.
+/// The result of one order; `None` if no source has such a package.
 pub type UnpackAnswer = Result<Option<Unpacked>, Refusal>;
 
 impl Sources {

@@ -18,7 +18,7 @@ pub struct Candidates<'a> {
     pub addr: &'a ProviderAddr,
     pub offers: &'a [Offer],
     pub probed: &'a BTreeMap<Version, Probed>,
-    /// What a question about a single version tells.
+    /// The answer about a single version.
     pub capabilities: Capabilities,
     /// Where they are, in words; none for the origin registry.
     pub source: Option<&'a str>,
@@ -49,7 +49,7 @@ pub struct Choice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     Take(Choice),
-    /// It depends on what is told about this version.
+    /// It depends on the answer about this version.
     Ask(Version),
 }
 
@@ -139,7 +139,7 @@ impl Candidates<'_> {
         Looked::Nothing(passed_over)
     }
 
-    /// The wanted platforms that a version has no package for; none if it must be asked about. A source that says nothing
+    /// The wanted platforms that a version has no package for; `None` if a request must find out. A source that says nothing
     /// of platforms may have them all.
     fn lacking_platforms(&self, offer: &Offer, wanted: &[Platform]) -> Option<Vec<Platform>> {
         let lacking =
@@ -162,7 +162,7 @@ impl Candidates<'_> {
         self.offers.iter().any(|offer| offer.version == *version)
     }
 
-    /// A version that is gone, or that never was.
+    /// A version that was removed, or never existed.
     fn not_offered(&self, version: &Version, query: &Query) -> Error {
         let addr = self.addr;
         let error = |message: String| Error::new(ErrorKind::NotFound, message);

@@ -97,7 +97,7 @@ fn hash(explained: &ExplainedHash, style: Style) -> String {
         let _ = writeln!(text, "  {}", flow(2, &comes, style));
     }
     if explained.releases.is_empty() {
-        // Who asks, asks about what lock files record.
+        // The question is about what lock files record.
         let next = if explained.recorded.is_empty() { "" } else { "; `tflock verify` checks with the registry" };
         let _ = writeln!(text, "  {}", flow(2, &format!("where it comes from is not known here{next}"), style));
     }

@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         Ok(Some(CallVersion { place: self.place(value.at()), text, constraints }))
     }
 
-    /// A string that may hold references. None for values that are no strings. In JSON, only OpenTofu looks for
+    /// A string that may contain references; `None` for other values. In JSON, only OpenTofu looks for
     /// references in one.
     fn text(&mut self, value: &RawValue<'a>) -> Result<Option<Text>, Located> {
         let node = if self.dialect == Dialect::OpenTofu { value.read_template()? } else { value.read()? };

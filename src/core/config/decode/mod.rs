@@ -32,7 +32,7 @@ pub(super) struct Parts {
     pub(super) resources: Vec<Resource>,
     pub(super) imports: Vec<Import>,
     pub(super) calls: Vec<ModuleCall>,
-    /// The first `check` block, which no override file may hold.
+    /// The first `check` block, which no override file may contain.
     pub(super) check: Option<Place>,
     pub(super) has_backend: bool,
     pub(super) names: Names,
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
             "variable" => block.labelled(1).map(|()| self.variable(block, &mut parts.names)),
             "locals" => block.labelled(0).map(|()| self.locals(block, &mut parts.names)),
             kind if FILE.iter().any(|(known, _)| *known == kind) => Ok(()),
-            // What it was meant to be is not known, so that a requirement may be lost.
+            // Its meaning is unknown, so a requirement may be lost.
             _ => Err(unexpected_block(block)),
         };
         if let Err(error) = done {
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A check holds at most one data source, which is one of the module like any other.
+    /// A check has at most one data source, which counts like any other of the module.
     fn check(&mut self, block: &Block<'a>, parts: &mut Parts) {
         parts.check.get_or_insert(self.place(block.at));
         let contents = block.body.contents(&[("data", 2), ("assert", 0)], &mut self.errors);

@@ -12,7 +12,7 @@ pub(super) struct Line {
     pub(super) range: Range<usize>,
     /// Its first equals sign that has something before it.
     pub(super) equals: Option<usize>,
-    /// True if the equals sign is followed by a whole expression, as far as brackets tell.
+    /// True if the equals sign is followed by a whole expression, as far as brackets show.
     pub(super) whole: bool,
     /// A comment up to the end of the line that has something before it.
     pub(super) comment: Option<usize>,

@@ -1,4 +1,4 @@
-//! Source addresses that name a registry, pointed at another one.
+//! Source addresses that name a registry, pointed at a different one.
 
 use super::place::Files;
 use super::{Change, EditError, FileEdit, apply, edits_between, meaning};
@@ -29,7 +29,7 @@ pub fn change_host(
     Ok(edits_between(files, &edited))
 }
 
-/// The same source at another host; none if it does not name this one.
+/// The same source at another host; `None` if it does not name this host.
 fn at_host(text: &str, from: &Hostname, to: &Hostname) -> Option<String> {
     let (host, rest) = text.split_once('/').filter(|(_, rest)| rest.contains('/'))?;
     let named = Hostname::parse(host).ok()?;

@@ -65,7 +65,7 @@ fn comment_end(text: &str, at: usize) -> usize {
     text.get(at + 2..).and_then(|rest| rest.find("*/")).map_or(text.len(), |length| at + 2 + length + 2)
 }
 
-/// Where the comments begin that stand directly above an item, without a blank line in between; else the item's line.
+/// The start of the comments directly above an item, without a blank line in between; else the item's line.
 ///
 /// `floor` is the beginning of a line between which and the item there are only comments and white space.
 pub(super) fn comments_above(text: &str, floor: usize, item: usize) -> usize {
@@ -107,7 +107,7 @@ pub(super) fn blank_line_before(text: &str, at: usize) -> Option<Range<usize>> {
     text[start..at].trim().is_empty().then_some(start..at)
 }
 
-/// A quoted string of HCL with the given value; JSON takes it as well where it holds neither `${` nor `%{`.
+/// A quoted string of HCL with the given value; It is valid JSON too if it contains neither `${` nor `%{`.
 pub(super) fn quoted(value: &str) -> String {
     let mut text = String::with_capacity(value.len() + 2);
     text.push('"');

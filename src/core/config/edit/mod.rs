@@ -37,7 +37,7 @@ use place::Files;
 pub struct FileEdit {
     /// The path, as it was handed in; for a new file, next to the others.
     pub path: PathBuf,
-    /// The text before; none if the file is new. Where the file's bytes are not this text, because they are not UTF-8 or
+    /// The text before; `None` if the file is new. Where the file's bytes are not this text, because they are not UTF-8 or
     /// because they changed in the meantime, the edit must not be stored.
     pub old: Option<String>,
     pub new: String,
@@ -47,11 +47,11 @@ pub struct FileEdit {
 pub struct AddRequest {
     /// The local name. None for the one that the module has for this provider, else the provider's type.
     pub name: Option<String>,
-    /// The source address as it is to be written.
+    /// The source address to write.
     pub source: String,
-    /// The version constraint as it is to be written. None for none; where a requirement is replaced, for the old one.
+    /// The version constraint to write. `None` writes none, or keeps the old one of a replaced requirement.
     pub constraint: Option<String>,
-    /// Changes a requirement that is there, unless it is what is asked for: the version of this provider, or the provider that has this name.
+    /// Replaces an existing requirement that differs: the version of this provider, or the provider with this name.
     pub replace: bool,
 }
 

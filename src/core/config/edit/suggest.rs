@@ -18,7 +18,7 @@ pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.into_iter().map(|(_, candidate)| candidate).take(MOST).collect()
 }
 
-/// How far two addresses are from each other; none if too far.
+/// The edit distance of two addresses; `None` if too large.
 fn distance(name: &str, candidate: &str) -> Option<usize> {
     let (kind, other) = (last_part(name), last_part(candidate));
     if kind.is_empty() {

@@ -1,6 +1,6 @@
 //! The JSON form of configuration: a reader that keeps places and duplicate keys, and the mapping of blocks.
 //!
-//! A general JSON library tells neither where a value is nor that a key came twice, and both matter here.
+//! A general JSON library reports neither the place of a value nor a duplicate key, and both matter here.
 //!
 //! Source: `github.com/hashicorp/hcl/v2/json`.
 
@@ -60,7 +60,7 @@ pub enum JsonError {
 /// The deepest nesting that is read.
 pub(super) const DEPTH: usize = 200;
 
-/// Reads a text that holds one value.
+/// Reads a text with one value.
 pub(super) fn parse(text: &str) -> Result<JsonNode<'_>, (usize, JsonError)> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
     let node = reader.value(0)?;

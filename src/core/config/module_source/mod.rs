@@ -85,7 +85,7 @@ impl ModuleSource {
         }
     }
 
-    /// The host that it comes from, as it is named here: of the registry, or of the address. None for local modules.
+    /// The host that it comes from, as it is named here: of the registry, or of the address. `None` for local modules.
     pub fn host(&self) -> Option<String> {
         match self {
             Self::Local(_) => None,
@@ -118,7 +118,7 @@ impl ModuleSource {
         }
     }
 
-    /// The address in its one form, as `modules.json` records it. It may hold a secret; `Display` shows none.
+    /// The address in its one form, as `modules.json` records it. It may contain a secret; `Display` shows none.
     pub fn address(&self) -> String {
         match self {
             Self::Remote(module) => module.address(),
@@ -138,7 +138,7 @@ impl fmt::Display for ModuleSource {
 }
 
 impl RegistryModule {
-    /// None if the text is something else.
+    /// `None` if the text is something else.
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
         let (package, subdir) = text.split_once("//").unwrap_or((text, ""));
         let parts: Vec<&str> = package.split('/').collect();

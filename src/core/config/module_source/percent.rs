@@ -21,20 +21,20 @@ pub(super) fn path(text: &[u8]) -> String {
     percent_encode(text, PATH).to_string()
 }
 
-/// A path as it is where that is legal, else escaped.
+/// A path unchanged if that is legal, else escaped.
 pub(super) fn legal_path(text: &str) -> Option<String> {
     let plain = unescape(text)?;
     let is_legal = |byte: u8| matches!(byte, b'!' | b'\''..=b'*' | b'[' | b']' | b'%') || path(&[byte]).len() == 1;
     Some(if text.bytes().all(is_legal) { text.to_owned() } else { path(&plain) })
 }
 
-/// The bytes that a text means; none if a `%` is not followed by two hexadecimal digits.
+/// The bytes that a text means; `None` if a `%` is not followed by two hexadecimal digits.
 pub(super) fn unescape(text: &str) -> Option<Vec<u8>> {
     let is_hex = |digits: &str| digits.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     text.split('%').skip(1).all(is_hex).then(|| percent_decode_str(text).collect())
 }
 
-/// A query sorted by its keys, each key and value escaped again; none if it is malformed.
+/// A query sorted by its keys, each key and value escaped again; `None` if it is malformed.
 pub(super) fn query(text: &str) -> Option<String> {
     let plain = |text: &str| unescape(&text.replace('+', " "));
     let mut pairs = Vec::new();

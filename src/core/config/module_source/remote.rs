@@ -38,7 +38,7 @@ impl RemoteModule {
         Ok(Self { package, subdir })
     }
 
-    /// What is downloaded: perhaps a method before `::`, a URL, perhaps a query. It may hold a secret.
+    /// What is downloaded: perhaps a method before `::`, a URL, perhaps a query. It may contain a secret.
     pub fn package(&self) -> &str {
         &self.package
     }
@@ -61,7 +61,7 @@ impl RemoteModule {
         &self.subdir
     }
 
-    /// The whole, as `modules.json` records it. It may hold a secret.
+    /// The whole, as `modules.json` records it. It may contain a secret.
     pub fn address(&self) -> String {
         if self.subdir.is_empty() {
             return self.package.clone();
@@ -155,7 +155,7 @@ fn ssh(address: &str) -> Detected {
     Some(("git", format!("ssh://git@{host}/{path}{query}")))
 }
 
-/// The tools ask Bitbucket whether it is a git repository; since 2020 all of them are.
+/// The tools request from Bitbucket whether it is a git repository; since 2020 all of them are.
 fn bitbucket(address: &str) -> Detected {
     let (path, query) = address.strip_prefix("bitbucket.org/").map(at_query)?;
     let path = path.strip_suffix(".git").unwrap_or(path);

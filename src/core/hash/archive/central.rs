@@ -1,6 +1,6 @@
 //! The streaming pass compared with what the directory at the end of the archive says.
 //!
-//! The central directory decides what an archive holds. The streaming pass has read the entries without it, so its
+//! The central directory decides the content of an archive. The streaming pass has read the entries without it, so its
 //! result counts only if directory and end describe exactly these entries, and no reader can find another directory.
 
 use memchr::memmem;

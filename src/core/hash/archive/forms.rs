@@ -23,7 +23,7 @@ pub struct Entry {
     pub digest: Option<Sha256Digest>,
 }
 
-/// What a package holds once it is unpacked.
+/// The content of an unpacked package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     pub h1: PackageHash,
@@ -48,7 +48,7 @@ pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
     for entry in entries {
         paths.push((path_of(&entry.name, entry.directory)?, entry));
     }
-    // By parts, so that what lies in a folder follows it at once.
+    // By parts, so the files of a folder follow it at once.
     paths.sort_by(|(one, _), (other, _)| parts(one).cmp(parts(other)));
     for pair in paths.windows(2) {
         let [(path, entry), (next, of_next)] = pair else { continue };
@@ -73,7 +73,7 @@ pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
     Ok(Installed { h1: h1(hashed)?, files })
 }
 
-/// The `h1:` of the packed archive; none if it has none. Every entry counts.
+/// The `h1:` of the packed archive, if it has one. Every entry counts.
 pub fn archive_form(entries: &[Entry]) -> Option<PackageHash> {
     let listed: Option<Vec<_>> = entries.iter().map(|entry| Some((&*entry.name, entry.digest?))).collect();
     h1(listed?).ok()

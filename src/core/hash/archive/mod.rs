@@ -1,6 +1,6 @@
 //! `zh:` and `h1:` of a zip archive in one pass over its bytes, as they arrive, in constant memory.
 //!
-//! The central directory at the end of an archive decides what it holds. The streaming pass reads the entries before it
+//! The central directory at the end of an archive decides its content. The streaming pass reads the entries before it
 //! comes to that directory, then compares: on any difference the archive is refused as unusual. So the `h1:` is that of
 //! the package that the tools install, which is what a lock file records.
 //!
@@ -107,7 +107,7 @@ impl ArchiveHasher {
     }
 
     /// The same, with the files going somewhere too. They count for nothing before [`finish`](Self::finish) has returned: only
-    /// the end of an archive says what it holds.
+    /// the end of an archive says what it contains.
     pub fn unpacking(threads: Threads, limits: Limits, contents: Option<Box<dyn Contents>>) -> Self {
         Self { sink: Sink::new(threads, contents), stream: Stream::new(limits), size: 0, refused: None }
     }

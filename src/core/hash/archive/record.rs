@@ -158,7 +158,7 @@ impl<'a> CentralHeader<'a> {
     }
 }
 
-/// Replaces each value of 2^32-1, in order, by one of the first zip64 field; false if there is no such field, none if
+/// Replaces each value of 2^32-1, in order, by one of the first zip64 field; false if there is no such field, `None` if
 /// it is too short.
 fn widen(values: &mut [u64], extra: &[u8]) -> Option<bool> {
     let mut fields = Fields(extra);
@@ -227,7 +227,7 @@ impl DirectoryEnd {
     }
 }
 
-/// The place of the zip64 end, from its locator; none if there is no locator or it speaks of several disks.
+/// The place of the zip64 end, from its locator; `None` if there is no locator or it speaks of several disks.
 pub(super) fn zip64_end_offset(bytes: &[u8]) -> Option<u64> {
     let mut fields = Fields(bytes);
     if fields.u32()? != ZIP64_LOCATOR || fields.u32()? != 0 {

@@ -26,7 +26,7 @@ const MOST_PROGRAMS: usize = 4;
 /// A block with less space than this is handed on: inflate needs room to be fast.
 const LEAST_SPACE: usize = 32 << 10;
 
-/// Where the files of an archive go while it is hashed. It keeps what goes wrong to itself until it is asked.
+/// Where the files of an archive go while it is hashed. It reports errors only at the end.
 pub trait Contents: Send {
     /// A file begins, by its path in the package.
     fn begin(&mut self, path: &[u8]);
@@ -193,7 +193,7 @@ impl Hashing {
         Digests { zh: self.zh.finish(), entries: self.entries }
     }
 
-    /// Does what is asked until no one can ask any more.
+    /// Does the requested work until all senders are gone.
     fn work(mut self, jobs: &Receiver<Job>, used: &Sender<Vec<u8>>) -> Digests {
         for job in jobs {
             let block = match job {

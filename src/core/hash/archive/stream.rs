@@ -63,7 +63,7 @@ struct Current {
     left: Option<u64>,
 }
 
-/// Whether a step can be followed by another one with the bytes at hand.
+/// Whether the next step is possible with the bytes so far.
 type Step = Result<bool, BadArchive>;
 
 impl Stream {
@@ -110,7 +110,7 @@ impl Stream {
         }
     }
 
-    /// Holds bytes of the input until there are enough of them.
+    /// Keeps bytes of the input until there are enough of them.
     fn hold(&mut self, input: &mut &[u8], length: usize) -> bool {
         let missing = length.saturating_sub(self.held.len()).min(input.len());
         let (now, later) = input.split_at(missing);
@@ -374,7 +374,7 @@ impl Stream {
 /// The length of the data descriptor that fits the entry and is followed by a record: with or without signature, sizes
 /// of four or of eight bytes.
 fn descriptor_length(held: &[u8], entry: &Streamed) -> Option<usize> {
-    // Such a checksum cannot be told from the signature.
+    // Such a checksum cannot be distinguished from the signature.
     if entry.crc == DESCRIPTOR {
         return None;
     }

@@ -30,7 +30,7 @@ pub struct Unpacking<'a, R> {
 /// An entry, as the central directory describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Its name as it is there.
+    /// Its name in the archive.
     pub name: Box<[u8]>,
     /// True for directories.
     pub directory: bool,

@@ -1,4 +1,4 @@
-//! The comments of a document that is rewritten: found in its text, held by what they stand at.
+//! The comments of a document that is rewritten: found in its text, kept by their anchors.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl<K: Ord + Clone> Comments<K> {
         self.0.entry(anchor).or_default().above = lines;
     }
 
-    /// Finds the comments of a text; `anchors` are what it holds by the offsets of their first bytes, in order.
+    /// Finds the comments of a text; `anchors` are its parts by the offsets of their first bytes, in order.
     pub fn find(text: &str, anchors: &[(usize, Anchor<K>)]) -> Self {
         let mut found = Self::default();
         let comments = scan(text);
@@ -109,7 +109,7 @@ fn header_length<K>(text: &str, comments: &[Comment], anchors: &[(usize, Anchor<
     length
 }
 
-/// All comments with start, end and lines. The text is a document that was decoded, so that each quote begins a plain
+/// All comments with start, end and lines. The text is a document that was decoded, so each quote begins a plain
 /// string.
 fn scan(text: &str) -> Vec<Comment> {
     let mut comments = Vec::new();

@@ -19,7 +19,7 @@ pub struct Writer<'a, K> {
 }
 
 impl<'a, K: Ord + Clone> Writer<'a, K> {
-    /// A text whose comments stand at the same places as those of another one.
+    /// A text whose comments are at the same places as in another text.
     pub fn new(comments: &'a Comments<K>) -> Self {
         let mut writer = Self { comments, text: String::new() };
         writer.lines("", comments.above(&Anchor::Header));

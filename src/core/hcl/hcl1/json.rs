@@ -12,7 +12,7 @@ pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
         Ok(_) => Err(error(1, 1, "a document must be an object")),
         Err(fault) => {
             let full = fault.to_string();
-            // The place is told apart from the message.
+            // The place is separate from the message.
             let message = full.split(" at line ").next().unwrap_or_default();
             Err(error(fault.line(), fault.column(), message))
         }

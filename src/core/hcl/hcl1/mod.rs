@@ -26,7 +26,7 @@ pub struct Object {
 pub struct Item {
     /// One key, or a block's type with its labels; never empty.
     pub keys: Vec<String>,
-    /// True if `=` is before the value; never in JSON, which does not tell blocks from assignments.
+    /// True if `=` is before the value; never in JSON, which does not distinguish blocks from assignments.
     pub assigned: bool,
     pub value: Value,
     /// Where the first key is; in JSON the start of the document.

@@ -1,6 +1,6 @@
 //! Expressions: finding their end, nothing else.
 //!
-//! What is open (brackets, strings, heredocs, interpolations) is on a stack of our own, so that no text can exhaust
+//! What is open (brackets, strings, heredocs, interpolations) is on a stack of our own, so no text can exhaust
 //! the one of the thread.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A scanner for the outline of native syntax: which blocks and arguments stand in a body, and where.
+//! A scanner for the outline of native syntax: the blocks and arguments of a body, and their places.
 //!
 //! It checks structure everywhere (brackets, strings, heredocs, comments, block headers) and looks into nothing: values
 //! and nested bodies come out as byte ranges. A nested body can be scanned again by its range. Parsing every expression
@@ -82,7 +82,7 @@ pub enum StructureError {
     NotAnItem,
     #[error("argument names must not be quoted")]
     QuotedName,
-    /// A character that code never holds outside of strings and comments.
+    /// A character that never appears in code outside of strings and comments.
     #[error("the character {0:?} cannot appear here")]
     Character(char),
     /// Neither `=` nor labels and `{` after a name.

@@ -16,7 +16,7 @@ use crate::redact;
 struct Asked<'c> {
     call: &'c ModuleCall,
     key: &'c str,
-    /// None where only the list of installed modules tells it.
+    /// `None` if only the list of installed modules shows it.
     source: Option<ModuleSource>,
     constraints: Option<ModuleConstraints>,
 }
@@ -25,7 +25,7 @@ struct Asked<'c> {
 type Installed = (PathBuf, Option<ModuleVersion>);
 
 impl Walk<'_> {
-    /// The directory of a called module; none if it is missing and that is accepted, or told already.
+    /// The directory of a called module; `None` if it is missing and that is accepted, or reported already.
     pub(super) fn locate(
         &mut self,
         from: &Node,
@@ -37,7 +37,7 @@ impl Walk<'_> {
             from.package.is_none() && self.options.modules != ModuleLookup::None && self.manifest().get(key).is_some();
         let evaluated = match &source.text {
             Text::Known(text) => Ok(text.clone()),
-            // Whoever installed the module has evaluated it already. But what is locked is known by its source.
+            // The tool that installed the module has evaluated it already. But locked content is known by its source.
             _ if is_installed && self.options.pins.is_none() => Err(ModuleProblem::NotStatic(None)),
             text => self.evaluate(from, text).map_err(ModuleProblem::NotStatic),
         };
@@ -57,7 +57,7 @@ impl Walk<'_> {
         self.local(from, path, key)
     }
 
-    /// A module by its path. None if it is in the package of a call that is missing, which is told already.
+    /// A module by its path. `None` if it is in the package of a missing call, which is reported already.
     fn local(&mut self, from: &Node, path: &str, key: &str) -> Result<Option<Located>, ModuleProblem> {
         let mut written = read::join(&from.dir, path);
         let mut package = from.package.clone();
@@ -101,7 +101,7 @@ impl Walk<'_> {
         Some((call, names.as_path().to_owned()))
     }
 
-    /// A module whose source or version no one but the tool can tell.
+    /// A module whose source or version only the tool can know.
     fn undetermined(
         &mut self,
         call: &ModuleCall,
@@ -154,7 +154,7 @@ impl Walk<'_> {
         scope.evaluate(text)
     }
 
-    /// A module that is not local: where it is installed, else where it was fetched to. None if it is missing and that is
+    /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is
     /// accepted.
     fn remote(&mut self, asked: &Asked<'_>) -> Result<Option<Located>, ModuleProblem> {
         let request = asked.source.as_ref().map(|source| self.request(asked, source));
@@ -163,7 +163,7 @@ impl Walk<'_> {
         let installed = match self.options.modules {
             ModuleLookup::None => None,
             ModuleLookup::Installed => self.installed(asked)?,
-            // What is locked counts, and what is installed only where no server may be asked.
+            // Locked content counts; installed content only if no request may be sent.
             ModuleLookup::Auto if self.options.pins.is_some() && !self.may_be_installed(answer.as_ref()) => None,
             ModuleLookup::Auto => self.installed(asked).unwrap_or_default(),
         };
@@ -223,7 +223,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The directory that `modules.json` gives, if its record is still true; none if it has none.
+    /// The directory that `modules.json` gives, if its record is still true.
     fn installed(&mut self, asked: &Asked<'_>) -> Result<Option<Installed>, ModuleProblem> {
         let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
         let Some(record) = self.manifest().get(asked.key) else { return Ok(None) };

@@ -21,8 +21,8 @@ use crate::path::shown;
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
 
-/// How much is listed path by path: module calls, and what they ask for. Behind it a directory is gone through once more at
-/// most, so that two calls in each of 24 modules do not make 16 million paths.
+/// How much is listed path by path: module calls, and their requirements. Beyond it a directory is visited once more at
+/// most, so two calls in each of 24 modules do not make 16 million paths.
 const LISTED: usize = 100_000;
 
 pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
@@ -108,7 +108,7 @@ struct Walk<'o> {
     manifest: OnceCell<Manifest>,
     /// Variables of the root module that are set from outside.
     given: OnceCell<read::Given>,
-    /// By directory, of fetched ones as it is shown; none for those with errors.
+    /// By directory, of fetched ones as shown; empty for those with errors.
     modules: HashMap<PathBuf, Option<Rc<Module>>>,
     needs: Needs,
     errors: Vec<TreeError>,
@@ -121,9 +121,9 @@ struct Walk<'o> {
     differs_by_tool: bool,
     /// What the root module says, until it is taken in.
     root_texts: Option<Texts>,
-    /// Module calls and what they ask for, each counted by path.
+    /// Module calls and their requirements, each counted by path.
     listed: usize,
-    /// How many paths of module calls lie below what was gone through.
+    /// The number of paths of module calls below the visited ones.
     sizes: HashMap<Sight, u64>,
     /// How many of them are not listed.
     unlisted: u64,
@@ -258,7 +258,7 @@ impl Walk<'_> {
         self.manifest.get_or_init(Manifest::default)
     }
 
-    /// The module in a directory, read once. None if it has errors, which are on record then.
+    /// The module in a directory, read once; `None` if it has errors, which are recorded.
     fn module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
         let shown =
             place.package.as_ref().map_or_else(|| place.dir.clone(), |package| package.fetched.shown_path(&place.dir));

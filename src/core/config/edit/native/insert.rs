@@ -116,7 +116,7 @@ fn are_apart(text: &str, required: &Required<'_>) -> bool {
     required.entries.len() > 1 && required.entries.windows(2).all(is_apart)
 }
 
-/// Spreads a body from the line of its header over lines of its own, with something before or after what it holds.
+/// Spreads a body from the line of its header over lines of its own, with something before or after its content.
 fn open_up(
     text: &str,
     body: Range<usize>,
@@ -160,7 +160,7 @@ pub(in super::super) fn insert_block(site: &Site<'_>, entry: &Entry) -> String {
     edit_aligned(text, &site.ranges(None), splices)
 }
 
-/// The step of indentation from a `terraform` block to what it holds.
+/// The step of indentation from a `terraform` block to its content.
 fn step_within<'a>(site: &Site<'a>) -> &'a str {
     let (text, body) = (site.text, site.terraform.body.clone());
     let outer = indent(text, site.terraform.at);
