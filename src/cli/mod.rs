@@ -23,7 +23,7 @@ pub use environment::{Environment, Streams};
 use crate::commands::{Online, Services, module_fetch};
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::outcome::advice::Stand;
+use crate::outcome::advice::InvocationContext;
 use crate::redact;
 use crate::report::{self, Format, Style};
 use crate::workspace::Scope;
@@ -98,7 +98,7 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     let stand = |many: bool| {
         let recursive = many && named.len() < 2;
         let (top, in_work_tree) = services.scope.top();
-        Stand { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
+        InvocationContext { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
     };
     match dispatch::dispatch(arguments, &services) {
         Ok(outcome) => {

@@ -14,7 +14,7 @@ use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Background, Client, ClientOptions, Doing, Shutdown, Watch};
+use crate::net::{Background, Client, ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::path::{shown, worktree};
 use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
@@ -304,8 +304,8 @@ pub(super) fn watch(events: &Events, over: Shutdown) -> Watch {
         events.emit(match doing {
             // A request that is cut off at the end of the run is not retried.
             _ if over.is_requested() => return,
-            Doing::Asking(url) => Event::Request { url: url.to_string() },
-            Doing::Again(error, delay) => {
+            ClientEvent::Asking(url) => Event::Request { url: url.to_string() },
+            ClientEvent::Again(error, delay) => {
                 // Our own delays are short and random; one that a server requires may be long.
                 let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };
                 Event::Note { text: format!("{error}; trying again{wait}") }

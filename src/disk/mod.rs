@@ -5,7 +5,6 @@
 #![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
 
 pub mod advisory_files;
-pub mod alike;
 pub mod atomic;
 pub mod attributes_file;
 pub mod below;
@@ -18,6 +17,7 @@ pub mod index_directory;
 pub mod installed_modules;
 pub mod linking;
 pub mod lock_file;
+pub mod memo;
 pub mod mirror;
 pub mod mirror_contents;
 pub mod mirror_writer;

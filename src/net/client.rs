@@ -15,10 +15,10 @@ use super::error::{Fault, NetError};
 use super::options::ClientOptions;
 use super::permits::Permits;
 use super::redact::ShownUrl;
-use super::redirect::Trail;
+use super::redirect::RedirectChain;
 use super::retry::{Retry, retry_after};
 use super::tls::{self, Purpose};
-use super::watch::{Doing, Watch};
+use super::watch::{ClientEvent, Watch};
 
 /// The most redirects of one request, except for discovery.
 const MAX_REDIRECTS: usize = 10;
@@ -212,10 +212,10 @@ impl Client {
         }
         let authorization = ask.authorization.as_ref().map(sensitive).transpose()?;
         let most = if ask.kind == Kind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
-        let mut trail = Trail::new(ask.url.clone(), authorization.is_some(), most);
+        let mut trail = RedirectChain::new(ask.url.clone(), authorization.is_some(), most);
         loop {
             self.inner.budget.request(trail.url())?;
-            self.watch().tell(|| Doing::Asking(ShownUrl::new(trail.url())));
+            self.watch().tell(|| ClientEvent::Asking(ShownUrl::new(trail.url())));
             let mut request = match &ask.sent {
                 None => client.get(trail.url().clone()),
                 Some(Sent::Form(form)) => {

@@ -36,7 +36,7 @@ pub use error::{Fault, NetError};
 pub use options::ClientOptions;
 pub use redact::ShownUrl;
 pub use shared::Shared;
-pub use watch::{Doing, Watch};
+pub use watch::{ClientEvent, Watch};
 
 #[cfg(test)]
 mod tests {

@@ -6,14 +6,14 @@ use super::error::RedirectFault;
 use super::redact::ShownUrl;
 
 #[derive(Debug)]
-pub(super) struct Trail {
+pub(super) struct RedirectChain {
     visited: Vec<Url>,
     guarded: bool,
     carries_token: bool,
     limit: usize,
 }
 
-impl Trail {
+impl RedirectChain {
     /// Starts at a URL. A token goes nowhere but over `https`.
     pub(super) fn new(url: Url, has_token: bool, limit: usize) -> Self {
         let carries_token = has_token && url.scheme() == "https";
@@ -76,8 +76,8 @@ impl Trail {
 mod tests {
     use super::*;
 
-    fn trail(url: &str) -> Trail {
-        Trail::new(Url::parse(url).unwrap(), true, 3)
+    fn trail(url: &str) -> RedirectChain {
+        RedirectChain::new(Url::parse(url).unwrap(), true, 3)
     }
 
     fn keeps_token(from: &str, to: &str) -> bool {
@@ -112,7 +112,7 @@ mod tests {
     fn never_over_http() {
         assert!(!trail("http://a.example/").carries_token());
         assert!(matches!(trail("https://a.example/").follow("http://a.example/"), Err(RedirectFault::Downgrade(_))));
-        let mut open = Trail::new(Url::parse("https://a.example/").unwrap(), false, 3);
+        let mut open = RedirectChain::new(Url::parse("https://a.example/").unwrap(), false, 3);
         assert_eq!(open.follow("http://a.example/"), Ok(()));
         assert!(!keeps_token("http://a.example/", "https://a.example/"));
     }

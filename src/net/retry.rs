@@ -6,7 +6,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::client::Client;
 use super::error::{Fault, NetError};
-use super::watch::{Doing, Watch};
+use super::watch::{ClientEvent, Watch};
 
 /// The longest `Retry-After` that is honoured; a longer one is an error.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ impl Retry {
     fn told_delay(&mut self, error: NetError, watch: &Watch) -> Result<Duration, NetError> {
         let told = error.clone();
         let delay = self.delay(error)?;
-        watch.tell(|| Doing::Again(told, delay));
+        watch.tell(|| ClientEvent::Again(told, delay));
         Ok(delay)
     }
 

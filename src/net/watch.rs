@@ -8,7 +8,7 @@ use super::error::NetError;
 use super::redact::ShownUrl;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doing {
+pub enum ClientEvent {
     /// It sends a request, possibly after a redirect.
     Asking(ShownUrl),
     /// It will retry after this delay.
@@ -17,14 +17,14 @@ pub enum Doing {
 
 /// A callback, which must not block; cheap to clone.
 #[derive(Clone, Default)]
-pub struct Watch(Option<Arc<dyn Fn(Doing) + Send + Sync>>);
+pub struct Watch(Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>);
 
 impl Watch {
-    pub fn by(callback: impl Fn(Doing) + Send + Sync + 'static) -> Self {
+    pub fn by(callback: impl Fn(ClientEvent) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(callback)))
     }
 
-    pub(super) fn tell(&self, doing: impl FnOnce() -> Doing) {
+    pub(super) fn tell(&self, doing: impl FnOnce() -> ClientEvent) {
         if let Some(callback) = &self.0 {
             callback(doing());
         }

@@ -19,7 +19,7 @@ const WITHOUT_RECURSION: [&str; 4] = ["add", "remove", "migrate", "get"];
 const INIT: &str = "trust init";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stand {
+pub struct InvocationContext {
     pub named: Vec<PathBuf>,
     /// True if root modules were searched for, with `-r`.
     pub recursive: bool,
@@ -50,7 +50,7 @@ impl Top {
     }
 }
 
-impl Stand {
+impl InvocationContext {
     /// A next step for one root module; `file` replaces `PATH`.
     pub fn for_root(&self, text: &str, root: &Path, file: Option<&Path>) -> String {
         let text = &self.about_file(text, file);
@@ -127,10 +127,10 @@ mod tests {
 
     const HELP: &str = "Run `tflock lock`; `tflock trust add ADDR KEY` or `tflock fmt --check` (`git log`)";
 
-    fn stand(named: &[&str], recursive: bool, to_top: &str) -> Stand {
+    fn stand(named: &[&str], recursive: bool, to_top: &str) -> InvocationContext {
         let named = named.iter().map(PathBuf::from).collect();
         let top = Top { up: to_top.into(), down: PathBuf::new() };
-        Stand { named, recursive, top, files_from_top: !to_top.is_empty() }
+        InvocationContext { named, recursive, top, files_from_top: !to_top.is_empty() }
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_file_is_named_from_where_the_user_stands() {
         let help = "`git log --patch -- PATH`, `git show REV:PATH`";
-        let told = |stand: Stand, file: &str| stand.for_all(help, Some(Path::new(file)));
+        let told = |stand: InvocationContext, file: &str| stand.for_all(help, Some(Path::new(file)));
         let wanted = |file: &str| format!("`git log --patch -- {file}`, `git show REV:PATH`");
         assert_eq!(told(stand(&[], false, ""), "x.hcl"), wanted("x.hcl"));
         assert_eq!(told(stand(&[], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn paths_are_as_short_as_can_be() {
         let top = Top { up: "../..".into(), down: "live/a".into() };
-        let stand = Stand { recursive: true, top, files_from_top: true, ..Stand::default() };
+        let stand = InvocationContext { recursive: true, top, files_from_top: true, ..InvocationContext::default() };
         let help = "`tflock get`, `git log -- PATH`";
         for (root, wanted) in [
             ("live/a", "`tflock get`, `git log -- x.hcl`"),

@@ -27,7 +27,7 @@ use crate::requirements::{Origin, Requirement};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use crate::verify::Verified;
-use advice::Stand;
+use advice::InvocationContext;
 
 pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Vulnerability};
 pub use changes::{Changes, Need, Review, TrustChange};
@@ -87,7 +87,7 @@ impl Outcome {
 
     /// Adapts the commands in next steps to the user's directory.
     #[must_use]
-    pub fn advised(mut self, stand: &Stand) -> Self {
+    pub fn advised(mut self, stand: &InvocationContext) -> Self {
         self.recursive = stand.recursive;
         for root in &mut self.roots {
             let RootOutcome { path, body, findings } = root;

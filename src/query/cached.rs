@@ -42,7 +42,7 @@ pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Che
     let release = cache.release(addr, version).and_then(|record| known(cache, addr, &record, check));
     let release =
         release.filter(|release| check.signature != SignatureRule::Always || release.signer != Some(Signer::Unsigned));
-    release.map_or(Lookup::Unasked, |release| Lookup::Known(Arc::new(release)))
+    release.map_or(Lookup::NotRequested, |release| Lookup::Known(Arc::new(release)))
 }
 
 /// What the cache answers where a registry gave no answer: the release as an earlier run saw it, with the reason.

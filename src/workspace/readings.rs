@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dialect::Dialect;
-use crate::disk::alike::Alike;
+use crate::disk::memo::Alike;
 use crate::disk::roots::AlikeTrees;
 use crate::finding::Finding;
 use crate::lockfile::{Decoded, decode};

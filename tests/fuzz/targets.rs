@@ -191,5 +191,5 @@ pub fn sums(bytes: &[u8]) {
     }
     let version = Version::new(1, 2, 3);
     assert!(sums.archives("x", &version).count() <= sums.lines().count());
-    assert!(sums.harvest().len() <= bytes.split(|byte| *byte == b'\n').count());
+    assert!(sums.lock_file_digests().len() <= bytes.split(|byte| *byte == b'\n').count());
 }

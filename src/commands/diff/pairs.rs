@@ -181,7 +181,7 @@ fn release<'a>(change: &Change, packages: &'a Packages) -> Option<&'a release::L
 fn of_release(change: &mut Change, knowledge: &release::Lookup, trust: &Trust) -> Vec<Finding> {
     let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
     let mut findings = match knowledge {
-        release::Lookup::Unasked | release::Lookup::Inconclusive(_) => Vec::new(),
+        release::Lookup::NotRequested | release::Lookup::Inconclusive(_) => Vec::new(),
         release::Lookup::Withdrawn(message) => vec![Finding::new(Rule::VersionWithdrawn, message)],
         release::Lookup::Refused(finding) => vec![finding.clone()],
         release::Lookup::Revoked(finding, _) => vec![(**finding).clone()],

@@ -1,7 +1,7 @@
 //! Places findings about a root module.
 
 use super::Root;
-use super::kept::KeptReleases;
+use super::checked_cache::KeptReleases;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::disk::{lock_file, roots};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::super::git_history::Earlier;
 use super::decision::{Deciding, Decision};
+use super::recovery_hints::recovery_hints;
 use super::root::Edit;
 use super::trust_stores::{Stored, TrustStores};
 use super::unknown_provider;
-use super::ways_out::ways_out;
 use super::{Root, Run, Shared, failed, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -73,7 +73,7 @@ impl Job {
         let wanted = |addr: &ProviderAddr| {
             // If this very version is selected, it is not a first use.
             let earlier = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
-            (root.rules_of(addr), root.platforms_of(addr, root.locked_for.as_ref()), earlier)
+            (root.rules_of(addr), root.platforms_of(addr, root.recorded_platforms.as_ref()), earlier)
         };
         let plan = plan::plan((&root.requirements, &root.lock), &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
@@ -150,7 +150,7 @@ impl Job {
         decision.findings.extend(self.earlier(&decision).into_iter().map(leveled));
         decision.edits = self.complete(&mut decision);
         self.learn(&mut decision, stores);
-        decision.advice = ways_out(&self.root, answers, &decision);
+        decision.advice = recovery_hints(&self.root, answers, &decision);
         decision
     }
 

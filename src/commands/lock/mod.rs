@@ -2,20 +2,20 @@
 //! opened in parallel. Those that local facts answer are finished at once; the others wait until all queries are
 //! answered, each sent once for all of them.
 
+mod checked_cache;
 mod decision;
 mod findings;
 mod intent;
 mod job;
-mod kept;
-mod locked_for;
 mod modules;
 mod pending;
+mod recorded_platforms;
+mod recovery_hints;
 mod root;
 mod rules;
 mod same_versions;
 mod trust_stores;
 mod unknown_provider;
-mod ways_out;
 mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,8 @@ use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
+use checked_cache::KeptReleases;
 use job::{Job, RootState};
-use kept::KeptReleases;
 use same_versions::SameVersions;
 use trust_stores::{Stored, TrustStores};
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::super::LockOptions;
 use super::super::git_history::Earlier;
 use super::intent::{intent, named_platforms};
-use super::locked_for::LockedFor;
 use super::modules::LockedModules;
 use super::pending::Pending;
+use super::recorded_platforms::RecordedPlatforms;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
@@ -40,7 +40,7 @@ pub struct Root {
     pub(in crate::commands) configured: bool,
     pub(in crate::commands) intent: Intent,
     /// The platforms of the entries; `None` if platforms were named.
-    pub(super) locked_for: Option<LockedFor>,
+    pub(super) recorded_platforms: Option<RecordedPlatforms>,
     pub(super) rules: RuleBook,
     pub(in crate::commands) source: RootSource,
     pub(super) first_use: FirstUseRule,
@@ -111,11 +111,11 @@ impl Root {
         let known = Names { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
         let intent = intent(settings, options, known)?;
         let named = named_platforms(settings, options);
-        let locked_for = named.is_none().then(|| LockedFor::of(&lock, cache));
+        let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache));
         Ok(Self {
             bytes,
             intent: Intent { prune: options.prune && configured, platforms: named.unwrap_or_default(), ..intent },
-            locked_for,
+            recorded_platforms,
             rules: RuleBook::new(settings, options),
             source: settings.source(),
             first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
@@ -234,7 +234,7 @@ impl Root {
         (is_banned || rules.exclusions.asks_for_age()).then(|| Query {
             selection: Selection::Newest(Criteria::of(constraints.clone())),
             constraints,
-            platforms: self.platforms_of(addr, self.locked_for.as_ref()),
+            platforms: self.platforms_of(addr, self.recorded_platforms.as_ref()),
             recorded: self.lock.get(addr).cloned(),
             moved: None,
             accept_republished: false,
@@ -244,24 +244,30 @@ impl Root {
     }
 
     /// The platforms to lock a provider for.
-    pub(super) fn platforms_of(&self, addr: &ProviderAddr, locked_for: Option<&LockedFor>) -> Vec<Platform> {
-        match locked_for {
+    pub(super) fn platforms_of(
+        &self,
+        addr: &ProviderAddr,
+        recorded_platforms: Option<&RecordedPlatforms>,
+    ) -> Vec<Platform> {
+        match recorded_platforms {
             None => self.intent.platforms.clone(),
-            Some(locked_for) => locked_for.wanted(addr, self.intent.moves.get(addr)).into_iter().collect(),
+            Some(recorded_platforms) => {
+                recorded_platforms.wanted(addr, self.intent.moves.get(addr)).into_iter().collect()
+            }
         }
     }
 
     /// The platforms of the entries that the cache knows by now; `None` if platforms were named.
-    pub(super) fn recognised(&self, cache: &Cache) -> Option<LockedFor> {
-        self.locked_for.as_ref().map(|_| LockedFor::of(&self.lock, cache))
+    pub(super) fn recognised(&self, cache: &Cache) -> Option<RecordedPlatforms> {
+        self.recorded_platforms.as_ref().map(|_| RecordedPlatforms::of(&self.lock, cache))
     }
 
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
-        let platforms = self.platforms_of(addr, self.locked_for.as_ref());
+        let platforms = self.platforms_of(addr, self.recorded_platforms.as_ref());
         let mut rules = self.rules.of(addr, &platforms);
-        if let Some(locked_for) = &self.locked_for {
-            let before = || locked_for.entry(self.intent.moves.get(addr)?);
-            let own = locked_for.entry(addr).or_else(before);
+        if let Some(recorded_platforms) = &self.recorded_platforms {
+            let before = || recorded_platforms.entry(self.intent.moves.get(addr)?);
+            let own = recorded_platforms.entry(addr).or_else(before);
             let is_own = |platform: &Platform| own.is_some_and(|own| own.contains(platform));
             rules.unnamed = platforms.iter().filter(|it| !is_own(it) && **it != Platform::host()).cloned().collect();
         }

@@ -174,7 +174,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
                 revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, Date::of(asked.now)));
                 continue;
             }
-            Some(Lookup::Unasked) | None => continue,
+            Some(Lookup::NotRequested) | None => continue,
         };
         findings.extend(release.findings.iter().cloned());
         let Some(signer) = release.signer.clone() else { continue };

@@ -18,7 +18,8 @@ pub fn judge(change: &mut Change, known: &Packages) {
     let unchanged = change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version);
     let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map_or(&nothing, |entry| &entry.hashes));
     let version = change.new.as_ref().or(change.old.as_ref()).map(|entry| &entry.version);
-    let knowledge = version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Lookup::Unasked);
+    let knowledge =
+        version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Lookup::NotRequested);
     // The hashes of the old entry were accepted before, for that version only.
     let believed = if unchanged { old } else { &nothing };
     let judge = Judge { knowledge, known, believed };

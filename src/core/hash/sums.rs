@@ -12,14 +12,14 @@ use super::Sha256Digest;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// A line of this many bytes or more ends the harvest.
+/// A line of this many bytes or more ends the list of digests.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// A SHA256SUMS document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sums {
     lines: Vec<Line>,
-    harvest: Vec<Sha256Digest>,
+    lock_file_digests: Vec<Sha256Digest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Sums {
     /// Reads a document; any bytes are one.
     pub fn decode(document: &[u8]) -> Self {
         let lines = document.split(|byte| *byte == b'\n').filter_map(Line::decode).collect();
-        Self { lines, harvest: harvest(document).unwrap_or_default() }
+        Self { lines, lock_file_digests: lock_file_digests(document).unwrap_or_default() }
     }
 
     /// The digest of a file, from the first line that names it exactly.
@@ -67,8 +67,8 @@ impl Sums {
     /// The digests of all files, in the order of the lines: what a signed document attests.
     ///
     /// None of them if any line has a single field or no digest; none after a line of 64 KiB or more.
-    pub fn harvest(&self) -> &[Sha256Digest] {
-        &self.harvest
+    pub fn lock_file_digests(&self) -> &[Sha256Digest] {
+        &self.lock_file_digests
     }
 
     /// File names and digests of all lines that have both.
@@ -104,7 +104,7 @@ impl Line {
 }
 
 /// The digests of all lines; none at all if one is bad. Blank lines, on which the tools crash, are passed over.
-fn harvest(document: &[u8]) -> Option<Vec<Sha256Digest>> {
+fn lock_file_digests(document: &[u8]) -> Option<Vec<Sha256Digest>> {
     let mut digests = Vec::new();
     for line in document.split(|byte| *byte == b'\n') {
         if line.len() >= LONGEST_LINE {

@@ -31,7 +31,7 @@ fn agrees_with_the_tools() {
         }
         let sums = Sums::decode(document.as_bytes());
         let got = result(&sums, name, digest(shasum));
-        let mut zh: Vec<String> = sums.harvest().iter().map(|digest| digest.to_hex()).collect();
+        let mut zh: Vec<String> = sums.lock_file_digests().iter().map(|digest| digest.to_hex()).collect();
         if zh.is_empty() {
             zh.push(shasum.clone());
         }
@@ -48,7 +48,7 @@ fn agrees_with_the_tools() {
 #[test]
 fn blank_lines_are_passed_over() {
     let sums = Sums::decode(format!("\n{ONE}  a\n \t\u{2003}\n{TWO}  b\n\n").as_bytes());
-    assert_eq!(sums.harvest(), [digest(ONE), digest(TWO)]);
+    assert_eq!(sums.lock_file_digests(), [digest(ONE), digest(TWO)]);
     assert_eq!(sums.digest_of("b"), Ok(digest(TWO)));
 }
 
@@ -56,7 +56,7 @@ fn blank_lines_are_passed_over() {
 fn one_bad_line_spoils_the_harvest_but_not_the_lookup() {
     for bad in ["deadbeef  c", "alone", "zz  c", &format!("{ONE}00  c"), &format!("\u{feff}{ONE}  c")] {
         let sums = Sums::decode(format!("{ONE}  a\n{bad}\n{TWO}  b\n").as_bytes());
-        assert_eq!(sums.harvest(), [], "{bad}");
+        assert_eq!(sums.lock_file_digests(), [], "{bad}");
         assert_eq!(sums.digest_of("b"), Ok(digest(TWO)), "{bad}");
     }
 }
@@ -67,14 +67,14 @@ fn a_long_line_ends_the_harvest_quietly() {
         let line = format!("{ONE}  {}", "x".repeat(length - ONE.len() - 2));
         Sums::decode(format!("{TWO}  b\n{line}\n{TWO}  b\n").as_bytes())
     };
-    assert_eq!(long(65_535).harvest().len(), 3);
-    assert_eq!(long(65_536).harvest(), [digest(TWO)]);
+    assert_eq!(long(65_535).lock_file_digests().len(), 3);
+    assert_eq!(long(65_536).lock_file_digests(), [digest(TWO)]);
 }
 
 #[test]
 fn bytes_that_are_no_text_do_no_harm() {
     let sums = Sums::decode(&[ONE.as_bytes(), b"  \xff\xe2\x80\x83", ONE.as_bytes(), b"\n"].concat());
-    assert_eq!(sums.harvest(), [digest(ONE)]);
+    assert_eq!(sums.lock_file_digests(), [digest(ONE)]);
     assert_eq!(sums.lines().count(), 1);
 }
 

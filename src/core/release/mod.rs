@@ -45,7 +45,7 @@ pub type Releases = BTreeMap<ReleaseKey, Lookup>;
 pub enum Lookup {
     /// No source was contacted, and nothing is known from before.
     #[default]
-    Unasked,
+    NotRequested,
     /// A source was contacted, and gave no usable answer.
     Inconclusive(Error),
     /// The registry says that there is no such release.
@@ -195,7 +195,7 @@ impl Release {
                 None => drop(self.lines.entry(digest).or_insert(Line::Other)),
             }
         }
-        self.listed = sums.harvest().to_vec();
+        self.listed = sums.lock_file_digests().to_vec();
         self
     }
 

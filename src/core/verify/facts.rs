@@ -30,7 +30,7 @@ impl Facts<'_> {
 
     /// What is known of the locked release of a provider.
     pub fn of(&self, addr: &ProviderAddr) -> &Lookup {
-        self.releases.get(addr).unwrap_or(&Lookup::Unasked)
+        self.releases.get(addr).unwrap_or(&Lookup::NotRequested)
     }
 
     /// What else recorded the locked release of a provider.

@@ -38,7 +38,7 @@ impl Judged<'_> {
                 findings.extend(self.refuted(release, &of(&Status::is_refuted), none_fits));
             }
             Lookup::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
-            Lookup::Unasked | Lookup::Withdrawn(_) | Lookup::Refused(_) | Lookup::Revoked(..) => {}
+            Lookup::NotRequested | Lookup::Withdrawn(_) | Lookup::Refused(_) | Lookup::Revoked(..) => {}
         }
         findings
     }
@@ -49,7 +49,7 @@ impl Judged<'_> {
             Lookup::Withdrawn(message) => message,
             Lookup::Refused(finding) => &finding.message,
             Lookup::Revoked(finding, _) => &finding.message,
-            Lookup::Unasked | Lookup::Inconclusive(_) | Lookup::Known(_) => return None,
+            Lookup::NotRequested | Lookup::Inconclusive(_) | Lookup::Known(_) => return None,
         };
         let hashes = match unknown {
             0 => return None,

@@ -18,7 +18,7 @@ const SIGNED_COPIES: &str = "If the origin registry is reachable, verify with `-
 impl Judged<'_> {
     pub(super) fn release(&self) -> Vec<Finding> {
         match self.knowledge {
-            Lookup::Unasked | Lookup::Inconclusive(_) => Vec::new(),
+            Lookup::NotRequested | Lookup::Inconclusive(_) => Vec::new(),
             Lookup::Withdrawn(message) => {
                 vec![self.find(Rule::VersionWithdrawn, message).at(self.version_at())]
             }

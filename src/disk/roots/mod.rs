@@ -27,7 +27,7 @@ pub use read::join;
 
 use crate::config::{Manifest, ModuleConstraints, ModuleSource, ModuleVersion, Place, SourceFile};
 use crate::dialect::Dialect;
-use crate::disk::alike::Alike;
+use crate::disk::memo::Alike;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::ModuleLock;
 use crate::requirements::Requirements;

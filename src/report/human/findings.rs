@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
-    use crate::outcome::advice::Stand;
+    use crate::outcome::advice::InvocationContext;
     use crate::outcome::{Body, Outcome, RootOutcome};
     use crate::verify::Verified;
 
@@ -200,7 +200,12 @@ mod tests {
             outcome.roots[0].findings.extend(findings);
         }
         let named: Vec<PathBuf> = named.into_iter().map(PathBuf::from).collect();
-        let stand = Stand { recursive: named.is_empty(), files_from_top: true, named, ..Stand::default() };
+        let stand = InvocationContext {
+            recursive: named.is_empty(),
+            files_from_top: true,
+            named,
+            ..InvocationContext::default()
+        };
         let text = crate::report::render(&outcome.advised(&stand), crate::report::Format::Human, Style::default());
         text.lines().filter_map(|line| line.strip_prefix("  help: ")).map(str::to_owned).collect()
     }

@@ -81,7 +81,7 @@ fn the_word_of_a_mirror_about_what_came() {
 
 #[test]
 fn replaced_or_dropped_since_the_base() {
-    let unasked = |old: &[PackageHash], new: &[PackageHash]| shift(old, new, Lookup::Unasked, "");
+    let unasked = |old: &[PackageHash], new: &[PackageHash]| shift(old, new, Lookup::NotRequested, "");
     assert_eq!(unasked(&[zh(1), h1(11)], &[zh(1), h1(11)]), []);
     assert_eq!(unasked(&[zh(1)], &[zh(1), zh(2), h1(11)]), []);
     assert_eq!(unasked(&[], &[zh(1), h1(11)]), []);

@@ -10,7 +10,7 @@ use crate::platform::Platform;
 use crate::query::cached;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct LockedFor {
+pub(super) struct RecordedPlatforms {
     by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
     /// Platforms of any entry for which tflock or the tool fetched a package.
     fetched: BTreeSet<Platform>,
@@ -18,7 +18,7 @@ pub(super) struct LockedFor {
     reported: BTreeMap<Hostname, BTreeSet<Platform>>,
 }
 
-impl LockedFor {
+impl RecordedPlatforms {
     /// Collects the platforms of a lock file from the cache.
     pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
         let mut locked = Self::default();

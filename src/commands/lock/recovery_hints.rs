@@ -9,7 +9,11 @@ use crate::finding::Level;
 use crate::query::answer::Answer;
 
 /// Next steps: naming the other providers, or the release before the refused one.
-pub(super) fn ways_out(root: &Root, answers: &BTreeMap<ProviderAddr, Answer>, decision: &Decision) -> Vec<String> {
+pub(super) fn recovery_hints(
+    root: &Root,
+    answers: &BTreeMap<ProviderAddr, Answer>,
+    decision: &Decision,
+) -> Vec<String> {
     let chosen = root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.precise.is_some());
     if root.intent.upgrade.is_none() || chosen || !decision.is_refused() {
         return Vec::new();
