@@ -44,7 +44,6 @@ pub struct Shelf {
     directory: PathBuf,
 }
 
-/// An unpacked package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPackage {
     pub h1: PackageHash,
@@ -57,7 +56,6 @@ impl PackageStore {
         Self { base: cache.join(FOLDER) }
     }
 
-    /// The place of a package.
     pub fn shelf(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Shelf {
         Shelf { directory: directory_in(&self.base, addr).join(version.to_string()).join(platform.as_str()) }
     }

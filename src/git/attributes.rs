@@ -45,7 +45,6 @@ pub fn without_lines(text: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// The lines with their ends.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n')
 }

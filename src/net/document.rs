@@ -36,7 +36,6 @@ impl Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Authorization {
-    /// A token.
     Bearer(Secret),
     /// A user and a password, with a colon between, in base64.
     Basic(Secret),

@@ -119,7 +119,6 @@ fn provider_component(part: &str, provider: &InventoryProvider) -> Value {
     )
 }
 
-/// A hash with its platforms.
 fn told(provider: &InventoryProvider, hash: &PackageHash) -> String {
     format!("{hash} ({})", platforms(provider, hash))
 }

@@ -219,7 +219,6 @@ impl Documents {
     }
 }
 
-/// The address of a document.
 fn below(base: &Url, name: &str) -> Result<Url, Error> {
     let text = format!("{}/{name}", base.as_str().trim_end_matches('/'));
     Url::parse(&text).map_err(|problem| Error::new(ErrorKind::Usage, problem.to_string()).about_url(base.as_str()))

@@ -18,7 +18,6 @@ pub(super) const FOLDER: &str = "programs";
 pub struct ProgramRecord {
     /// The digest over the contents of the package, as in the `h1:` hash.
     pub h1: Sha256Digest,
-    /// The platform of the package.
     pub platform: Platform,
     pub info: Result<GoInfo, Unknown>,
     pub origin: Origin,

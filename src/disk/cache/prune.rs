@@ -25,7 +25,6 @@ pub struct Stats {
     pub bytes: u64,
 }
 
-/// What to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prune {
     All,

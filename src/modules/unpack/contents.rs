@@ -10,7 +10,6 @@ use crate::modulelock::Ambiguity;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::modules) struct Contents {
     pub(super) digests: BTreeMap<String, Sha256Digest>,
-    /// The targets of links.
     pub(in crate::modules) links: BTreeMap<String, String>,
     pub(in crate::modules) bytes: u64,
     /// Why something else could be installed for its hash, if so.

@@ -63,7 +63,6 @@ pub struct Copied {
 pub struct SignedDigests {
     pub sums: Sha256Digest,
     pub signature: Option<Sha256Digest>,
-    /// The list of signing keys.
     pub keys: Option<Sha256Digest>,
 }
 

@@ -180,7 +180,6 @@ fn explained<'a>(groups: impl Iterator<Item = &'a ChangeGroup<'a>>, style: Style
     order.iter().map(|words| format!("- {}: {words}\n", of(words))).collect()
 }
 
-/// The first names of many.
 fn few(names: &[String]) -> String {
     match names.len().checked_sub(MOST_NAMES).filter(|left| *left > 1) {
         Some(left) => format!("{} and {left} more", names[..MOST_NAMES].join(", ")),

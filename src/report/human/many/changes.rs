@@ -98,7 +98,6 @@ fn signers(changed: &[Written<'_>], style: Style) -> String {
     })
 }
 
-/// The files to review.
 pub(super) fn conclusion(changed: &[Written<'_>], style: Style) -> String {
     let written: Vec<&Changes> = of(changed, |changes| changes.written).collect();
     let edited: BTreeSet<&Path> =
