@@ -28,7 +28,7 @@ pub struct ReleaseCriteria {
     /// This version will do at any age and with any platforms.
     pub recorded: Option<Version>,
     pub platforms: Vec<Platform>,
-    /// Each of these may exclude it.
+    /// A version that one of these excludes is not selected.
     pub exclusions: Vec<Exclusion>,
 }
 

@@ -90,7 +90,7 @@ struct EntryImport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Affected {
     module: String,
-    /// The affected ranges; empty if all versions are affected.
+    /// The affected ranges; `None` if all versions are affected.
     ranges: Option<Vec<Range>>,
     /// The systems and architectures of each of its packages; empty for all.
     packages: Vec<[Vec<String>; 2]>,

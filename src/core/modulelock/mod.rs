@@ -60,7 +60,7 @@ pub struct ModuleKey {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedModule {
-    /// The constraints of all calls together; empty if they have none.
+    /// The constraints of all calls together; `None` if they have none.
     pub constraints: Option<String>,
     /// The calls that use it, by their path of names joined by dots.
     pub calls: BTreeSet<String>,

@@ -12,9 +12,9 @@ use crate::finding::Rule;
 /// What a `policy` block says; silent fields are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// The hosts that providers may come from; all hosts if empty.
+    /// The hosts that providers may come from. `None` allows every host, an empty set none.
     pub hosts: Option<BTreeSet<Hostname>>,
-    /// The hosts that modules may come from: registries, archives, git. All if none.
+    /// The hosts that modules may come from: registries, archives, git. `None` allows every host, an empty set none.
     pub module_hosts: Option<BTreeSet<Hostname>>,
     pub signature: Option<SignatureRule>,
     pub expired_key: Option<ExpiredKeyRule>,

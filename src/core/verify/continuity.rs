@@ -26,7 +26,7 @@ impl Judged<'_> {
         self.subject.before.is_some_and(|before| !was(before))
     }
 
-    /// The hashes that the base does not record for this version; `None` if no change is judged.
+    /// The hashes that the base does not record for this version; nothing if no change is judged.
     pub(super) fn came(&self) -> impl Iterator<Item = &PackageHash> {
         let old = self.subject.before.and_then(|before| before.get(self.addr));
         let old = old.filter(|old| old.version == self.entry.version);

@@ -240,7 +240,7 @@ fn wrong_files_of_the_public_are_explained_and_the_odd_one_is_not_accused() {
             continue;
         }
         assert!(!denied.is_empty(), "{} ({}): {found:#?}", row[0], row[4]);
-        // A whole foreign list is told to be one; a duplicate block is reported as such.
+        // A whole foreign list is reported once; a duplicate block is reported as such.
         let wanted: &[Rule] = match row[4].contains("belong to registry") {
             _ if row[7].starts_with("rejects") => &[Rule::DuplicateProvider],
             true => &[Rule::ContradictedHash],

@@ -58,7 +58,7 @@ pub struct ReleasePackage {
     pub file_name: String,
     /// The digest of the archive.
     pub zh: Sha256Digest,
-    /// The `h1:`, if someone vouched for it.
+    /// The `h1:`, if a source attested it.
     pub h1: Option<PackageHash>,
 }
 
