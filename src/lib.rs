@@ -38,6 +38,7 @@ mod vectors;
 /// What fuzz targets, benchmarks and tests against real servers call. Not an interface.
 #[doc(hidden)]
 pub mod internals {
+    pub use crate::disk::cache::exchange::IndexLine;
     pub use crate::disk::cache::{IndexEntry, Origin};
     pub use crate::disk::cli_config::CliConfig;
     pub use crate::disk::roots::{TreeOptions, load_tree};

@@ -205,7 +205,13 @@ fn downloaded(
     };
     let answers = session.ask(async |sources| {
         let known = sources.lookups(queries.clone()).await;
-        sources.read(choose(&known, &mut programs)).await
+        let mut orders = choose(&known, &mut programs);
+        for (key, program) in sources.shared_programs(orders.clone()).await {
+            let Some(program) = program else { continue };
+            orders.remove(&key);
+            programs.insert((key.address, key.version), Ok(program));
+        }
+        sources.read(orders).await
     })?;
     for (key, answer) in answers {
         let of = |what: &str| format!("{what} the package of {} {} for {}", key.address, key.version, key.platform);
@@ -258,7 +264,7 @@ fn chosen(
     Ok(covered.swap_remove(0))
 }
 
-/// True if the record was imported, so it was not computed here.
+/// True if the record is an import's or an index's, so it was not computed here.
 pub(super) fn is_reported(record: &ProgramRecord) -> bool {
     record.origin == Origin::Imported
 }

@@ -1,16 +1,18 @@
 //! Writes to a shared index, if a job requests it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Services;
 use super::sources::Sources;
 use crate::dialect::Dialect;
-use crate::disk::cache::{Cache, IndexEntry, Origin};
+use crate::disk::cache::exchange::{IndexKey, IndexLine, decode_line};
+use crate::disk::cache::{Cache, IndexEntry, Origin, ProgramRecord};
 use crate::disk::{index_directory, lock_file};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
-use crate::hash::{HashScheme, PackageHash};
+use crate::hash::PackageHash;
 use crate::lockfile;
 use crate::net::{Client, ClientOptions};
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
@@ -55,15 +57,9 @@ impl Publishing {
         Ok(Self { place, shown: shown.to_owned() })
     }
 
-    /// Writes the missing entries that were computed here.
-    fn publish(
-        &self,
-        entries: Vec<IndexEntry>,
-        sources: &Sources<'_>,
-        stores: IndexStores,
-    ) -> Result<Published, Error> {
-        let computed = entries.into_iter().filter(|entry| entry.origin == Origin::Computed).collect();
-        run::publish(sources.background(), stores, self.place.clone(), computed).map_err(|error| {
+    /// Writes the missing lines.
+    fn publish(&self, lines: Vec<IndexLine>, sources: &Sources<'_>, stores: IndexStores) -> Result<Published, Error> {
+        run::publish(sources.background(), stores, self.place.clone(), lines).map_err(|error| {
             let message = format!("cannot publish to {}: {}", self.shown, error.message);
             Error { message, ..error }
         })
@@ -87,32 +83,34 @@ impl Publishing {
 
     /// The findings where the index contradicts hashes that were computed here.
     pub(super) fn contradictions(&self, published: &Published, cache: &Cache) -> Vec<Finding> {
-        let told = published.differing.iter().map(|there| {
-            let own = cache.h1_of(&there.zh).map(|(h1, _)| h1.to_string()).unwrap_or_default();
-            let message = format!(
-                "the index {} gives {} and {} bytes for the archive zh:{}, which has {own}; it was left unchanged",
-                self.shown,
-                there.h1_hash(),
-                there.size,
-                there.zh,
-            );
+        let finding = |there: &IndexLine| {
+            let differs = match (there.key, decode_line(there.text.as_bytes())) {
+                (IndexKey::Archive(zh), Some(entry)) => {
+                    let own = cache.h1_of(&zh).map(|(h1, _)| h1.to_string()).unwrap_or_default();
+                    let (h1, size) = (entry.h1_hash(), entry.size);
+                    format!("gives {h1} and {size} bytes for the archive zh:{zh}, which has {own}")
+                }
+                (key, _) => format!("gives other modules for {key} than were read here"),
+            };
+            let message = format!("the index {} {differs}; it was left unchanged", self.shown);
             Finding::new(Rule::IndexDiffers, message)
                 .remedied_by("Find out who filled it, and have that entry removed.")
-        });
-        told.collect()
+        };
+        published.differing.iter().map(finding).collect()
     }
 
-    /// Writes the hashes computed here for all locked packages of these directories, and adds a report to the outcome.
+    /// Writes the hashes and programs that were computed and read here for all locked packages of these directories, and adds
+    /// a report to the outcome.
     pub(super) fn publish_locked(&self, directories: &[PathBuf], services: &Services<'_>, outcome: Outcome) -> Outcome {
         let cache = Arc::new(services.open_cache(directories));
         let sources = Sources::new(services, &cache);
-        let entries = directories.iter().flat_map(|directory| locked(directory, &cache)).collect();
+        let lines = locked(directories, &cache);
         let stores = self.stores(directories, &sources, services);
-        match stores.and_then(|stores| self.publish(entries, &sources, stores)) {
+        match stores.and_then(|stores| self.publish(lines, &sources, stores)) {
             Ok(published) => {
                 let Published { news, known, .. } = &published;
                 let mut outcome = outcome;
-                outcome.notes.push(format!("{news} of {} hashes are new in {}", news + known, self.shown));
+                outcome.notes.push(format!("{news} of {} records are new in {}", news + known, self.shown));
                 let contradictions = self.contradictions(&published, &cache);
                 outcome.roots.iter_mut().take(1).for_each(|first| first.findings.extend(contradictions.clone()));
                 outcome
@@ -127,7 +125,7 @@ pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>
     let cache = Arc::new(cache);
     let sources = Sources::new(services, &cache);
     let stores = publishing.stores(&services.scope.directories(), &sources, services)?;
-    let published = publishing.publish(cache.entries(), &sources, stores)?;
+    let published = publishing.publish(computed(&cache.entries(), &cache.programs()), &sources, stores)?;
     let deny = |finding| Finding { level: Level::Deny, ..finding };
     let findings = publishing.contradictions(&published, &cache).into_iter().map(deny).collect();
     let Published { news, known, .. } = published;
@@ -136,19 +134,30 @@ pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>
     Ok(Outcome { notes: sources.notes(), ..outcome })
 }
 
-/// The hashes computed here of the archives in a lock file; empty for an unreadable file.
-fn locked(directory: &Path, cache: &Cache) -> Vec<IndexEntry> {
-    let text = lock_file::read(&directory.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default();
-    let decoded = lockfile::decode(&text, Dialect::Terraform).ok();
-    let hashes =
-        decoded.iter().flat_map(|decoded| decoded.lock.iter()).flat_map(|(_, entry)| entry.hashes.of(HashScheme::Zh));
-    let computed = |hash: &PackageHash| {
+/// What was computed here of the packages in some lock files; an unreadable file has none.
+fn locked(directories: &[PathBuf], cache: &Cache) -> Vec<IndexLine> {
+    let read = |directory: &PathBuf| {
+        let text = lock_file::read(&directory.join(lockfile::FILE_NAME)).ok()??;
+        Some(lockfile::decode(&text, Dialect::Terraform).ok()?.lock)
+    };
+    let locks = directories.iter().filter_map(read);
+    let hashes: BTreeSet<PackageHash> = locks
+        .flat_map(|lock| lock.iter().flat_map(|(_, entry)| entry.hashes.iter().cloned()).collect::<Vec<_>>())
+        .collect();
+    let known = |hash: &PackageHash| {
         let zh = hash.zh_digest()?;
         let (h1, size) = cache.h1_of(&zh)?;
         IndexEntry::new(zh, &h1, size, Origin::Computed)
     };
-    let mut entries: Vec<IndexEntry> = hashes.filter_map(computed).collect();
-    entries.sort_unstable();
-    entries.dedup();
-    entries
+    let entries: Vec<IndexEntry> = hashes.iter().filter_map(known).collect();
+    let programs: Vec<ProgramRecord> = hashes.iter().filter_map(|hash| cache.program(hash)).collect();
+    computed(&entries, &programs)
+}
+
+/// The lines about what was computed here, not reported by others. Of a program about which nothing could be read, another
+/// version of tflock may read more, so there is no line about it.
+fn computed(entries: &[IndexEntry], programs: &[ProgramRecord]) -> Vec<IndexLine> {
+    let entries = entries.iter().filter(|entry| entry.origin == Origin::Computed).map(IndexLine::from);
+    let programs = programs.iter().filter(|program| program.origin == Origin::Computed && program.info.is_ok());
+    entries.chain(programs.map(IndexLine::from)).collect()
 }

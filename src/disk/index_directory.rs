@@ -4,9 +4,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::atomic::new_file;
-use super::cache::exchange::LONGEST_LINE;
+use super::cache::exchange::IndexKey;
 use super::files;
-use crate::hash::Sha256Digest;
 use crate::path::{shown, worktree};
 use crate::settings::IndexPlace;
 
@@ -19,8 +18,8 @@ pub fn is_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
 }
 
 /// What is in an entry of an index; none if there is no such entry.
-pub fn read(base: &Path, entry: &Path) -> Result<Option<Vec<u8>>, String> {
-    match files::read_named_to(entry, LONGEST_LINE) {
+pub fn read(base: &Path, key: &IndexKey) -> Result<Option<Vec<u8>>, String> {
+    match files::read_named_to(&base.join(key.name()), key.limit()) {
         Ok(text) => Ok(Some(text)),
         Err(problem) if problem.kind() == io::ErrorKind::NotFound && base.is_dir() => Ok(None),
         Err(problem) => Err(format!("{}: {problem}", shown(base))),
@@ -43,17 +42,12 @@ pub fn write(entry: &Path, line: &str) -> io::Result<bool> {
     }
 }
 
-/// The name of the entry about an archive, below its index.
-pub fn entry_of(zh: &Sha256Digest) -> String {
-    let hex = zh.to_hex();
-    format!("v1/{}/{hex}", &hex[..2])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::disk::cache::exchange::{decode_line, encode_line};
     use crate::disk::cache::{IndexEntry, Origin};
+    use crate::hash::Sha256Digest;
 
     /// 200 readers and 8 writers at once: an entry is there whole or not at all.
     #[test]
@@ -71,7 +65,7 @@ mod tests {
             .collect();
         let read_all = || {
             for entry in &entries {
-                if let Some(text) = read(base, &base.join(entry_of(&entry.zh))).unwrap() {
+                if let Some(text) = read(base, &IndexKey::Archive(entry.zh)).unwrap() {
                     assert_eq!(decode_line(&text).as_ref(), Some(entry));
                 }
             }
@@ -79,7 +73,7 @@ mod tests {
         let written = std::sync::atomic::AtomicUsize::new(0);
         let write_all = || {
             for entry in &entries {
-                let news = write(&base.join(entry_of(&entry.zh)), &encode_line(entry)).unwrap();
+                let news = write(&base.join(IndexKey::Archive(entry.zh).name()), &encode_line(entry)).unwrap();
                 written.fetch_add(usize::from(news), std::sync::atomic::Ordering::Relaxed);
             }
         };

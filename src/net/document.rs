@@ -20,6 +20,8 @@ pub enum Kind {
     Manifest,
     /// An entry of a shared index: 131 bytes.
     IndexEntry,
+    /// What a shared index has about a program: 2 MiB.
+    IndexProgram,
 }
 
 impl Kind {
@@ -29,6 +31,7 @@ impl Kind {
             Kind::Metadata => 10 * 1024 * 1024,
             Kind::Signature => 64 * 1024,
             Kind::IndexEntry => crate::disk::cache::exchange::LONGEST_LINE,
+            Kind::IndexProgram => crate::disk::cache::exchange::LONGEST_PROGRAM,
             Kind::Manifest => 4 * 1024 * 1024,
         }
     }

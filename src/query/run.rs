@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::engine::{GatherOptions, Sources};
 use super::question::Query;
 use crate::addr::ProviderAddr;
-use crate::disk::cache::IndexEntry;
+use crate::disk::cache::exchange::IndexLine;
 use crate::error::Error;
 use crate::net::Background;
 use crate::settings::IndexPlace;
@@ -41,7 +41,7 @@ pub fn publish(
     background: &Background,
     stores: IndexStores,
     place: IndexPlace,
-    entries: Vec<IndexEntry>,
+    lines: Vec<IndexLine>,
 ) -> Result<Published, Error> {
-    background.run(Arc::new(stores).publish(place, entries))?
+    background.run(Arc::new(stores).publish(place, lines))?
 }

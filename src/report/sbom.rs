@@ -156,7 +156,8 @@ fn program_properties(program: &InventoryProgram) -> Vec<Value> {
     match &program.info {
         Err(why) => properties.push(property("contents", format!("unknown: {why}"))),
         Ok(info) => {
-            let evidence = if program.is_reported { "reported by an import" } else { "read from the program" };
+            let evidence =
+                if program.is_reported { "reported by an import or a shared index" } else { "read from the program" };
             properties.push(property("contents", evidence));
             properties.push(property("go", info.go.as_str()));
             properties

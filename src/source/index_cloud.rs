@@ -17,10 +17,8 @@ use object_store::{
 };
 use url::Url;
 
-use crate::disk::cache::exchange::LONGEST_LINE;
-use crate::disk::index_directory::entry_of;
+use crate::disk::cache::exchange::IndexKey;
 use crate::error::{Error, ErrorKind};
-use crate::hash::Sha256Digest;
 use crate::net::{Client, NetError};
 
 #[derive(Debug, Default)]
@@ -41,16 +39,16 @@ impl HttpConnector for Connector {
 
 impl Clouds {
     /// The text of an entry, if there is one.
-    pub(super) async fn read(&self, client: &Client, url: &Url, zh: &Sha256Digest) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) async fn read(&self, client: &Client, url: &Url, key: &IndexKey) -> Result<Option<Vec<u8>>, Error> {
         spend(client, url)?;
         let store = self.store(client, url)?;
-        let found = match store.get_opts(&object_of(url, zh), GetOptions::default()).await {
+        let found = match store.get_opts(&object_of(url, key), GetOptions::default()).await {
             Ok(found) => found,
             Err(StoreError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(failed(url, &error)),
         };
-        if found.meta.size > LONGEST_LINE {
-            let message = format!("what it has about zh:{zh} is not an entry about it");
+        if found.meta.size > key.limit() {
+            let message = format!("what it has about {key} is not an entry about it");
             return Err(Error::new(ErrorKind::Unavailable, message));
         }
         let bytes = found.bytes().await.map_err(|error| failed(url, &error))?;
@@ -62,11 +60,11 @@ impl Clouds {
         &self,
         client: &Client,
         url: &Url,
-        (zh, line): (&Sha256Digest, String),
+        (key, line): (&IndexKey, String),
     ) -> Result<(), Error> {
         spend(client, url)?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match self.store(client, url)?.put_opts(&object_of(url, zh), PutPayload::from(line), options).await {
+        match self.store(client, url)?.put_opts(&object_of(url, key), PutPayload::from(line), options).await {
             Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
             Err(error) => Err(failed(url, &error)),
         }
@@ -108,9 +106,9 @@ fn build(client: &Client, url: &Url) -> object_store::Result<Arc<dyn ObjectStore
     })
 }
 
-fn object_of(url: &Url, zh: &Sha256Digest) -> Path {
+fn object_of(url: &Url, key: &IndexKey) -> Path {
     let below = url.path().trim_matches('/');
-    Path::from(if below.is_empty() { entry_of(zh) } else { format!("{below}/{}", entry_of(zh)) })
+    Path::from(if below.is_empty() { key.name() } else { format!("{below}/{}", key.name()) })
 }
 
 /// What went wrong, in our words: those of the store may quote the environment.
@@ -136,14 +134,15 @@ fn failed(url: &Url, error: &StoreError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::Sha256Digest;
 
     #[test]
     fn objects_lie_below_the_path_of_the_url() {
-        let zh = Sha256Digest::of(b"archive");
-        let object = |url: &str| object_of(&Url::parse(url).unwrap(), &zh).to_string();
-        assert_eq!(object("s3://bucket"), entry_of(&zh));
-        assert_eq!(object("s3://bucket/"), entry_of(&zh));
-        assert_eq!(object("az://container/a/b/"), format!("a/b/{}", entry_of(&zh)));
+        let key = IndexKey::Archive(Sha256Digest::of(b"archive"));
+        let object = |url: &str| object_of(&Url::parse(url).unwrap(), &key).to_string();
+        assert_eq!(object("s3://bucket"), key.name());
+        assert_eq!(object("s3://bucket/"), key.name());
+        assert_eq!(object("az://container/a/b/"), format!("a/b/{}", key.name()));
     }
 
     #[test]

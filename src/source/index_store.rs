@@ -9,10 +9,9 @@ use url::Url;
 #[cfg(feature = "cloud")]
 use super::index_cloud::Clouds;
 use crate::addr::Hostname;
-use crate::disk::cache::{IndexEntry, exchange};
-use crate::disk::index_directory::{self, entry_of};
+use crate::disk::cache::exchange::{IndexKey, IndexLine};
+use crate::disk::index_directory;
 use crate::error::{Error, ErrorKind};
-use crate::hash::Sha256Digest;
 use crate::net::{Ask, Client, Credentials, Kind};
 use crate::path::shown;
 use crate::settings::{IndexPlace, Secret};
@@ -34,7 +33,7 @@ pub struct Published {
     pub news: usize,
     pub known: usize,
     /// What it says where that is not what was to be written, which it is left with.
-    pub differing: Vec<IndexEntry>,
+    pub differing: Vec<IndexLine>,
 }
 
 impl IndexStores {
@@ -49,36 +48,39 @@ impl IndexStores {
         }
     }
 
-    pub async fn read(&self, place: &IndexPlace, zh: &Sha256Digest) -> Result<Option<IndexEntry>, Error> {
+    /// The line about a key, if there is one.
+    pub async fn read(&self, place: &IndexPlace, key: &IndexKey) -> Result<Option<Vec<u8>>, Error> {
         let text = match place {
             IndexPlace::Directory(base) => {
-                let (base, path) = (base.clone(), base.join(entry_of(zh)));
-                let read = tokio::task::spawn_blocking(move || index_directory::read(&base, &path));
+                let (base, key) = (base.clone(), *key);
+                let read = tokio::task::spawn_blocking(move || index_directory::read(&base, &key));
                 self.in_time(async {
                     read.await.map_err(stopped)?.map_err(|problem| Error::new(ErrorKind::Disk, problem))
                 })
                 .await?
             }
-            IndexPlace::Https(base) => self.download(base, zh).await?,
+            IndexPlace::Https(base) => self.download(base, key).await?,
             #[cfg(feature = "cloud")]
-            IndexPlace::Cloud(url) => self.in_time(self.clouds.read(&self.client, url, zh)).await?,
+            IndexPlace::Cloud(url) => self.in_time(self.clouds.read(&self.client, url, key)).await?,
             #[cfg(not(feature = "cloud"))]
             IndexPlace::Cloud(url) => return Err(without_clouds(url)),
         };
-        let Some(text) = text else { return Ok(None) };
-        let entry = exchange::decode_line(text.strip_suffix(b"\n").unwrap_or(&text)).filter(|entry| entry.zh == *zh);
-        let message = || format!("what it has about zh:{zh} is not an entry about it");
-        entry.map(Some).ok_or_else(|| Error::new(ErrorKind::Unavailable, message()))
+        let Some(mut text) = text else { return Ok(None) };
+        text.truncate(text.strip_suffix(b"\n").unwrap_or(&text).len());
+        if !key.is_described_by(&text) {
+            let message = format!("what it has about {key} is not an entry about it");
+            return Err(Error::new(ErrorKind::Unavailable, message));
+        }
+        Ok(Some(text))
     }
 
-    /// Writes an entry whole, or not at all, where there was none.
-    pub async fn write(&self, place: &IndexPlace, entry: &IndexEntry) -> Result<(), Error> {
-        let line = exchange::encode_line(entry);
+    /// Writes a line whole, or not at all, where there was none.
+    pub async fn write(&self, place: &IndexPlace, IndexLine { key, text }: IndexLine) -> Result<(), Error> {
         match place {
             IndexPlace::Directory(base) => {
-                let path = base.join(entry_of(&entry.zh));
+                let path = base.join(key.name());
                 let entry = path.clone();
-                let writing = tokio::task::spawn_blocking(move || index_directory::write(&path, &line));
+                let writing = tokio::task::spawn_blocking(move || index_directory::write(&path, &text));
                 let failed = |problem| {
                     let message = format!("cannot write {}: {problem}", shown(&entry));
                     Error::new(ErrorKind::Disk, message).in_file(&entry)
@@ -86,28 +88,32 @@ impl IndexStores {
                 self.in_time(async { writing.await.map_err(stopped)?.map_err(failed) }).await?;
                 Ok(())
             }
-            IndexPlace::Https(base) => self.upload(base, &entry.zh, line).await,
+            IndexPlace::Https(base) => self.upload(base, &key, text).await,
             #[cfg(feature = "cloud")]
-            IndexPlace::Cloud(url) => self.in_time(self.clouds.write(&self.client, url, (&entry.zh, line))).await,
+            IndexPlace::Cloud(url) => self.in_time(self.clouds.write(&self.client, url, (&key, text))).await,
             #[cfg(not(feature = "cloud"))]
             IndexPlace::Cloud(url) => Err(without_clouds(url)),
         }
     }
 
-    /// Writes the entries that are not there. What is there stays, right or wrong.
-    pub async fn publish(self: Arc<Self>, place: IndexPlace, entries: Vec<IndexEntry>) -> Result<Published, Error> {
+    /// Writes the lines that are not there. What is there stays, right or wrong.
+    pub async fn publish(self: Arc<Self>, place: IndexPlace, lines: Vec<IndexLine>) -> Result<Published, Error> {
         let (mut published, mut tasks) = (Published::default(), JoinSet::new());
-        let mut entries = entries.into_iter();
+        let mut lines = lines.into_iter();
         loop {
-            for entry in entries.by_ref().take(ABREAST - tasks.len()) {
+            for line in lines.by_ref().take(ABREAST - tasks.len()) {
                 let (stores, place) = (Arc::clone(&self), place.clone());
                 tasks.spawn(async move {
-                    let there = stores.read(&place, &entry.zh).await?;
-                    if there.is_none() {
-                        stores.write(&place, &entry).await?;
-                    }
-                    let differs = |there: &IndexEntry| there.h1 != entry.h1 || there.size != entry.size;
-                    Ok::<_, Error>(there.map(|there| Some(there).filter(differs)))
+                    let key = line.key;
+                    let Some(there) = stores.read(&place, &key).await? else {
+                        stores.write(&place, line).await?;
+                        return Ok::<_, Error>(None);
+                    };
+                    let differing = (there != line.text.as_bytes()).then(|| {
+                        let text = String::from_utf8_lossy(&there).into_owned();
+                        IndexLine { key, text }
+                    });
+                    Ok(Some(differing))
                 });
             }
             match tasks.join_next().await {
@@ -126,8 +132,12 @@ impl IndexStores {
         tokio::time::timeout(self.client.options().timeout, work).await.unwrap_or_else(|_| late())
     }
 
-    async fn download(&self, base: &Url, zh: &Sha256Digest) -> Result<Option<Vec<u8>>, Error> {
-        let ask = Ask::new(url_of(base, zh)?, Kind::IndexEntry).token(self.token(base).await);
+    async fn download(&self, base: &Url, key: &IndexKey) -> Result<Option<Vec<u8>>, Error> {
+        let kind = match key {
+            IndexKey::Archive(_) => Kind::IndexEntry,
+            IndexKey::Program(_) => Kind::IndexProgram,
+        };
+        let ask = Ask::new(url_of(base, key)?, kind).token(self.token(base).await);
         match self.client.document(&ask).await {
             Ok(document) => Ok(Some(document.body)),
             Err(error) if error.is_not_found() => Ok(None),
@@ -135,9 +145,9 @@ impl IndexStores {
         }
     }
 
-    async fn upload(&self, base: &Url, zh: &Sha256Digest, line: String) -> Result<(), Error> {
+    async fn upload(&self, base: &Url, key: &IndexKey, line: String) -> Result<(), Error> {
         // Who knows this header writes nothing over an entry that came meanwhile.
-        let ask = Ask::new(url_of(base, zh)?, Kind::Metadata).header("if-none-match", "*");
+        let ask = Ask::new(url_of(base, key)?, Kind::Metadata).header("if-none-match", "*");
         match self.client.document(&ask.token(self.token(base).await).putting(line)).await {
             Ok(_) => Ok(()),
             Err(error) if error.status() == Some(412) => Ok(()),
@@ -157,8 +167,8 @@ impl IndexStores {
     }
 }
 
-fn url_of(base: &Url, zh: &Sha256Digest) -> Result<Url, Error> {
-    base.join(&entry_of(zh)).map_err(|problem| Error::new(ErrorKind::Settings, problem.to_string()))
+fn url_of(base: &Url, key: &IndexKey) -> Result<Url, Error> {
+    base.join(&key.name()).map_err(|problem| Error::new(ErrorKind::Settings, problem.to_string()))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]

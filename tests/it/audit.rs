@@ -334,6 +334,52 @@ fn what_was_imported_is_reported() {
     clean(&[]).ended_with(4);
 }
 
+/// What another machine read comes from a shared index, and is clean only if the settings trust that index.
+#[test]
+fn build_information_is_shared_through_an_index() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    let index = tempfile::tempdir().unwrap();
+    let url = format!("file://{}", index.path().display());
+    let publish = ["lock", "--platform=linux_amd64", "--platform=windows_386", "--publish", "--index", &url];
+    let run = workspace.tflock(&registry, publish).ended_with(0);
+    assert!(run.stderr.contains("4 of 4 records are new"), "{run}");
+    let below = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> = below(index.path().join("v1/programs")).flat_map(below).collect();
+    assert_eq!(files.len(), 2);
+    let cache = workspace.path("../other-cache");
+    let settings = |trust: &str| format!("index \"team\" {{\n  url   = \"{url}\"\n  trust = \"{trust}\"\n}}\n");
+    let workspace = workspace.env("TFLOCK_CACHE_DIR", cache.to_str().unwrap());
+    registry.forget_requests();
+    for (trust, reported) in [("reported", true), ("verified", false)] {
+        workspace.write(".tflock.hcl", &settings(trust));
+        let run = audit(&workspace, &registry, &["--format", "json"]).ended_with(0);
+        assert_eq!(found(&run), expected(2));
+        assert_eq!(run.json()["audit"]["programs"][0]["reported"], reported, "{run}");
+        // Neither is kept.
+        audit(&workspace, &registry, &["--offline"]).ended_with(4);
+    }
+    assert_eq!(registry.downloads("acme/widget"), 0);
+    // What is no record of this package counts for nothing: the package is downloaded.
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        std::fs::write(file, text.replacen(' ', "  ", 1)).unwrap();
+    }
+    let run = audit(&workspace, &registry, &["--format", "json"]).ended_with(0);
+    assert!(run.stderr.contains("is not an entry about it"), "{run}");
+    assert_eq!((found(&run), registry.downloads("acme/widget")), (expected(2), 1));
+    // A machine that read other modules in the package says so, and leaves the index as it is.
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap().replacen("  ", " ", 1);
+        std::fs::write(file, text.replace("go1.21.4", "go1.99.9")).unwrap();
+    }
+    let run = workspace.tflock(&registry, ["cache", "export", "--publish", "--index", &url]).ended_with(3);
+    assert!(
+        run.stderr.contains("denied[index-differs]")
+            && run.stderr.contains("gives other modules for the program of h1:")
+    );
+}
+
 /// Also those of Go 1.17 and older, which are unpacked there; each is read once for all root modules.
 #[test]
 fn programs_come_from_the_package_store() {

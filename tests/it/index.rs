@@ -15,9 +15,9 @@ fn published(registry: &Registry) -> (tempfile::TempDir, String) {
     workspace.tflock(registry, LOCK_BOTH).ended_with(0);
     let url = format!("file://{}", index.path().display());
     let run = workspace.tflock(None, ["cache", "export", "--publish", "--index", &url]).ended_with(0);
-    assert!(run.stdout.starts_with("published 2 hashes") && run.stdout.ends_with("; 0 were there\n"), "{run}");
+    assert!(run.stdout.starts_with("published 2 records") && run.stdout.ends_with("; 0 were there\n"), "{run}");
     let run = workspace.env("TFLOCK_INDEX", &url).tflock(None, ["cache", "export", "--publish"]).ended_with(0);
-    assert!(run.stdout.starts_with("published 0 hashes") && run.stdout.ends_with("; 2 were there\n"), "{run}");
+    assert!(run.stdout.starts_with("published 0 records") && run.stdout.ends_with("; 2 were there\n"), "{run}");
     registry.forget_requests();
     (index, workspace_lock(registry))
 }

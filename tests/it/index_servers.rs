@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tflock::internals::{Client, ClientOptions, Credentials, IndexEntry, IndexStores, Origin, Published};
+use tflock::internals::{Client, ClientOptions, Credentials, IndexEntry, IndexLine, IndexStores, Origin, Published};
 use tflock_core::hash::{PackageHash, Sha256Digest};
 use tflock_core::settings::IndexPlace;
 
@@ -58,9 +58,9 @@ pub(crate) fn nothing_is_torn(place: &IndexPlace, readers: usize) {
     let digest = |salt: &str, number: u32| Sha256Digest::of(format!("{salt}{number}").as_bytes());
     let entry = |number| {
         let h1 = PackageHash::h1(digest("h1", number));
-        IndexEntry::new(digest("zh", number), &h1, number.into(), Origin::Computed).unwrap()
+        IndexLine::from(&IndexEntry::new(digest("zh", number), &h1, number.into(), Origin::Computed).unwrap())
     };
-    let entries: Arc<Vec<IndexEntry>> = Arc::new((0..8).map(entry).collect());
+    let entries: Arc<Vec<IndexLine>> = Arc::new((0..8).map(entry).collect());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut tasks = tokio::task::JoinSet::new();
@@ -74,8 +74,8 @@ pub(crate) fn nothing_is_torn(place: &IndexPlace, readers: usize) {
                 }
                 let stores = stores();
                 for entry in entries.iter() {
-                    let there = stores.read(&place, &entry.zh).await.unwrap();
-                    assert!(there.is_none_or(|there| there.h1 == entry.h1 && there.size == entry.size));
+                    let there = stores.read(&place, &entry.key).await.unwrap();
+                    assert!(there.is_none_or(|there| there == entry.text.as_bytes()));
                 }
             });
         }
@@ -96,7 +96,7 @@ pub(crate) fn spares_downloads(url: &str, environment: &[(&str, &str)]) {
     };
     let first = with(Workspace::from("modules/one-root"));
     let run = first.tflock(&registry, [&LOCK_BOTH[..], &["--publish", "--index", url]].concat()).ended_with(0);
-    assert!(run.stderr.contains("2 of 2 hashes are new"), "{run}");
+    assert!(run.stderr.contains("2 of 2 records are new"), "{run}");
     registry.forget_requests();
     let second = with(machine(url, "  trust = \"verified\"\n"));
     let run = second.tflock(&registry, LOCK_BOTH).ended_with(0);

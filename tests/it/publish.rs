@@ -26,18 +26,18 @@ fn one_machine_publishes_and_another_downloads_nothing() {
     let (registry, url) = team();
     let first = Workspace::from("modules/one-root").env("TF_TOKEN_{{registry}}", TOKEN);
     let run = publish(&first, &registry, &["--index", &url]).ended_with(0);
-    assert!(run.stderr.contains(&format!("2 of 2 hashes are new in {url}")), "{run}");
+    assert!(run.stderr.contains(&format!("2 of 2 records are new in {url}")), "{run}");
     registry.forget_requests();
     let second = machine(&url, "").env("TF_TOKEN_{{registry}}", TOKEN);
     let run = second.tflock(&registry, LOCK_BOTH).ended_with(0);
     assert_eq!((registry.downloads("acme/widget"), second.lock_file()), (0, first.lock_file()), "{run}");
     // What others reported is not published again, and what is there is not written again.
     let run = publish(&second, &registry, &["--index", &url]).ended_with(0);
-    assert!(run.stderr.contains("0 of 0 hashes are new"), "{run}");
+    assert!(run.stderr.contains("0 of 0 records are new"), "{run}");
     let run = publish(&first, &registry, &["--index", &url]).ended_with(0);
-    assert!(run.stderr.contains("0 of 2 hashes are new"), "{run}");
+    assert!(run.stderr.contains("0 of 2 records are new"), "{run}");
     let run = first.tflock(&registry, ["cache", "export", "--publish", "--index", &url]).ended_with(0);
-    assert!(run.stdout.starts_with("published 0 hashes") && run.stdout.ends_with("; 2 were there\n"), "{run}");
+    assert!(run.stdout.starts_with("published 0 records") && run.stdout.ends_with("; 2 were there\n"), "{run}");
     let puts = registry.requests().iter().filter(|it| it.method == "PUT").count();
     assert_eq!(puts, 0);
 }
@@ -86,7 +86,7 @@ fn only_who_is_told_to_publishes_and_never_where_the_work_tree_says() {
     let index = tempfile::tempdir().unwrap();
     let workspace = workspace.env("TFLOCK_INDEX", &format!("file://{}", index.path().display()));
     let run = publish(&workspace, &registry, &[]).ended_with(0);
-    assert!(run.stderr.contains("2 of 2 hashes are new") && index.path().join("v1").is_dir(), "{run}");
+    assert!(run.stderr.contains("2 of 2 records are new") && index.path().join("v1").is_dir(), "{run}");
 }
 
 #[test]

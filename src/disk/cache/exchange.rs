@@ -13,7 +13,7 @@
 //! file; programs follow in the order of their `H1`. Only what was computed here is exported; the importing cache marks it as
 //! imported. Signed documents are not exported: an import could attest its own entries with the keys in them.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::{IndexEntry, Origin, ProgramRecord};
 use crate::hash::Sha256Digest;
@@ -46,6 +46,72 @@ pub enum ExchangeError {
 pub struct Exported {
     pub entries: Vec<IndexEntry>,
     pub programs: Vec<ProgramRecord>,
+}
+
+/// What a shared index has one file about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IndexKey {
+    /// The hash of an archive, by its `zh:`.
+    Archive(Sha256Digest),
+    /// What the program of a package was built from, by its `h1:`.
+    Program(Sha256Digest),
+}
+
+/// The content of one file of a shared index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexLine {
+    pub key: IndexKey,
+    pub text: String,
+}
+
+impl IndexKey {
+    /// Its file, below the index.
+    pub fn name(&self) -> String {
+        let (folder, hex) = match self {
+            Self::Archive(zh) => ("v1", zh.to_hex()),
+            Self::Program(h1) => ("v1/programs", h1.to_hex()),
+        };
+        format!("{folder}/{}/{hex}", &hex[..2])
+    }
+
+    /// The most bytes of its file.
+    pub fn limit(&self) -> u64 {
+        match self {
+            Self::Archive(_) => LONGEST_LINE,
+            Self::Program(_) => LONGEST_PROGRAM,
+        }
+    }
+
+    pub fn is_described_by(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Archive(zh) => decode_line(text).is_some_and(|entry| entry.zh == *zh),
+            Self::Program(h1) => {
+                let text = std::str::from_utf8(text).ok();
+                text.and_then(decode_program).is_some_and(|program| program.h1 == *h1 && program.info.is_ok())
+            }
+        }
+    }
+}
+
+impl fmt::Display for IndexKey {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Archive(zh) => write!(to, "zh:{zh}"),
+            Self::Program(h1) => write!(to, "the program of h1:{}", h1.to_base64()),
+        }
+    }
+}
+
+impl From<&IndexEntry> for IndexLine {
+    fn from(entry: &IndexEntry) -> Self {
+        Self { key: IndexKey::Archive(entry.zh), text: encode_line(entry) }
+    }
+}
+
+impl From<&ProgramRecord> for IndexLine {
+    fn from(program: &ProgramRecord) -> Self {
+        Self { key: IndexKey::Program(program.h1), text: program.to_line() }
+    }
 }
 
 /// What is before a program in its line.
@@ -91,8 +157,7 @@ pub fn decode(bytes: &[u8]) -> Result<Exported, ExchangeError> {
     for (number, line) in text.split_terminator('\n').enumerate().skip(1) {
         let wrong = ExchangeError::Entry(number + 1);
         if let Some(line) = line.strip_prefix(PROGRAM) {
-            let program = ProgramRecord::from_line(line, Origin::Imported).filter(|program| program.to_line() == line);
-            let program = program.ok_or(wrong)?;
+            let program = decode_program(line).ok_or(wrong)?;
             if programs.last().is_some_and(|before: &ProgramRecord| before.h1 >= program.h1) {
                 return Err(ExchangeError::Order(number + 1));
             }
@@ -113,6 +178,14 @@ const LAST_LINE: usize = 7 + 64 + 1;
 
 /// The most bytes of one entry: two digests and a number of twenty digits, with spaces and a line feed.
 pub const LONGEST_LINE: u64 = 64 + 1 + 44 + 1 + 20 + 1;
+
+/// The most bytes about one program: its modules take 1 MiB, and more with escaped line feeds.
+pub const LONGEST_PROGRAM: u64 = 2 << 20;
+
+/// The program of one line, as an imported one; `None` if it is not exactly what is written.
+pub fn decode_program(line: &str) -> Option<ProgramRecord> {
+    ProgramRecord::from_line(line, Origin::Imported).filter(|program| program.to_line() == line)
+}
 
 pub fn encode_line(entry: &IndexEntry) -> String {
     format!("{} {} {}", entry.zh, entry.h1.to_base64(), entry.size)

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use super::ReadOrder;
 use super::registry::RegistrySource;
-use crate::disk::cache::IndexEntry;
+use crate::disk::cache::exchange::{IndexKey, decode_line, decode_program};
+use crate::disk::cache::{IndexEntry, Origin, ProgramRecord};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{PackageHash, Sha256Digest};
@@ -49,15 +51,38 @@ impl RegistrySource {
             return;
         }
         for index in &rules.indexes {
-            let answer = self.indexes.entry(index, zh).await;
-            if let Some(text) = answer.note {
-                self.equipment.events.emit(Event::Note { text });
-            }
-            if let Some(entry) = answer.entry {
+            let line = self.look_up(index, IndexKey::Archive(zh)).await;
+            if let Some(entry) = line.and_then(|line| decode_line(&line)) {
                 self.shared().insert(zh, (index.clone(), entry));
                 return;
             }
         }
+    }
+
+    async fn look_up(&self, index: &Index, key: IndexKey) -> Option<Arc<[u8]>> {
+        let answer = self.indexes.look_up(index, key).await;
+        if let Some(text) = answer.note {
+            self.equipment.events.emit(Event::Note { text });
+        }
+        answer.line
+    }
+
+    /// What the program of a package was built from, by the first index that knows it; reported, unless the index counts
+    /// as if it were computed here.
+    pub(super) async fn shared_program(&self, platform: &Platform, order: &ReadOrder) -> Option<ProgramRecord> {
+        for index in &order.rules.indexes {
+            let h1 = order.recorded.iter().filter_map(|hash| hash.as_str().strip_prefix("h1:"));
+            for h1 in h1.filter_map(Sha256Digest::from_base64) {
+                let line = self.look_up(index, IndexKey::Program(h1)).await;
+                let program = line.and_then(|line| decode_program(std::str::from_utf8(&line).ok()?));
+                if let Some(program) = program.filter(|program| program.platform == *platform) {
+                    let is_verified = index.trust == IndexTrust::Verified;
+                    let origin = if is_verified { Origin::Computed } else { Origin::Imported };
+                    return Some(ProgramRecord { origin, ..program });
+                }
+            }
+        }
+        None
     }
 
     /// Says of the packages of a release whose `h1:` is the word of an index that it is.

@@ -49,7 +49,7 @@ fn programs(reports: &[&AuditReport], style: Style) -> String {
             None => Ok(()),
         };
         if program.is_reported {
-            let _ = writeln!(text, "? {name}: what it was built from is only reported by an import");
+            let _ = writeln!(text, "? {name}: what it was built from is only reported by an import or a shared index");
         }
         if style.detail == Detail::Verbose {
             let go = program.go.as_deref().unwrap_or_default();

@@ -45,7 +45,8 @@ pub(super) fn cache(report: &CacheReport) -> String {
             format!("exported {} to {}\n", super::hashes(*entries), printable(&shown(file)))
         }
         CacheReport::Published { index, news, known } => {
-            format!("published {} to {}; {known} were there\n", super::hashes(*news), printable(index))
+            let records = if *news == 1 { "1 record".to_owned() } else { format!("{news} records") };
+            format!("published {records} to {}; {known} were there\n", printable(index))
         }
         CacheReport::Imported { imported, known, .. } => {
             format!("imported {}; {known} known before\n", super::hashes(*imported))
