@@ -222,6 +222,7 @@ fn provider(root: &Opened, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache
         version: version.clone(),
         hashes: entry.hashes.iter().map(|hash| (hash.clone(), platforms(hash))).collect(),
         signer,
+        download_host: cache.release(addr, version).and_then(|release| release.download_host),
         program: None,
     }
 }

@@ -34,6 +34,8 @@ pub struct InventoryProvider {
     pub hashes: BTreeMap<PackageHash, BTreeSet<Platform>>,
     /// The fingerprint of the key that signed the release, if known.
     pub signer: Option<String>,
+    /// The host of its download, if a run learned it from the registry.
+    pub download_host: Option<String>,
     pub program: Option<InventoryProgram>,
 }
 

@@ -93,8 +93,9 @@ fn module_component(part: &str, module: &InventoryModule) -> Value {
 }
 
 fn provider_component(part: &str, provider: &InventoryProvider) -> Value {
-    let InventoryProvider { address, version, hashes, signer, program } = provider;
+    let InventoryProvider { address, version, hashes, signer, download_host, program } = provider;
     let mut properties = vec![property("registry", address.host().to_string())];
+    properties.extend(download_host.as_ref().map(|host| property("download-host", host.as_str())));
     properties.extend(signer.as_ref().map(|signer| property("signer", signer.as_str())));
     properties.extend(
         hashes.keys().filter(|hash| hash.zh_digest().is_none()).map(|hash| property("h1", told(provider, hash))),
@@ -240,6 +241,7 @@ fn spdx(inventory: &Inventory) -> Value {
         } else if let Some(provider) = inventory.providers.get(*part) {
             name = provider.address.to_string();
             version = Some(provider.version.to_string());
+            comment.extend(provider.download_host.iter().map(|host| format!("download host: {host}")));
             comment.extend(provider.signer.iter().map(|signer| format!("signer: {signer}")));
             comment.extend(provider.hashes.keys().map(|hash| told(provider, hash)));
             let told = provider.program.iter().flat_map(program_properties);

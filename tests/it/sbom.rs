@@ -62,6 +62,8 @@ fn an_inventory_needs_no_request() {
     assert!(document.get("serialNumber").is_none());
     let widget = component(&document, "widget");
     assert!(properties(widget).iter().any(|it| it.starts_with("tflock:signer=")), "{widget:#}");
+    let host = format!("tflock:download-host={}", registry.host());
+    assert!(properties(widget).contains(&host), "{widget:#}");
     assert!(
         properties(widget).iter().any(|it| it.starts_with("tflock:h1=h1:") && it.ends_with("(linux_amd64)")),
         "{widget:#}"

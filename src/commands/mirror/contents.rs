@@ -70,6 +70,7 @@ impl Contents {
                 packages: packages.collect(),
                 locked: Locked::Never,
                 disputed: false,
+                download_host: None,
             });
         }
     }

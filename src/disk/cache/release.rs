@@ -22,6 +22,9 @@ const DIFFERENTLY: &str = "several";
 /// Behind them, where the registry contradicted itself.
 const DISPUTED: &str = "disputed";
 
+/// Before the host of downloads.
+const HOST: &str = "from=";
+
 /// What a release was when it was last seen: hints for attribution, to be checked against the documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleaseRecord {
@@ -37,6 +40,8 @@ pub struct ReleaseRecord {
     /// True if the registry's last answer about packages contradicted the checksums or the archives: then the registry must
     /// be queried again before the release counts as settled.
     pub disputed: bool,
+    /// The host, with its port if it is not the usual one, from which the registry has packages downloaded.
+    pub download_host: Option<String>,
 }
 
 /// The checksums by which runs wrote hashes of a release into lock files.
@@ -144,6 +149,7 @@ fn merged(before: ReleaseRecord, now: ReleaseRecord) -> ReleaseRecord {
         keys: now.keys.or(before.keys),
         packages: packages.into_values().collect(),
         locked: before.locked,
+        download_host: now.download_host.or(before.download_host),
         ..now
     }
 }
@@ -174,13 +180,14 @@ fn encode(record: &ReleaseRecord) -> String {
         Locked::Differently => format!(" {DIFFERENTLY}"),
     };
     let mut text = format!(
-        "{FIRST_LINE}\n{}\n{}\n{} {} {}{locked}{}\n",
+        "{FIRST_LINE}\n{}\n{}\n{} {} {}{locked}{}{}\n",
         record.address,
         record.version,
         record.sums,
         optional(record.signature),
         optional(record.keys),
-        if record.disputed { format!(" {DISPUTED}") } else { String::new() }
+        if record.disputed { format!(" {DISPUTED}") } else { String::new() },
+        record.download_host.as_ref().map(|host| format!(" {HOST}{host}")).unwrap_or_default(),
     );
     for package in record.packages.iter().filter(|package| !package.file_name.contains(char::is_control)) {
         let h1 = package.h1.as_ref().map_or("-", PackageHash::as_str);
@@ -204,14 +211,16 @@ fn decode(text: &str, address: &ProviderAddr, version: &Version) -> Option<Relea
     let mut words = lines.next()?.split(' ');
     let mut digests = words.by_ref().take(3).map(Sha256Digest::from_hex);
     let (sums, signature, keys) = (digests.next()??, digests.next()?, digests.next()?);
-    let mut words = words.peekable();
-    let locked = match words.next_if(|word| *word != DISPUTED) {
-        // As runs wrote it that did not note this.
-        None => Locked::Never,
-        Some(DIFFERENTLY) => Locked::Differently,
-        Some(sums) => Locked::By(Sha256Digest::from_hex(sums)?),
-    };
-    let disputed = words.next().is_some();
+    // Earlier runs noted none of these.
+    let (mut locked, mut disputed, mut download_host) = (Locked::Never, false, None);
+    for word in words {
+        match (word, word.strip_prefix(HOST)) {
+            (_, Some(host)) => download_host = Some(host.to_owned()),
+            (DISPUTED, _) => disputed = true,
+            (DIFFERENTLY, _) => locked = Locked::Differently,
+            (sums, _) => locked = Locked::By(Sha256Digest::from_hex(sums)?),
+        }
+    }
     let packages = lines.map(decode_package).collect::<Option<_>>()?;
     Some(ReleaseRecord {
         address: address.clone(),
@@ -222,6 +231,7 @@ fn decode(text: &str, address: &ProviderAddr, version: &Version) -> Option<Relea
         packages,
         locked,
         disputed,
+        download_host,
     })
 }
 

@@ -32,6 +32,7 @@ fn release(h1: Option<&str>) -> ReleaseRecord {
     };
     ReleaseRecord {
         disputed: false,
+        download_host: Some("releases.example.com:8443".to_owned()),
         address: ProviderAddr::parse("example.com:8443/acme/x", Dialect::Terraform).unwrap(),
         version: "1.0.0-rc.1+meta".parse().unwrap(),
         sums: Sha256Digest::of(b"sums"),

@@ -74,7 +74,7 @@ impl RegistrySource {
         self.attribute_to_indexes(&mut known, &query.rules);
         let against = self.against(query, &known, (&listed, &first, &reports));
         known.release.findings.extend(against);
-        self.remember(&known, &signed, &listed);
+        self.remember(&known, &signed, (&listed, &first));
         if query.explain().is_some_and(|explain| explain.link) {
             known.release.link = self.registry.link(&key.0, &key.1, &first).await;
         }
@@ -378,7 +378,7 @@ impl RegistrySource {
     }
 
     /// Leaves what was found out about a release, and its signed documents, to later runs.
-    fn remember(&self, known: &Selected, signed: &SignedSums, listed: &Listed) {
+    fn remember(&self, known: &Selected, signed: &SignedSums, (listed, first): (&Listed, &Package)) {
         let Release { address, version, findings, .. } = &known.release;
         let reported = |platform: &Platform| {
             known.reported.get(platform)?.iter().find(|hash| hash.scheme() == HashScheme::H1).cloned()
@@ -403,6 +403,7 @@ impl RegistrySource {
             keys: Some(signed.keys_digest),
             packages: packages.collect(),
             locked: Locked::Never,
+            download_host: Some(first.url[url::Position::BeforeHost..url::Position::AfterPort].to_owned()),
         });
     }
 }
