@@ -3,13 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::expression::Contexts;
 use crate::support::locked::{LOCK, honest, planted};
 use crate::support::proposal::{commit, edit, repository};
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::{TFLOCK, Workspace};
-use crate::support::yaml::{document, pairs};
+use crate::support::yaml::document;
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 const NAME: &str = "tflock-0.1.0-x86_64-unknown-linux-musl";
@@ -25,6 +27,12 @@ case $* in
      for last; do :; done; cp "${last#body=@}" "$log/comment.md" ;;
 esac
 "#;
+
+/// The entries of a mapping; none if there is no mapping.
+fn pairs(mapping: &Value) -> Vec<(String, String)> {
+    let entries = mapping.as_object().into_iter().flatten();
+    entries.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
+}
 
 /// A job of a workflow, up to its end.
 struct Job {

@@ -12,12 +12,6 @@ pub fn document(path: &str) -> Value {
     parse(&text)
 }
 
-/// The entries of a mapping; none if there is no mapping.
-pub fn pairs(mapping: &Value) -> Vec<(String, String)> {
-    let entries = mapping.as_object().into_iter().flatten();
-    entries.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
-}
-
 fn parse(text: &str) -> Value {
     let lines: Vec<(usize, String)> = text.lines().map(|line| (indent(line), line.trim().to_owned())).collect();
     let mut reader = Reader { lines, at: 0 };
