@@ -6,7 +6,7 @@ use super::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules, some_
 use super::human::findings::together;
 use super::{Style, shown, summary};
 use crate::addr::publisher;
-use crate::diff::{Change, ChangeKind, Risk, Standing, TextChange, explain_text, risk_of_text};
+use crate::diff::{Change, ChangeKind, Risk, SigningDate, Standing, TextChange, explain_text, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
@@ -191,6 +191,12 @@ pub(super) fn signed(change: &Change) -> Option<String> {
     let known = known.map(|it| format!("the known key of {}, ", it.name)).unwrap_or_default();
     let identical = if change.identical { "identical archives, " } else { "" };
     Some(format!("{by}{identity} ({known}{identical}{standing})"))
+}
+
+/// `2 days old (signed on 2026-01-01)`.
+pub(super) fn age(change: &Change) -> Option<String> {
+    let SigningDate { date, days } = change.signed?;
+    Some(format!("{days} {} old (signed on {date})", if days == 1 { "day" } else { "days" }))
 }
 
 fn of_change(group: &ChangeGroup<'_>) -> Annotation {

@@ -12,10 +12,11 @@ use crate::addr::ProviderAddr;
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
-use crate::finding::Position;
+use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
 use crate::outcome::{Body, Outcome, Review, RootOutcome};
+use crate::requirements::Origin;
 
 /// How many root modules are named; more are only counted.
 const MOST_NAMES: usize = 3;
@@ -147,6 +148,10 @@ pub(super) struct ChangeGroup<'a> {
     pub(super) headline: String,
     pub(super) explanation: Explanation,
     pub(super) places: Vec<Place<'a>>,
+    /// The rules of the findings about the provider, at least warnings.
+    pub(super) rules: BTreeSet<Rule>,
+    /// What requires the provider, and in how many root modules.
+    required_by: BTreeMap<String, usize>,
     /// How many other changed requirements there are.
     more_places: usize,
 }
@@ -209,23 +214,34 @@ impl<'a> Changed<'a> {
             all.files.push(file);
             for change in changes {
                 let place = Place { root: &root.path, file: path, position: change.position };
+                let is_about = |finding: &&Finding| finding.address.as_ref() == Some(&change.address);
+                let findings = root.findings.iter().filter(is_about).filter(|finding| finding.level > Level::Note);
                 all.unchecked += unchecked(change);
                 let risk = risk(change);
                 let key = Key::of(change, risk);
-                if let Some(at) = known.get(&key) {
+                let at = if let Some(at) = known.get(&key) {
                     all.groups[*at].join(change, place);
-                    continue;
+                    *at
+                } else {
+                    let headline = key.headline.clone();
+                    known.insert(key, all.groups.len());
+                    all.groups.push(ChangeGroup {
+                        change: change.clone(),
+                        risk,
+                        headline,
+                        explanation: Explanation::default(),
+                        places: vec![place],
+                        rules: BTreeSet::new(),
+                        required_by: BTreeMap::new(),
+                        more_places: 0,
+                    });
+                    all.groups.len() - 1
+                };
+                let group = &mut all.groups[at];
+                group.rules.extend(findings.map(|finding| finding.rule));
+                for origin in &change.required_by {
+                    *group.required_by.entry(requirement(origin)).or_default() += 1;
                 }
-                let headline = key.headline.clone();
-                known.insert(key, all.groups.len());
-                all.groups.push(ChangeGroup {
-                    change: change.clone(),
-                    risk,
-                    headline,
-                    explanation: Explanation::default(),
-                    places: vec![place],
-                    more_places: 0,
-                });
             }
         }
         all.groups.iter_mut().for_each(ChangeGroup::explain);
@@ -298,6 +314,15 @@ impl<'a> ChangeGroup<'a> {
         self.places.iter().map(|place| place.root).collect()
     }
 
+    /// What requires the provider, the most shared first: `modules/net/main.tf:4 (module.net), app/main.tf:3 and 58 more`.
+    pub(super) fn required_by(&self) -> String {
+        let mut places: Vec<(&String, usize)> = self.required_by.iter().map(|(place, count)| (place, *count)).collect();
+        places.sort_by_key(|(_, count)| Reverse(*count));
+        let named: Vec<&str> = places.iter().take(MOST_PLACES).map(|(place, _)| place.as_str()).collect();
+        let more = places.len() - named.len();
+        named.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+    }
+
     /// True if the hashes themselves changed, and not only because of another version.
     pub(super) fn is_about_hashes(&self) -> bool {
         let kind = self.change.kind;
@@ -334,6 +359,12 @@ impl<'a> ChangeGroup<'a> {
             self.explanation.cause = format!("{cause}; and {} more.", self.more_places);
         }
     }
+}
+
+/// `modules/net/main.tf:4 (module.net)`
+fn requirement(origin: &Origin) -> String {
+    let place = format!("{}:{}", printable(&shown(&origin.file)), origin.position.line);
+    if origin.module.is_empty() && !origin.in_tests { place } else { format!("{place} ({})", origin.asker()) }
 }
 
 fn unchecked(change: &Change) -> usize {

@@ -65,6 +65,8 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         identical: false,
         identity: None,
         link: None,
+        signed: None,
+        required_by: Vec::new(),
     }
 }
 

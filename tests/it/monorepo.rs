@@ -114,6 +114,14 @@ fn every_command_fits_one_screen() {
     ] {
         tell(&registry, 0, args);
     }
+    let change = |format: &str| workspace.tflock(&registry, ["diff", "-r", "--format", format]).ended_with(0).stdout;
+    for (format, lines, most) in
+        [("markdown", 30, 10_000), ("commit", 8, 600), ("github", 24, 4_000), ("gitlab", 60, 4_000)]
+    {
+        let text = change(format);
+        assert!(text.lines().count() <= lines && text.len() < most, "{format}: {} bytes\n{text}", text.len());
+    }
+    assert!(change("markdown").contains("live/root-000/main.tf:3, "), "{}", change("markdown"));
     insta::assert_snapshot!("monorepo", told);
     assert_eq!(long, [""; 0], "commands whose output does not fit one screen");
 }

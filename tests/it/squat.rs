@@ -69,6 +69,12 @@ fn a_typosquat_is_the_loudest_of_all() {
         markdown.lines().any(|line| line.starts_with("| **dangerous** |") && line.contains("hashicrop/aws")),
         "{markdown}"
     );
+    // Who signed it, how old it is and who requires it, in the same row.
+    let online = diff(&["--online", "--format", "markdown"]);
+    let row = online.lines().find(|line| line.starts_with("| notable |")).unwrap();
+    for told in ["signed by ", " old (signed on ", "app/main.tf:6", "pinned by this change"] {
+        assert!(row.contains(told), "{told}: {online}");
+    }
     let gate = |more: &[&str]| {
         let args = ["verify", "-r", "--base", "origin/main", "--format", "json"].iter().chain(more);
         workspace.tflock(&registry, args)

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::super::diff_signers::{Trust, sign};
 use crate::addr::{ProviderAddr, mistaken_for, namesake};
 use crate::dialect::Dialect;
-use crate::diff::{self, Ask, Change, ChangeKind, Novelty, Packages, TextChange};
+use crate::diff::{self, Ask, Change, ChangeKind, Novelty, Packages, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
@@ -18,6 +19,7 @@ use crate::outcome::{Body, Review, RootOutcome};
 use crate::release;
 use crate::release::altered::Witness;
 use crate::requirements::Requirements;
+use crate::settings::Date;
 
 /// The name of the old side in a repository without commits.
 pub(super) const NO_COMMIT: &str = "nothing";
@@ -60,6 +62,7 @@ pub struct Knowledge<'a> {
     pub locked: &'a dyn Fn() -> Arc<BTreeSet<ProviderAddr>>,
     pub trust: &'a Trust,
     pub asked: bool,
+    pub now: SystemTime,
 }
 
 impl std::fmt::Debug for Knowledge<'_> {
@@ -99,21 +102,24 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     // An unreadable entry is not a removed one.
     list.retain(|change| change.new.is_some() || !now.spans.entries.contains_key(&change.address));
     let packages = (known.packages)(&list);
-    let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
+    let requirements = list.iter().any(|change| change.new.is_some()).then(|| (known.requirements)(pair)).flatten();
     let (mut beside, mut inconclusive) = (Vec::new(), Vec::new());
     for change in &mut list {
         diff::judge(change, &packages);
         change.position = place(change, &now.spans);
         change.novelty = novelty(change, known).map(Box::new);
         if let Some(facts) = release(change, &packages) {
-            beside.extend(of_release(change, facts, known.trust));
+            beside.extend(of_release(change, facts, known));
             beside.extend(altered(change, facts, &pair.old.name));
             let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
             inconclusive.extend(unanswered(facts).filter(|_| open).cloned());
         }
-        if let Some([old, new]) = requirements.as_ref().filter(|_| is_asked_otherwise(change)) {
-            diff::ask(change, old, new);
-            for origin in change.asks.iter_mut().map(Ask::origin_mut) {
+        if let Some([old, new]) = &requirements {
+            if is_asked_otherwise(change) {
+                diff::ask(change, old, new);
+            }
+            change.required_by = new.get(&change.address).map(|it| it.origins.clone()).unwrap_or_default();
+            for origin in change.asks.iter_mut().map(Ask::origin_mut).chain(&mut change.required_by) {
                 origin.file = file_from(pair.path.parent().unwrap_or(Path::new("")), &origin.file);
             }
         }
@@ -178,7 +184,7 @@ fn release<'a>(change: &Change, packages: &'a Packages) -> Option<&'a release::L
 }
 
 /// Findings about the release as a whole, or its signer.
-fn of_release(change: &mut Change, knowledge: &release::Lookup, trust: &Trust) -> Vec<Finding> {
+fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledge<'_>) -> Vec<Finding> {
     let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
     let mut findings = match knowledge {
         release::Lookup::NotRequested | release::Lookup::Inconclusive(_) => Vec::new(),
@@ -188,8 +194,12 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, trust: &Trust) -
         release::Lookup::Known(release) => release.findings.clone(),
     };
     if let Some(release) = knowledge.release() {
-        change.link = release.link.clone().filter(|_| is_new || change.moved_from.is_some());
-        findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, trust)));
+        if is_new || change.moved_from.is_some() {
+            change.link = release.link.clone();
+            let days = |signed| known.now.duration_since(signed).map_or(0, |age| age.as_secs() / 86400);
+            change.signed = release.signed_at.map(|at| SigningDate { date: Date::of(at), days: days(at) });
+        }
+        findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, known.trust)));
     }
     let placed = findings.into_iter().map(|finding| finding.about(&change.address));
     placed.map(|finding| Finding { position: change.position, ..finding }).collect()

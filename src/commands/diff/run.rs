@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::inputs::{Asked, Comparison, compare};
 use super::known::{packages, questions};
@@ -57,7 +58,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         let nothing = Releases::new();
         packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
     };
-    let mut outcome = outcome(request, &compared, &packages)?;
+    let mut outcome = outcome(request, &compared, &packages, now)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.note().map(str::to_owned));
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
@@ -130,6 +131,7 @@ fn outcome(
     request: &Request,
     compared: &[Compared],
     packages: &dyn Fn(&Place, &[Change]) -> Packages,
+    now: SystemTime,
 ) -> Result<Outcome, Error> {
     let many = request.asked.recursive || compared.len() > 1;
     let is_only_one = compared.len() == 1;
@@ -143,8 +145,14 @@ fn outcome(
                 let told = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
                     let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
                     let (trust, asked) = (&comparison.trust, request.online);
-                    let known =
-                        Knowledge { packages: &packages, requirements: &requirements, locked: &locked, trust, asked };
+                    let known = Knowledge {
+                        packages: &packages,
+                        requirements: &requirements,
+                        locked: &locked,
+                        trust,
+                        asked,
+                        now,
+                    };
                     let root = review(pair, &known);
                     if many { root } else { hinted(root, directory) }
                 });

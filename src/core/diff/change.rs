@@ -13,6 +13,7 @@ use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::requirements::Origin;
+use crate::settings::Date;
 use crate::trust::openpgp::Identity;
 use crate::trust::pins::Signer;
 
@@ -75,6 +76,19 @@ pub struct Change {
     pub novelty: Option<Box<Novelty>>,
     /// The publisher's page about the release, over https, as the registry names it.
     pub link: Option<Url>,
+    /// When the release was signed, if it is new to the file.
+    pub signed: Option<SigningDate>,
+    /// What requires the provider now, where the configuration is at hand.
+    pub required_by: Vec<Origin>,
+}
+
+/// When a release was signed, by the signature's own word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SigningDate {
+    /// The day.
+    pub date: Date,
+    /// How many days ago that was.
+    pub days: u64,
 }
 
 /// What the trust file says of the signer of a release.

@@ -23,7 +23,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use ask::ask;
-pub use change::{AddedHash, Ask, Change, ChangeKind, Judged, Novelty, Standing, TextChange};
+pub use change::{AddedHash, Ask, Change, ChangeKind, Judged, Novelty, SigningDate, Standing, TextChange};
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline, verdict_words};
@@ -92,6 +92,8 @@ fn change(
         identity: None,
         novelty: None,
         link: None,
+        signed: None,
+        required_by: Vec::new(),
     })
 }
 

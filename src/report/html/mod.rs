@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::annotation::{signed, versions};
+use super::annotation::{age, signed, versions};
 use super::groups::{Changed, RootSummary, name};
 use super::human::findings::{Group, together};
 use super::human::many::{self, Failure};
@@ -127,15 +127,16 @@ fn changes(changed: &Changed<'_>, whose: RootSummary, style: Style) -> Option<Ma
     (!changed.groups.is_empty()).then(|| {
         html! {
             div.scroll { table.changes {
-                thead { tr { @for title in ["Risk", "Provider", "Version", "What changed", "Root modules"] { th scope="col" { (title) } } } }
+                thead { tr { @for title in ["Risk", "Provider", "Version", "What changed", "Release", "Required by", "Root modules"] { th scope="col" { (title) } } } }
                 tbody { @for group in &changed.groups {
                     @let change = &group.change;
                     tr class=(group.risk.as_str()) data-row {
                         td { (group.risk.as_str()) }
                         th scope="row" { (style.addr(&change.address)) }
                         td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
-                        td { (text(&group.headline)) details { summary { "Why, and what follows" } p { (text(&group.explanation.text())) }
-                            @if let Some(signed) = signed(change) { p { "The release is " (text(&signed)) "." } } } }
+                        td { (text(&group.headline)) details { summary { "Why, and what follows" } p { (text(&group.explanation.text())) } } }
+                        td { @for line in [signed(change), age(change)].into_iter().flatten() { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
+                        td { (text(&group.required_by())) }
                         td { (roots("", &group.roots(), whose)) }
                     }
                 } }

@@ -7,7 +7,7 @@ use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain_tex
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
-use crate::report::annotation::{signed, versions};
+use crate::report::annotation::{age, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same};
 use crate::report::paint::Paint;
 use crate::report::summary::unanswered;
@@ -31,7 +31,7 @@ pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) ->
         text.push_str(&if several { whose.append_to(&line, &group.roots()) } else { line });
         if style.detail == Detail::Verbose {
             text.push_str(&explanation(&group.explanation, style));
-            release(&mut text, &group.change, style);
+            release(&mut text, group, style);
             hashes(&mut text, &group.change, style);
         } else if group.risk == Risk::Dangerous && style.detail > Detail::Quiet {
             // An explanation that applies to several changes is printed once.
@@ -186,10 +186,14 @@ fn labelled(label: &str, what: &str, style: Style) -> String {
     text
 }
 
-/// The signer of the release and the page of its publisher; a URL is never wrapped.
-fn release(text: &mut String, change: &Change, style: Style) {
-    if let Some(signed) = signed(change) {
-        text.push_str(&labelled("by:  ", &printable(&signed), style));
+/// The signer of the release, its age, what requires it, and the page of its publisher; a URL is never wrapped.
+fn release(text: &mut String, group: &ChangeGroup<'_>, style: Style) {
+    let change = &group.change;
+    let lines = [("by:  ", signed(change)), ("age: ", age(change)), ("for: ", Some(group.required_by()))];
+    for (label, line) in lines {
+        if let Some(line) = line.filter(|line| !line.is_empty()) {
+            text.push_str(&labelled(label, &printable(&line), style));
+        }
     }
     if let Some(link) = &change.link {
         let _ = writeln!(text, "    see:  {}", printable(link.as_str()));

@@ -94,6 +94,12 @@ fn body(root: &RootOutcome, most: usize, shown: Shown) -> String {
     text
 }
 
+/// The id of a rule, linked to its documentation.
+fn link_of(rule: Rule) -> String {
+    let id = rule.id();
+    url_of_rule(id).map_or_else(|| id.to_owned(), |url| format!("[{id}]({url})"))
+}
+
 fn markdown<const N: usize>(table: Option<Table<N>>, room: usize) -> String {
     table.map(|table| table.markdown(room.saturating_sub(100), escaped) + "\n").unwrap_or_default()
 }
@@ -144,8 +150,7 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: 
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
         let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file)))).unwrap_or_default();
         let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.label(paths))));
-        let (message, id) = (escaped(message), first.rule.id());
-        let rule = url_of_rule(id).map_or_else(|| id.to_owned(), |url| format!("[{id}]({url})"));
+        let (message, rule) = (escaped(message), link_of(first.rule));
         let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }
     if left > 0 {

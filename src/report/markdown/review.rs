@@ -5,11 +5,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::escape::{code, escaped, fenced, sentences, target};
+use super::link_of;
 use crate::diff::{Change, Risk, explain_text, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
-use crate::report::annotation::{signed, versions};
+use crate::report::annotation::{age, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
 use crate::report::summary::unanswered;
 use crate::report::{Style, human, printable};
@@ -124,14 +125,21 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
 fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
     let all = changed.groups.len();
     let several = changed.files.len() > 1;
-    let head = if several {
-        "| | Provider | Version | What changed | Root modules |\n|---|---|---|---|---|\n"
-    } else {
-        "| | Provider | Version | What changed |\n|---|---|---|---|\n"
-    };
+    let optional: [(&str, &dyn Fn(&ChangeGroup<'_>) -> String); 3] = [
+        ("Release", &release),
+        ("Required by", &|group| escaped(&group.required_by())),
+        ("Root modules", &|group| if several { escaped(&shown.whose.label(&group.roots())) } else { String::new() }),
+    ];
+    let is_filled = |cell: &dyn Fn(&ChangeGroup<'_>) -> String| changed.groups.iter().any(|it| !cell(it).is_empty());
+    let columns: Vec<_> = optional.into_iter().filter(|(_, cell)| is_filled(cell)).collect();
+    let titles: String = columns.iter().map(|(title, _)| format!(" {title} |")).collect();
+    let head = &format!(
+        "| | Provider | Version | What changed |{titles}\n|---|---|---|---|{}\n",
+        "---|".repeat(columns.len())
+    );
     let row = |group: &&ChangeGroup<'_>| {
-        let roots = if several { format!(" {} |", escaped(&shown.whose.label(&group.roots()))) } else { String::new() };
-        row(group, shown.style) + &roots + "\n"
+        let cells: String = columns.iter().map(|(_, cell)| format!(" {} |", cell(group))).collect();
+        row(group, shown.style) + &cells + "\n"
     };
     let folds = |group: &&ChangeGroup<'_>| all > MOST_OPEN && group.risk == Risk::Routine;
     let (routine, open): (Vec<_>, Vec<_>) = changed.groups.iter().partition(folds);
@@ -156,6 +164,12 @@ fn row(group: &ChangeGroup<'_>, style: Style) -> String {
         None => arrow(change),
     };
     format!("| {word} | {} | {versions} | {told} |", code(&style.addr(&change.address)))
+}
+
+/// Who signed the release, how old it is, and the rules that found something.
+fn release(group: &ChangeGroup<'_>) -> String {
+    let parts = [signed(&group.change), age(&group.change)].into_iter().flatten().map(|it| escaped(&it));
+    parts.chain(group.rules.iter().map(|rule| link_of(*rule))).collect::<Vec<_>>().join("; ")
 }
 
 fn arrow(change: &Change) -> String {
