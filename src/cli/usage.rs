@@ -100,10 +100,15 @@ pub(super) fn tell(
         let is_coloured = coloured(streams.stdout_is_terminal);
         return result(streams, &if is_coloured { page.ansi().to_string() } else { page.to_string() });
     }
-    let hint = only_named(refused, asked);
+    let other_option = other_option(refused, asked);
     if let Some(error) = unknown_command(refused) {
         return unknown(&error, asked, environment, streams);
     }
+    if let Some(hint) = other_option {
+        let error = Error::new(ErrorKind::Usage, first_paragraph(&redact::words(&refused.render().to_string())));
+        return unknown(&error.hint(hint), asked, environment, streams);
+    }
+    let hint = only_named(refused, asked);
     if asked.json {
         let error = hint.into_iter().fold(error(refused), Error::hint);
         return result(streams, &report::failure(asked.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
@@ -126,20 +131,47 @@ fn plainly(text: &str) -> String {
 }
 
 /// Command names of other tools, and the tflock command for the purpose.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 13] = [
     ("init", "tflock needs no init: `tflock lock` writes the lock file, `tflock install` installs what it records"),
     ("validate", "`tflock verify` checks the lock file, `tflock fmt --check` its form"),
     ("check", "`tflock verify` checks the lock file, `tflock lock --check` whether it is complete"),
     ("status", "`tflock diff` shows what changed, `tflock lock --check` checks whether the lock file is complete"),
     ("tree", "`tflock why` shows who requires each provider"),
-    ("show", "`tflock list` shows what is locked, `tflock trust list` which signers are remembered"),
     ("update", "`tflock upgrade` selects newer versions, `tflock lock` completes hashes"),
+    ("sync", "`tflock install` installs what the lock files record"),
+    ("doctor", "`tflock verify` checks the lock file"),
+    ("trust show", "`tflock trust list` shows which signers are remembered"),
+    ("tflock show", "`tflock list` shows what is locked, `tflock trust list` which signers are remembered"),
+    ("cache clear", CACHE),
+    ("cache clean", CACHE),
     ("uninstall", "`tflock remove` removes a provider, `tflock git uninstall` the merge driver"),
 ];
 
+const CACHE: &str = "`tflock cache prune` removes packages and old documents, with --all everything";
+
+/// Options of other tools, by command (`*` for every one), and what tflock has for the purpose.
+const OTHER_OPTIONS: [(&str, &str, &str); 5] = [
+    ("upgrade", "--to", "`tflock upgrade --precise VERSION ADDR` selects one version"),
+    ("diff", "--staged", STAGED),
+    ("diff", "--cached", STAGED),
+    ("trust", "--all", "`tflock trust init -r` includes all root modules below"),
+    ("*", "--all", "-r includes all root modules below"),
+];
+
+const STAGED: &str = "`tflock diff` compares HEAD with the working tree, staged or not";
+
+/// The next step for an option of another tool.
+fn other_option(refused: &clap::Error, asked: &Asked) -> Option<String> {
+    let Some(ContextValue::String(argument)) = refused.get(ContextKind::InvalidArg) else { return None };
+    let command = asked.command.as_deref().filter(|_| refused.kind() == ClapKind::UnknownArgument)?;
+    let is_meant = |(of, option, _): &&(&str, &str, &str)| [command, "*"].contains(of) && option == argument;
+    OTHER_OPTIONS.iter().find(is_meant).map(|(.., words)| (*words).to_owned())
+}
+
 /// A suggestion for a mistyped command.
 pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<String> {
-    if let Some((_, words)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
+    let full = format!("{} {name}", parent.get_name());
+    if let Some((_, words)) = ELSEWHERE.iter().find(|(other, _)| *other == name || *other == full) {
         return Some((*words).to_owned());
     }
     let names = parent.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);

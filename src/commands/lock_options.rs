@@ -17,6 +17,8 @@ pub struct LockOptions {
     pub platforms: Vec<Platform>,
     /// Write nothing; exit 1 if a file would change.
     pub check: bool,
+    /// With `check`: download no package.
+    pub no_download: bool,
     /// Write nothing; return the diff.
     pub dry_run: bool,
     /// Read no configuration; complete the hashes of the existing entries.

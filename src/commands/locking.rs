@@ -38,6 +38,9 @@ pub(crate) struct LockArgs {
     /// Write nothing; exit 1 if the file would change.
     #[arg(long)]
     pub(crate) check: bool,
+    /// With --check: download no package; whether the hashes cover all platforms is then not checked.
+    #[arg(long, requires = "check")]
+    no_download: bool,
     /// Read no configuration; complete the hashes of the existing entries.
     #[arg(long, conflicts_with = "prune")]
     pub(crate) from_lock: bool,
@@ -77,6 +80,7 @@ impl LockArgs {
     pub(crate) fn options(&self) -> LockOptions {
         LockOptions {
             check: self.check,
+            no_download: self.no_download,
             from_lock: self.from_lock,
             prune: self.prune,
             state: self.state.clone(),
@@ -181,7 +185,7 @@ impl Opening<'_> {
     /// Sends queries about providers that are known to be required, while more modules are being fetched. Not for
     /// commands that change the requirements, since these are not known yet.
     fn prefetch(&self, settings: &RunSettings, tree: &Arc<Tree>) {
-        if self.asked.prepare.is_some() {
+        if self.asked.prepare.is_some() || self.run.no_download {
             return;
         }
         let options = LockOptions { accept_missing_modules: true, ..self.asked.options.clone() };
@@ -206,6 +210,7 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
     let run = Run {
         cache: &cache,
         mode,
+        no_download: options.no_download,
         fail_fast: asked.fail_fast,
         all_or_none: asked.to.is_some(),
         now: services.scope.environment.now,

@@ -109,7 +109,8 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
             let holders = newest.iter().filter(|newest| allowed.as_ref() != Some(newest));
             let holders = holders.flat_map(|newest| held_back::holders(requirement, newest)).cloned().collect();
-            Outdated { address: addr.clone(), selected, allowed, newest, holders, passed_over, warnings }
+            let required_by = requirement.origins.iter().map(|origin| origin.module.clone()).collect();
+            Outdated { address: addr.clone(), selected, allowed, newest, holders, required_by, passed_over, warnings }
         })
         .collect()
 }
@@ -182,6 +183,7 @@ mod tests {
                 local_name: "widget".to_owned(),
                 constraint: Some(constraint.to_owned()),
                 in_tests: false,
+                block: None,
             };
             requirements.add(&addr, &constraint.parse().unwrap(), origin);
         }

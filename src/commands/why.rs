@@ -166,6 +166,7 @@ mod tests {
                 local_name: (*text).to_owned(),
                 constraint: None,
                 in_tests: false,
+                block: None,
             };
             requirements.add(&addr(text), &Constraints::default(), origin);
         }

@@ -47,14 +47,8 @@ impl Witnesses<'_> {
     pub(super) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
         let (place, revision) = named;
         let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
-        let restore = self.restore(addr, before, revision);
-        let now = self.lock.get(addr).map(|entry| &entry.version).filter(|now| **now != version);
-        let remedy = match now {
-            None => restore,
-            // Only the version was to change.
-            Some(now) => format!("{restore} If {now} is wanted: `tflock upgrade --precise {now} {addr}` after that."),
-        };
-        Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy: Some(remedy) })
+        let remedy = restore(addr, [before, self.lock], (&git_in(self.root), revision, lockfile::FILE_NAME));
+        Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy })
     }
 
     /// The entry of HEAD, and the entries of other commits for the same version. The flag is true if git has an entry
@@ -84,24 +78,6 @@ impl Witnesses<'_> {
         Some((witnesses.collect(), is_known))
     }
 
-    /// The command that restores an entry from a revision: the whole file if nothing else differs.
-    fn restore(&self, addr: &ProviderAddr, before: &LockFile, revision: &str) -> String {
-        let others = |lock: &LockFile| {
-            let mut others = lock.clone();
-            others.remove(addr);
-            others
-        };
-        let git = git_in(self.root);
-        let file = lockfile::FILE_NAME;
-        if others(before) == others(self.lock) {
-            format!("Restore the entry: `{git} checkout {revision} -- {file}`.")
-        } else {
-            format!(
-                "Restore the lines of this entry, and no others: `{git} restore --source {revision} --patch -- {file}`."
-            )
-        }
-    }
-
     fn index(&self, release: &Release) -> Option<Witness> {
         let sums = self.cache.locked(&release.address, &release.version)?;
         let lines = Sums::decode(&self.cache.document(&sums)?);
@@ -124,6 +100,32 @@ impl Witnesses<'_> {
         };
         known.map(witness).collect()
     }
+}
+
+/// How to restore an entry from a revision, with a command: the whole file if nothing else differs.
+pub(super) fn restore(
+    addr: &ProviderAddr,
+    [before, now]: [&LockFile; 2],
+    (git, revision, file): (&str, &str, &str),
+) -> Option<String> {
+    let others = |lock: &LockFile| {
+        let mut others = lock.clone();
+        others.remove(addr);
+        others
+    };
+    let restore = if others(before) == others(now) {
+        format!("Restore the entry: `{git} checkout {revision} -- {file}`.")
+    } else {
+        format!(
+            "Restore the lines of this entry, and no others: `{git} restore --source {revision} --patch -- {file}`."
+        )
+    };
+    let version = &before.get(addr)?.version;
+    Some(match now.get(addr).map(|entry| &entry.version).filter(|now| *now != version) {
+        None => restore,
+        // Only the version was to change.
+        Some(now) => format!("{restore} If {now} is wanted: `tflock upgrade --precise {now} {addr}` after that."),
+    })
 }
 
 /// The next step if no revision has the entry unchanged.

@@ -26,6 +26,13 @@ pub fn is_unattributed(step: &Query, release: Option<&Release>) -> bool {
         && step.platforms.iter().any(|platform| !is_covered(platform))
 }
 
+/// True if an entry has fewer `h1:` hashes than platforms that need one.
+pub fn has_fewer_than_platforms(step: &Query) -> bool {
+    let needed =
+        step.platforms.iter().filter(|it| !step.rules.optional.contains(it) && !step.rules.unnamed.contains(it));
+    step.recorded.as_ref().is_some_and(|entry| entry.hashes.of(HashScheme::H1).count() < needed.count())
+}
+
 /// True if the release could add nothing to the recorded entry.
 pub fn is_complete(step: &Query, release: &Release) -> bool {
     let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };

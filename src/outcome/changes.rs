@@ -52,6 +52,8 @@ pub struct Review {
     /// Other differences of the texts.
     pub text: TextChange,
     pub sides: [String; 2],
+    /// True if the old side has no lock file.
+    pub is_new: bool,
     /// True if registries were queried about the changed releases.
     pub online: bool,
     /// Errors of sources that left hashes unchecked.

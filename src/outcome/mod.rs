@@ -10,7 +10,7 @@ mod modules;
 mod sbom;
 mod tools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -243,6 +243,8 @@ pub struct Outdated {
     pub allowed: Option<crate::version::Version>,
     pub newest: Option<crate::version::Version>,
     pub holders: Vec<Origin>,
+    /// The modules that require it, by dotted path.
+    pub required_by: BTreeSet<String>,
     /// Newer versions that the constraints allow, newest first, and why each is not selected.
     pub passed_over: Vec<(crate::version::Version, String)>,
     /// What the registry warns of.
@@ -280,6 +282,8 @@ pub struct TrustReport {
     pub changed: Option<bool>,
     /// True if `pins` were removed.
     pub forgotten: bool,
+    /// True if registries named the signers, and not the user.
+    pub looked_up: bool,
     /// The pins that the command changed; for `trust list` all.
     pub pins: Pins,
     /// The known user IDs of the keys in `pins`.

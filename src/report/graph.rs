@@ -6,7 +6,6 @@ use std::path::Path;
 use super::groups::name;
 use super::{Style, printable};
 use crate::addr::ProviderAddr;
-use crate::diff::{Ask, Change};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::requirements::Origin;
 
@@ -46,10 +45,15 @@ fn edges_of(root: &RootOutcome) -> Vec<Edge<'_>> {
             all.iter().flat_map(|it| it.requirement.origins.iter().map(|by| edge(path, &it.address, by))).collect()
         }
         Ok(Body::Outdated(report)) => {
-            report.rows.iter().flat_map(|it| it.holders.iter().map(|by| edge(path, &it.address, by))).collect()
+            let edges = report.rows.iter().flat_map(|it| it.required_by.iter().map(|module| (&it.address, module)));
+            edges.map(|(address, module)| Edge { root: path, module, address, constraint: None }).collect()
+        }
+        Ok(Body::Verified(verified)) => {
+            let edges = verified.required_by.iter();
+            edges.map(|(address, module)| Edge { root: path, module, address, constraint: None }).collect()
         }
         Ok(Body::Review(review)) => {
-            review.changes.iter().flat_map(|it| now(it).map(|by| edge(path, &it.address, by))).collect()
+            review.changes.iter().flat_map(|it| it.required_by.iter().map(|by| edge(path, &it.address, by))).collect()
         }
         _ => Vec::new(),
     }
@@ -57,13 +61,6 @@ fn edges_of(root: &RootOutcome) -> Vec<Edge<'_>> {
 
 fn edge<'a>(root: &'a Path, address: &'a ProviderAddr, origin: &'a Origin) -> Edge<'a> {
     Edge { root, module: &origin.module, address, constraint: origin.constraint.as_deref() }
-}
-
-fn now(change: &Change) -> impl Iterator<Item = &Origin> {
-    change.asks.iter().filter_map(|ask| match ask {
-        Ask::Came(origin) | Ask::Changed { now: origin, .. } => Some(origin),
-        Ask::Went(_) => None,
-    })
 }
 
 /// Root modules, the modules that they call, and the providers that they require; constraints are at the arrows.

@@ -7,6 +7,7 @@ use std::hash::Hash;
 use std::path::Path;
 
 use super::annotation::{signed, versions};
+use super::human::many::is_whole;
 use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
@@ -69,7 +70,8 @@ pub(super) struct RootSummary {
 
 impl RootSummary {
     pub(super) fn of(outcome: &Outcome, style: Style) -> Self {
-        let mut paths: Vec<&Path> = outcome.roots.iter().map(|root| root.path.as_path()).collect();
+        let mut paths: Vec<&Path> =
+            outcome.roots.iter().filter(|it| !is_whole(it)).map(|it| it.path.as_path()).collect();
         paths.dedup();
         Self { all: paths.len(), verbose: style.detail == Detail::Verbose, recursive: outcome.recursive }
     }

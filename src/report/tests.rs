@@ -66,6 +66,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         identity: None,
         link: None,
         signed: None,
+        is_edited: false,
         required_by: Vec::new(),
     }
 }
@@ -187,6 +188,7 @@ fn why() -> Outcome {
         local_name: "aws".to_owned(),
         constraint: constraint.map(str::to_owned),
         in_tests: false,
+        block: None,
     };
     let asked = Requirement {
         constraints: constraints("~> 5.0, >= 5.2"),

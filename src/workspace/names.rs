@@ -160,6 +160,7 @@ mod tests {
                 local_name: (*local_name).to_owned(),
                 constraint: None,
                 in_tests: false,
+                block: None,
             };
             let addr = ProviderAddr::parse(address, Dialect::Terraform).unwrap();
             requirements.add(&addr, &Constraints::default(), origin);

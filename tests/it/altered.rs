@@ -72,6 +72,19 @@ fn head_has_the_entry_as_it_was() {
 }
 
 #[test]
+fn diff_says_that_the_file_was_edited_and_how_to_restore_it() {
+    let registry = honest();
+    let workspace = committed(&registry);
+    let sound = workspace.lock_file();
+    workspace.write(LOCK, &changed(&registry, &sound));
+    let text = workspace.tflock(&registry, ["diff", "--online"]).ended_with(0).stdout;
+    assert!(text.contains("The entry was edited") && !text.contains("the publisher re-uploaded"), "{text}");
+    let advised = help(&workspace.tflock(&registry, ["diff", "--online", "--format", "json"]).ended_with(0));
+    follow(&workspace, &advised);
+    assert_eq!(workspace.lock_file(), sound);
+}
+
+#[test]
 fn the_history_has_the_entry_as_it_was() {
     let registry = honest();
     let workspace = committed(&registry);

@@ -75,6 +75,38 @@ fn imported_hashes_are_no_proof() {
     assert_eq!((&run.json()["unknown"], registry.downloads("acme/widget")), (&0.into(), 2), "{run}");
 }
 
+/// Each job of a CI begins with an empty cache.
+#[test]
+fn a_check_without_downloads_counts_what_it_does_not_know() {
+    let registry = widget();
+    let (_, lock) = first_machine(&registry);
+    let other = Workspace::from("modules/one-root");
+    let check = |lock: &str, more: &[&str], code| {
+        other.write(".terraform.lock.hcl", lock);
+        let args = LOCK_BOTH.iter().chain(&["--check", "--no-download"]).chain(more);
+        registry.forget_requests();
+        let run = other.tflock(&registry, args).ended_with(code);
+        assert_eq!((registry.downloads("acme/widget"), other.lock_file().as_str()), (0, lock), "{run}");
+        run.stderr
+    };
+    let unknown =
+        "not checked because of --no-download: whether the hashes of 1 provider are complete; `tflock verify`";
+    assert!(check(&lock, &[], 0).contains(unknown));
+    assert!(check(&lock, &["--offline"], 0).contains(unknown));
+    let package = |platform| registry.package("acme/widget", "1.4.0", platform);
+    let h1 = package("darwin_arm64").h1;
+    let less: String = lock.split_inclusive('\n').filter(|line| !line.contains(&h1)).collect();
+    assert!(check(&less, &[], 0).contains("fewer h1 hashes than platforms: "));
+    // The signed checksums are still compared, and an entry that is missing is a difference.
+    let digest = |hash: &str| "zh:".to_owned() + &hash[3..].chars().rev().collect::<String>();
+    let zh = PLATFORMS.iter().map(|platform| package(platform).zh());
+    check(&zh.fold(lock.clone(), |text, zh| text.replace(&zh, &digest(&zh))), &[], 3);
+    let (header, _) = lock.split_once("provider").unwrap();
+    check(header, &[], 1);
+    check(header, &["--offline"], 4);
+    other.tflock(&registry, ["lock", "--no-download"]).ended_with(2);
+}
+
 #[test]
 fn who_wants_verified_hashes_downloads() {
     let registry = widget();

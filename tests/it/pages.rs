@@ -109,6 +109,7 @@ fn findings_lead_to_what_their_rule_means() {
     let text = workspace.tflock(None, ["verify", "-r", "--offline", "--format", "html"]).ended_with(1).stdout;
     for needed in [
         "id=\"finding-1\"",
+        "module.net in 2 root modules",
         "href=\"#rule-entry-missing\"",
         "<article id=\"rule-entry-missing\">",
         "<strong>Harmless causes.</strong>",

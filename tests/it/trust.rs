@@ -304,6 +304,25 @@ fn a_type_alone_means_a_provider_that_is_known() {
 }
 
 #[test]
+fn the_reason_of_a_change_is_kept_or_a_note_says_that_it_is_not() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    let trust = |args: &[&str]| workspace.tflock(None, ["trust"].iter().chain(args)).ended_with(0);
+    trust(&["rotate", "widget", &keys::OTHER.fingerprint()]);
+    trust(&["rotate", "widget", &keys::OTHER.fingerprint(), "--reason", "announced"]);
+    assert!(workspace.read(TRUST).contains("reason   = \"announced\""), "{}", workspace.read(TRUST));
+    let again = trust(&["rotate", "widget", &keys::OTHER.fingerprint(), "--reason", "another"]);
+    assert!(again.stderr.contains("--reason was not kept"), "{again}");
+    trust(&["add", "widget", "unsigned", "--reason", "a mirror\nprovider \"x\" {"]);
+    let line = "# unsigned accepted: a mirror provider \"x\" {\n";
+    assert!(workspace.read(TRUST).contains(line), "{}", workspace.read(TRUST));
+    let listed = trust(&["list", "widget"]).stdout;
+    assert!(listed.contains(&keys::OTHER.fingerprint()) && listed.contains("not signed"), "{listed}");
+    let missing = workspace.tflock(None, ["trust", "list", "acme/gadget"]).ended_with(2);
+    assert!(missing.stderr.contains("no signer of "), "{missing}");
+}
+
+#[test]
 fn rotating_a_pattern_does_not_concern_those_with_a_pin_of_their_own() {
     let registry = widget(keys::GOOD).release("acme/gadget", "2.0.0", &["linux_amd64"]);
     let workspace = work_tree();
@@ -354,7 +373,7 @@ fn old_root_modules_get_their_first_trust_file() {
     insta::assert_snapshot!(run.filtered(&run.stdout), @r#"
     localhost:PORT/acme/widget  <key OTHER>  for all versions  claims to be "OTHER <other@example.com>" (created 2024-01-01, no expiry)
     localhost:PORT/acme/widget  <key GOOD>  for 1.4.0 only
-    review and commit .tflock.trust.hcl
+    compare each fingerprint with what its publisher announces, then review and commit .tflock.trust.hcl
     "#);
     let again = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
     assert!(again.touched().is_empty(), "{again}");

@@ -155,7 +155,7 @@ fn why_names_file_and_line() {
     let root = Root::with(&[(LOCK, CANONICAL), ("main.tf", CONFIG)]);
     let all = root.told(&["why"]);
     let expected = "hashicorp/null 3.2.4 (~> 3.2)\n  main.tf:3:5  required_providers \"null\"  ~> 3.2\n\n\
-                    hashicorp/tls not locked\n  main.tf:6:1  resource \"tls\"  any version\n";
+                    hashicorp/tls not locked\n  main.tf:6:1  resource \"tls_private_key\" \"k\"  any version\n";
     assert_eq!((all.code, all.out.as_str(), all.err.as_str()), (ExitCode::Done, expected, ""));
     let one = root.told(&["-json", "why", "hashicorp/null"]).json();
     assert_eq!(one["requirements"].as_array().unwrap().len(), 1);

@@ -6,20 +6,23 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::super::diff_signers::{Trust, sign};
-use crate::addr::{ProviderAddr, mistaken_for, namesake};
+use super::super::witnesses::restore;
+use crate::addr::{ProviderAddr, mistaken_for, namesake, registry_page};
 use crate::dialect::Dialect;
 use crate::diff::{self, Ask, Change, ChangeKind, Novelty, Packages, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
-use crate::finding::{Class, Finding, Level, Rule};
-use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
+use crate::finding::{Class, Finding, Level, Rule, shell_word};
+use crate::lockfile::{Decoded, LockFile, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
+use crate::path::shown;
 use crate::release;
 use crate::release::altered::Witness;
 use crate::requirements::Requirements;
 use crate::settings::Date;
+use crate::version::Version;
 
 /// The name of the old side in a repository without commits.
 pub(super) const NO_COMMIT: &str = "nothing";
@@ -40,6 +43,8 @@ pub struct Pair {
     pub new: Side,
     /// The tool whose rules apply, if given; otherwise it is detected from each text.
     pub dialect: Option<Dialect>,
+    /// The commit of the old side, if the new side is the working tree, which can be restored from it.
+    pub restorable_from: Option<String>,
     /// The texts of the module lock file in the same directory, before and now.
     pub modules: [Option<Vec<u8>>; 2],
 }
@@ -105,12 +110,15 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     let requirements = list.iter().any(|change| change.new.is_some()).then(|| (known.requirements)(pair)).flatten();
     let (mut beside, mut inconclusive) = (Vec::new(), Vec::new());
     for change in &mut list {
+        change.link = new_release(change).and_then(|version| registry_page(&change.address, version));
         diff::judge(change, &packages);
         change.position = place(change, &now.spans);
         change.novelty = novelty(change, known).map(Box::new);
         if let Some(facts) = release(change, &packages) {
             beside.extend(of_release(change, facts, known));
-            beside.extend(altered(change, facts, &pair.old.name));
+            let altered = altered(change, facts, pair, [&before.lock, &now.lock]);
+            change.is_edited = altered.is_some();
+            beside.extend(altered);
             let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
             inconclusive.extend(unanswered(facts).filter(|_| open).cloned());
         }
@@ -131,6 +139,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
         text: TextChange { not_literal, ..diff::text_change(old, new, before.lock == now.lock) },
         changes: list,
         sides: [pair.old.name.clone(), pair.new.name.clone()],
+        is_new: pair.old.text.is_none() && pair.new.text.is_some(),
         online: known.asked,
         inconclusive,
         modules,
@@ -183,9 +192,16 @@ fn release<'a>(change: &Change, packages: &'a Packages) -> Option<&'a release::L
     packages.release(&change.address, &change.new.as_ref()?.version)
 }
 
+/// The version that a change selects, if the release is new to the file.
+fn new_release(change: &Change) -> Option<&Version> {
+    let version = &change.new.as_ref()?.version;
+    let is_kept = change.moved_from.is_none() && change.old.as_ref().is_some_and(|old| old.version == *version);
+    (!is_kept).then_some(version)
+}
+
 /// Findings about the release as a whole, or its signer.
 fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledge<'_>) -> Vec<Finding> {
-    let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
+    let is_new = new_release(change).is_some();
     let mut findings = match knowledge {
         release::Lookup::NotRequested | release::Lookup::Inconclusive(_) => Vec::new(),
         release::Lookup::Withdrawn(message) => vec![Finding::new(Rule::VersionWithdrawn, message)],
@@ -194,8 +210,8 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledg
         release::Lookup::Known(release) => release.findings.clone(),
     };
     if let Some(release) = knowledge.release() {
-        if is_new || change.moved_from.is_some() {
-            change.link = release.link.clone();
+        if is_new {
+            change.link = release.link.clone().or(change.link.take());
             let days = |signed| known.now.duration_since(signed).map_or(0, |age| age.as_secs() / 86400);
             change.signed = release.signed_at.map(|at| SigningDate { date: Date::of(at), days: days(at) });
         }
@@ -206,11 +222,14 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledg
 }
 
 /// The finding that an entry was altered: the source serves the hashes that the entry recorded before, for this version or another.
-fn altered(change: &Change, knowledge: &release::Lookup, before: &str) -> Option<Finding> {
+fn altered(change: &Change, knowledge: &release::Lookup, pair: &Pair, sides: [&LockFile; 2]) -> Option<Finding> {
     let release = knowledge.release().filter(|release| release.current)?;
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let (version, recorded) = (old.version.clone(), old.hashes.clone());
-    let witness = Witness { version, recorded, place: before.to_owned(), remedy: None };
+    let file = format!(":/{}", shell_word(&shown(&pair.path)));
+    let from = pair.restorable_from.as_deref();
+    let remedy = from.and_then(|commit| restore(&change.address, sides, ("git", commit, &file)));
+    let witness = Witness { version, recorded, place: pair.old.name.clone(), remedy };
     let doubtful = release::altered::is_doubtful(&new.hashes, release);
     let finding = release::altered::finding(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
     Some(Finding { position: change.position, ..finding })

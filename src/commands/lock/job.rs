@@ -21,7 +21,7 @@ use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::query::answer::Answer;
 use crate::query::cached;
-use crate::query::question::Query;
+use crate::query::question::{Goal, Query};
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
 use crate::verify::init_changes;
@@ -55,8 +55,9 @@ pub(super) struct Job {
     against: BTreeMap<ProviderAddr, Vec<Finding>>,
     /// The steps of the plan that local facts do not answer and the settings do not forbid.
     pub(super) open: BTreeMap<ProviderAddr, Query>,
-    /// The open steps that need packages, because the platforms of the recorded hashes are unknown.
-    pub(super) unattributed: Vec<ProviderAddr>,
+    /// The open steps that need packages, because the platforms of the recorded hashes are unknown; `true` if there are
+    /// fewer `h1:` hashes than platforms.
+    pub(super) unattributed: BTreeMap<ProviderAddr, bool>,
     pub(super) answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
     /// `None` before the decision, and if `--fail-fast` applies to an earlier failure.
     pub(super) decision: Option<Result<Decision, Error>>,
@@ -75,13 +76,13 @@ impl Job {
             let earlier = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
             (root.rules_of(addr), root.platforms_of(addr, root.recorded_platforms.as_ref()), earlier)
         };
-        let plan = plan::plan((&root.requirements, &root.lock), &root.intent, root.rules.dialect(), &wanted)
+        let mut plan = plan::plan((&root.requirements, &root.lock), &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         let release = |addr: &ProviderAddr, step: &Query| {
             step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))
         };
-        let (mut against, mut open, mut unattributed) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        for (addr, step) in &plan.steps {
+        let (mut against, mut open, mut unattributed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for (addr, step) in &mut plan.steps {
             let mut findings = root.against(addr, step);
             if !is_denied(&findings) {
                 let release = release(addr, step);
@@ -90,8 +91,13 @@ impl Job {
                 if let Some(of_kept) = of_kept {
                     findings.extend(of_kept);
                 } else {
-                    let only_packages = complete::is_unattributed(step, release.as_ref());
-                    unattributed.extend(only_packages.then(|| addr.clone()));
+                    let is_unknown = run.no_download && step.recorded_release().is_some();
+                    if is_unknown || complete::is_unattributed(step, release.as_ref()) {
+                        unattributed.insert(addr.clone(), complete::has_fewer_than_platforms(step));
+                    }
+                    if run.no_download {
+                        step.goal = Goal::Documents;
+                    }
                     open.insert(addr.clone(), step.clone());
                 }
             }
@@ -214,7 +220,8 @@ impl Job {
         };
         if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
             let folder = &self.root.settings.path;
-            let error = unknown_provider::placed(error, self.root.requirements(), folder, self.dialect());
+            let error =
+                unknown_provider::placed(error, (self.root.requirements(), &self.root.lock), folder, self.dialect());
             let error = decision.advice.into_iter().fold(error, Error::hint);
             let findings = self.root.placed_findings(decision.findings);
             return RootState::Done(Box::new(RootOutcome { path, body: Err(error), findings }));

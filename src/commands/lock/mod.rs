@@ -18,7 +18,7 @@ mod trust_stores;
 mod unknown_provider;
 mod writing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -59,6 +59,8 @@ pub enum Mode {
 pub struct Run<'a> {
     pub cache: &'a Cache,
     pub mode: Mode,
+    /// Download no package: entries are checked as far as signed checksums allow.
+    pub no_download: bool,
     /// Stop at the first root module that fails.
     pub fail_fast: bool,
     /// Write nothing unless every root module can be written.
@@ -140,10 +142,11 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
     }
     let has_failed = ended.iter().any(|(_, state)| state.is_failure());
     shared.same_versions.join(&mut jobs);
-    ask(roots.sources, &mut jobs);
+    ask(run, roots.sources, &mut jobs);
     // Answers may reveal more platforms of the entries. That happens at most once: with an empty index and a registry
     // that reports hashes.
-    let is_outgrown = |job: &mut Job| job.root.asks_origin() && !run.all_or_none && job.is_outgrown(run.cache);
+    let is_outgrown =
+        |job: &mut Job| job.root.asks_origin() && !run.all_or_none && !run.no_download && job.is_outgrown(run.cache);
     ended.extend(jobs.extract_if(.., is_outgrown).map(|job| (job.number, RootState::Overtaken)));
     let (stored, mode) = decide(run, &mut jobs, shared, has_failed);
     let threads = if run.fail_fast { 1 } else { WRITERS };
@@ -184,21 +187,28 @@ pub(super) fn prefetch(run: Run<'_>, root: Root, sources: &Sources<'_>) {
 }
 
 /// Queries the sources for all jobs, each query once for all jobs with the same sources.
-fn ask(sources: &Sources<'_>, jobs: &mut [Job]) {
+fn ask(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
     let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
     let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
     let answers = sources.ask(open, |session, members| {
         let steps: Vec<&BTreeMap<ProviderAddr, Query>> = members.iter().map(|at| &jobs[*at].open).collect();
+        let releases: BTreeMap<_, _> = members.iter().flat_map(|at| &jobs[*at].unattributed).collect();
         match session {
-            Some(session) => {
-                let jobs = members.iter().map(|at| &jobs[*at]);
-                let releases: BTreeSet<_> = jobs.flat_map(|job| &job.unattributed).collect();
-                if !releases.is_empty() {
-                    sources.tell(unattributed(releases.len()));
-                }
-                session.ask(async |sources| sources.answers(&steps).await)
+            _ if releases.is_empty() => {}
+            _ if run.no_download => sources.tell(not_downloaded(&releases)),
+            Some(_) => sources.tell(unattributed(releases.len())),
+            None => {}
+        }
+        match session {
+            Some(session) => session.ask(async |sources| sources.answers(&steps).await),
+            None => {
+                // Without an answer an entry stays unchanged.
+                let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
+                let needed = |steps: &&BTreeMap<_, Query>| {
+                    steps.iter().filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
+                };
+                Ok(steps.iter().map(needed).collect())
             }
-            None => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
         }
     });
     for (at, answers) in answers {
@@ -210,6 +220,22 @@ fn ask(sources: &Sources<'_>, jobs: &mut [Job]) {
 fn unattributed(providers: usize) -> String {
     let of = if providers == 1 { "1 provider".to_owned() } else { format!("{providers} providers") };
     format!("downloading packages to find out which platforms the h1 hashes of {of} are for")
+}
+
+/// Reports what only packages can show; `true` is for a provider with fewer `h1:` hashes than platforms.
+fn not_downloaded(releases: &BTreeMap<&ProviderAddr, &bool>) -> String {
+    let fewer: Vec<String> = releases.iter().filter(|(_, fewer)| ***fewer).map(|(addr, _)| addr.to_string()).collect();
+    let fewer = match &fewer[..] {
+        [] => String::new(),
+        some => format!("; fewer h1 hashes than platforms: {}", some.join(", ")),
+    };
+    let of = match releases.len() {
+        1 => "1 provider are".to_owned(),
+        count => format!("{count} providers are"),
+    };
+    format!(
+        "not checked because of --no-download: whether the hashes of {of} complete{fewer}; `tflock verify` checks them"
+    )
 }
 
 /// Decides all entries and writes the trust files. Returns the results of writing them, and the mode for the lock files.

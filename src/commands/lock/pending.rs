@@ -110,5 +110,6 @@ fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) 
         local_name: addition.name.clone().unwrap_or_else(|| addr.type_name().to_owned()),
         constraint,
         in_tests: false,
+        block: None,
     }
 }

@@ -81,7 +81,14 @@ impl World {
     }
 
     fn run(&self, mode: Mode) -> Run<'_> {
-        Run { cache: &self.cache, mode, fail_fast: false, all_or_none: false, now: SystemTime::UNIX_EPOCH }
+        Run {
+            cache: &self.cache,
+            mode,
+            no_download: false,
+            fail_fast: false,
+            all_or_none: false,
+            now: SystemTime::UNIX_EPOCH,
+        }
     }
 
     fn job(&self, shared: &Shared, options: LockOptions) -> Result<Job, Error> {

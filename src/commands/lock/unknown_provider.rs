@@ -1,5 +1,6 @@
 //! Explains a provider that its registry does not have: which line requires it, and what it may have meant.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::addr::{ProviderAddr, well_known};
@@ -7,10 +8,16 @@ use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::{Error, ErrorKind};
+use crate::lockfile::LockFile;
 use crate::requirements::{OriginKind, Requirements};
 
 /// Places the error at the first requirement of its provider; file names are relative to `folder`.
-pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Path, dialect: Dialect) -> Error {
+pub(super) fn placed(
+    mut error: Error,
+    (requirements, lock): (&Requirements, &LockFile),
+    folder: &Path,
+    dialect: Dialect,
+) -> Error {
     // A provider that is being added is not in any file yet.
     let is_new = |addr: &ProviderAddr| {
         let needed = requirements.get(addr);
@@ -24,15 +31,17 @@ pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Pat
         .collect();
     error.hints.retain(|hint| !vain.iter().any(|vain| hint.starts_with(vain)));
     let others = std::mem::take(&mut error.others);
-    error.others = others.into_iter().map(|error| placed(error, requirements, folder, dialect)).collect();
+    error.others = others.into_iter().map(|error| placed(error, (requirements, lock), folder, dialect)).collect();
     let asked = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
     let Some(addr) = error.address.as_deref().filter(|_| asked).cloned() else { return error };
     let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
     let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else { return error };
     let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
     let shown = addr.short(dialect);
-    let known = requirements.iter().map(|(other, _)| other.short(dialect));
-    let known: Vec<String> = known.chain(well_known().map(str::to_owned)).filter(|other| *other != shown).collect();
+    let known = requirements.iter().map(|(other, _)| other).chain(lock.iter().map(|(other, _)| other));
+    let known: BTreeSet<String> = known.map(|other| other.short(dialect)).collect();
+    let known: Vec<String> =
+        known.into_iter().chain(well_known().map(str::to_owned)).filter(|other| *other != shown).collect();
     let near =
         suggest(&shown, known.iter().map(String::as_str)).into_iter().map(|near| format!("did you mean {near}?"));
     error.hints.splice(0..0, near);
@@ -82,11 +91,12 @@ mod tests {
                 local_name: (*local_name).to_owned(),
                 constraint: None,
                 in_tests: false,
+                block: None,
             };
             requirements.add(&addr(required), &Constraints::default(), origin);
         }
         let error = Error::new(ErrorKind::UnknownProvider, "none").about(addr(unknown)).hint("look");
-        placed(error, &requirements, Path::new("prod"), Dialect::Terraform)
+        placed(error, (&requirements, &LockFile::new()), Path::new("prod"), Dialect::Terraform)
     }
 
     #[test]

@@ -211,8 +211,8 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
         _ => None,
     });
     pins.denied.extend(denied.map(|(key, reason)| (key.clone(), reason.clone())));
-    let report =
-        TrustReport { path: store.place().shown.clone(), changed: Some(changed), forgotten: false, pins, names };
+    let (path, changed) = (store.place().shown.clone(), Some(changed));
+    let report = TrustReport { path, changed, forgotten: false, looked_up: true, pins, names };
     let mut outcomes = vec![RootOutcome { path: "".into(), body: Ok(Body::Trust(report)), findings }];
     if let Some(error) = Error::all(errors) {
         outcomes.push(RootOutcome { path: "".into(), body: Err(error), findings: Vec::new() });

@@ -62,6 +62,9 @@ pub(crate) enum TrustCommand {
     },
     /// List remembered signers, denied keys and accepted republications.
     List {
+        /// Only the signers of these providers, by source address or pattern.
+        #[arg(value_name = "ADDR")]
+        providers: Vec<String>,
         #[command(flatten)]
         within: Within,
     },
@@ -73,6 +76,9 @@ pub(crate) enum TrustCommand {
         /// The fingerprint of the primary key, or the word unsigned.
         #[arg(value_name = "FINGERPRINT|unsigned")]
         signer: Signer,
+        /// The reason; it is kept in the trust file, as a comment.
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        reason: Option<String>,
         #[command(flatten)]
         within: Within,
     },
@@ -119,8 +125,10 @@ impl TrustCommand {
     pub(crate) fn providers(&self) -> Vec<&str> {
         match self {
             Self::Add { providers, .. } | Self::Rotate { providers, .. } => vec![providers],
-            Self::Forget { providers, .. } => providers.iter().map(String::as_str).collect(),
-            Self::Init { .. } | Self::List { .. } | Self::Deny { .. } => Vec::new(),
+            Self::Forget { providers, .. } | Self::List { providers, .. } => {
+                providers.iter().map(String::as_str).collect()
+            }
+            Self::Init { .. } | Self::Deny { .. } => Vec::new(),
         }
     }
 
@@ -134,7 +142,7 @@ impl TrustCommand {
     pub(crate) fn within(&self) -> &Within {
         match self {
             Self::Init { within, .. }
-            | Self::List { within }
+            | Self::List { within, .. }
             | Self::Add { within, .. }
             | Self::Rotate { within, .. }
             | Self::Deny { within, .. }
@@ -157,12 +165,16 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
         TrustCommand::Init { .. } | TrustCommand::Deny { .. } | TrustCommand::Forget { .. } => Identities::new(),
     };
     let (changed, pins) = match action {
+        TrustCommand::List { providers, .. } if !providers.is_empty() => {
+            let patterns = providers.iter().map(|text| remembered(&named(text, settings, store.pins())?, store.pins()));
+            (None, only(store.pins(), &patterns.collect::<Result<Vec<_>, _>>()?))
+        }
         TrustCommand::Init { .. } | TrustCommand::List { .. } => (None, store.pins().clone()),
-        TrustCommand::Add { providers, signer, .. } => {
+        TrustCommand::Add { providers, signer, reason, .. } => {
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             notes.extend(unlisted(&pattern, signer, &names));
-            let changed = store.change(&names, |pins| {
+            let changed = store.change_for(reason.as_deref(), &names, |pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
                 pins.providers.insert(pattern.clone(), pin);
@@ -177,6 +189,7 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
             notes.extend(unlisted(&pattern, signer, &names));
             let changed =
                 store.change(&names, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
+            notes.extend(reason.as_deref().and_then(|reason| unkept(reason, &pattern, store.pins())));
             (Some(changed), only(store.pins(), &[pattern]))
         }
         TrustCommand::Deny { key, reason, .. } => {
@@ -204,7 +217,8 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
         }
     };
     let forgotten = matches!(action, TrustCommand::Forget { .. });
-    let report = TrustReport { path: settings.trust.shown.clone(), changed, forgotten, pins, names };
+    let (path, looked_up) = (settings.trust.shown.clone(), false);
+    let report = TrustReport { path, changed, forgotten, looked_up, pins, names };
     let root = RootOutcome { path: settings.path.clone(), body: Ok(Body::Trust(report)), findings: Vec::new() };
     Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })
 }
@@ -312,6 +326,24 @@ fn rotate(
     pin.rotate(to.clone(), versions, reason);
     pins.providers.insert(pattern.clone(), pin);
     Ok(())
+}
+
+/// The pattern whose pin applies to a provider or pattern: the most specific one.
+fn remembered(pattern: &AddrPattern, pins: &Pins) -> Result<AddrPattern, Error> {
+    let wider = pattern.clone().widened().into_iter().find(|wider| pins.providers.contains_key(wider));
+    wider.ok_or_else(|| {
+        let error = Error::new(ErrorKind::NotFound, format!("no signer of {pattern} is remembered"));
+        near(pattern, pins).into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")))
+    })
+}
+
+/// Notes that a reason was not kept: no earlier signer remains that it could be recorded with.
+fn unkept(reason: &str, pattern: &AddrPattern, pins: &Pins) -> Option<String> {
+    let pin = pins.providers.get(pattern)?;
+    let is_kept = pin.retired.values().any(|retired| retired.reason.as_deref() == Some(reason));
+    (!is_kept).then(|| {
+        format!("--reason was not kept: {pattern} has no earlier signer without a reason, to which it could belong")
+    })
 }
 
 /// Notes that no registry has listed a key as a primary key: it may be a typing error or a subkey.

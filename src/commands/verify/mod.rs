@@ -25,6 +25,7 @@ use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome};
 use crate::release::altered::{self, Witness};
 use crate::release::{Lookup, Release, Releases};
+use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
 use crate::verify::{Unanswered, Verified};
@@ -69,7 +70,8 @@ pub fn judged(
     let roots = roots.into_iter().zip(judgments).map(|((path, root), judgment)| match root {
         Ok(root) => {
             let judgment = judgment.map(Arc::unwrap_or_clone).unwrap_or_default();
-            let mut verified = Verified { base: root.compared().cloned(), ..judgment.verified };
+            let required_by = root.requirements().map(Requirements::modules).unwrap_or_default();
+            let mut verified = Verified { base: root.compared().cloned(), required_by, ..judgment.verified };
             let mut findings = root.placed(judgment.findings);
             findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
             if options.tolerate_inconclusive {

@@ -1,7 +1,10 @@
 //! Addresses that are easily taken for another provider's: one or two letters off a well-known one, or off one that is in
 //! use. What reads alike by letters of other scripts is in `verify/lookalike.rs`.
 
+use url::Url;
+
 use super::{Hostname, ProviderAddr};
+use crate::version::Version;
 
 /// Providers that many configurations require, as both default registries have them. The one list of this program: for
 /// suggestions, for names that are similar, and for types that another namespace offers.
@@ -44,6 +47,17 @@ pub fn publisher(addr: &ProviderAddr) -> Option<Publisher> {
         addr.host().as_ascii() == *host && addr.namespace() == *namespace
     };
     PUBLISHERS.iter().find(is).map(|(.., publisher)| *publisher)
+}
+
+/// The page of a well-known registry about a release, with links to its changelog and source; it needs no request.
+pub fn registry_page(addr: &ProviderAddr, version: &Version) -> Option<Url> {
+    let name = format!("{}/{}", addr.namespace(), addr.type_name());
+    let page = match addr.host().as_ascii() {
+        "registry.terraform.io" => format!("https://registry.terraform.io/providers/{name}/{version}"),
+        "registry.opentofu.org" => format!("https://search.opentofu.org/provider/{name}/v{version}"),
+        _ => return None,
+    };
+    Url::parse(&page).ok()
 }
 
 /// The address that an address may be mistaken for: a well-known one, or one of those that are in use.

@@ -31,6 +31,8 @@ struct Asking<'a> {
     place: &'a Place,
     kind: OriginKind,
     name: &'a str,
+    /// The type and name of the block, if it has them.
+    block: Option<[&'a str; 2]>,
 }
 
 impl Module {
@@ -44,14 +46,21 @@ impl Module {
     /// Adds what this module needs, without the modules that it calls. `path` is its call names joined by dots.
     pub fn contribute(&self, path: &str, dialect: Dialect, needs: &mut Needs) {
         for (name, required) in &self.required {
-            let asking = Asking { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name };
+            let asking =
+                Asking { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name, block: None };
             needs.add(&required.source, required.version.as_ref(), &asking);
         }
         for config in &self.providers {
             self.contribute_config(config, path, dialect, needs);
         }
         for resource in &self.resources {
-            let asking = Asking { module: path, place: &resource.place, kind: resource.mode, name: &resource.provider };
+            let asking = Asking {
+                module: path,
+                place: &resource.place,
+                kind: resource.mode,
+                name: &resource.provider,
+                block: Some([&resource.kind, &resource.name]),
+            };
             self.ask(None, &asking, dialect, needs);
         }
         for import in &self.imports {
@@ -61,7 +70,13 @@ impl Module {
 
     /// Adds a `provider` block, of this module or of a test file, which resolves names as the root module does.
     pub fn contribute_config(&self, config: &ProviderConfig, path: &str, dialect: Dialect, needs: &mut Needs) {
-        let asking = Asking { module: path, place: &config.place, kind: OriginKind::ProviderBlock, name: &config.name };
+        let asking = Asking {
+            module: path,
+            place: &config.place,
+            kind: OriginKind::ProviderBlock,
+            name: &config.name,
+            block: None,
+        };
         self.ask(config.version.as_ref(), &asking, dialect, needs);
     }
 
@@ -85,7 +100,8 @@ impl Module {
                 Err(_) => return,
             },
         };
-        let asking = Asking { module: path, place: &import.place, kind: OriginKind::Import, name: local_name };
+        let asking =
+            Asking { module: path, place: &import.place, kind: OriginKind::Import, name: local_name, block: None };
         self.ask(None, &asking, dialect, needs);
     }
 
@@ -109,6 +125,7 @@ impl Needs {
                     local_name: asking.name.to_owned(),
                     constraint: version.map(|version| version.text.clone()),
                     in_tests: self.in_tests,
+                    block: asking.block.map(|[kind, name]| format!("{kind:?} {name:?}")),
                 };
                 let none = Constraints::default();
                 self.requirements.add(addr, version.map_or(&none, |version| &version.terms), origin);

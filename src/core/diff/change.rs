@@ -74,10 +74,12 @@ pub struct Change {
     pub identical: bool,
     /// What is remarkable about a provider that the repository did not lock before.
     pub novelty: Option<Box<Novelty>>,
-    /// The publisher's page about the release, over https, as the registry names it.
+    /// The page about a release that is new to the file: the publisher's, as the registry names it, else the registry's own.
     pub link: Option<Url>,
     /// When the release was signed, if it is new to the file.
     pub signed: Option<SigningDate>,
+    /// True if the source serves the release that the old side records, so the entry itself was edited.
+    pub is_edited: bool,
     /// What requires the provider now, where the configuration is at hand.
     pub required_by: Vec<Origin>,
 }

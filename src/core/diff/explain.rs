@@ -50,6 +50,11 @@ pub fn explain(change: &Change) -> Explanation {
         ChangeKind::HashesReplaced => hashes_replaced(change),
         ChangeKind::Moved => moved(change),
     };
+    let cause = if change.is_edited {
+        "The entry was edited, by hand or by a program; the source did not republish the release.".to_owned()
+    } else {
+        cause
+    };
     for remark in remarks(change) {
         consequence.push(' ');
         consequence.push_str(remark);

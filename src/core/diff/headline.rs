@@ -1,10 +1,13 @@
 //! A change in a few words.
 
+use std::collections::BTreeSet;
+
 use super::Distance;
 use super::risk::{distance, loses_all_hashes, pins_nothing, verdict};
 use crate::diff::{Change, ChangeKind, Standing};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
+use crate::platform::Platform;
 use crate::trust::pins::Signer;
 use crate::version::Constraints;
 
@@ -52,11 +55,13 @@ fn what(change: &Change) -> String {
         ChangeKind::Downgraded => moved("downgraded"),
         ChangeKind::ConstraintsChanged => String::new(),
         ChangeKind::HashesChanged if change.hashes_removed.is_empty() => {
-            let platforms = platforms(change);
-            let of = if platforms.is_empty() { String::new() } else { format!(" ({})", platforms.join(", ")) };
-            counted(change.hashes_added.iter().map(|added| &added.hash), "added") + &of
+            let platforms = change.hashes_added.iter().flat_map(|added| &added.platforms);
+            counted(change.hashes_added.iter().map(|added| &added.hash), "added") + &named(platforms)
         }
-        ChangeKind::HashesChanged => counted(&change.hashes_removed, "removed"),
+        ChangeKind::HashesChanged => {
+            let judged = change.hashes_removed.iter().filter_map(|hash| change.judged.get(hash));
+            counted(&change.hashes_removed, "removed") + &named(judged.flat_map(|judged| &judged.platforms))
+        }
         ChangeKind::HashesReplaced => {
             let [came, went] = [change.hashes_added.len(), change.hashes_removed.len()];
             format!(
@@ -121,12 +126,11 @@ fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) ->
     format!("{all} {word} {what}: {}", kinds.join(", "))
 }
 
-fn platforms(change: &Change) -> Vec<String> {
-    let mut platforms: Vec<String> =
-        change.hashes_added.iter().flat_map(|added| &added.platforms).map(ToString::to_string).collect();
-    platforms.sort_unstable();
-    platforms.dedup();
-    platforms
+/// ` (darwin_arm64, linux_amd64)`; empty without platforms.
+fn named<'a>(platforms: impl Iterator<Item = &'a Platform>) -> String {
+    let platforms: BTreeSet<&str> = platforms.map(Platform::as_str).collect();
+    let names: Vec<&str> = platforms.into_iter().collect();
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
 pub(super) fn kept(change: &Change) -> usize {

@@ -93,6 +93,7 @@ fn change(
         novelty: None,
         link: None,
         signed: None,
+        is_edited: false,
         required_by: Vec::new(),
     })
 }

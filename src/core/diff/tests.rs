@@ -288,6 +288,7 @@ fn who_asks_otherwise() {
         local_name: "widget".to_owned(),
         constraint: Some(constraint.to_owned()),
         in_tests: false,
+        block: None,
     };
     let requirements = |origins: &[Origin]| {
         let mut requirements = Requirements::new();

@@ -4,7 +4,7 @@
 
 mod state;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub use state::{StateProviders, providers as providers_in_state};
@@ -49,6 +49,8 @@ pub struct Origin {
     pub constraint: Option<String>,
     /// True if a test file requires it, or a module that only runs of test files use.
     pub in_tests: bool,
+    /// The type and name of a block that implies the provider: `"aws_vpc" "this"`.
+    pub block: Option<String>,
 }
 
 impl Origin {
@@ -152,6 +154,15 @@ impl Requirements {
         self.providers.iter()
     }
 
+    /// Each provider with each module that requires it, by dotted path.
+    pub fn modules(&self) -> BTreeSet<(ProviderAddr, String)> {
+        let of = |(addr, it): (&ProviderAddr, &Requirement)| {
+            let modules: BTreeSet<&String> = it.origins.iter().map(|origin| &origin.module).collect();
+            modules.into_iter().map(|module| (addr.clone(), module.clone())).collect::<Vec<_>>()
+        };
+        self.providers.iter().flat_map(of).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.providers.len()
     }
@@ -177,6 +188,7 @@ mod tests {
             local_name: "b".to_owned(),
             constraint: Some(constraint.to_owned()),
             in_tests: false,
+            block: None,
         };
         let mut requirements = Requirements::new();
         for origin in [origin("", "~> 1.0"), origin("net", ">= 1.2")] {

@@ -1,5 +1,8 @@
 //! How much `verify` knows about one lock file.
 
+use std::collections::BTreeSet;
+
+use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
@@ -20,6 +23,8 @@ pub struct Verified {
     pub of_work_tree: bool,
     /// What the working tree was compared with; `None` if it was checked only against itself.
     pub base: Option<Compared>,
+    /// Each provider with each module that requires it, by dotted path.
+    pub required_by: BTreeSet<(ProviderAddr, String)>,
 }
 
 impl Verified {

@@ -170,7 +170,10 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
             None => format!("no version of {addr} has a package for {platform}"),
         };
         let optional = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
-        errors.push(Error::new(ErrorKind::NotFound, message).hint(hint).hint(optional));
+        let near = platform.meant().map(|near| format!("did you mean {near}?"));
+        errors.push(
+            near.into_iter().fold(Error::new(ErrorKind::NotFound, message), Error::hint).hint(hint).hint(optional),
+        );
     }
     if !facts.supported_protocol {
         let message = format!("provider {addr} {} does not support plugin protocol 5 or 6", facts.version());

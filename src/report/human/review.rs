@@ -97,12 +97,14 @@ pub(super) fn conclusion(changed: &Changed<'_>, style: Style) -> String {
 
 /// The compared texts: `live/a/.terraform.lock.hcl: main -> the working tree`, or the number of lock files.
 fn title(changed: &Changed<'_>, style: Style) -> String {
+    let is_new = matches!(&changed.files[..], [file] if file.review.is_some_and(|review| review.is_new));
     let titles = changed.sides().into_iter().map(|([old, new], paths)| {
         let what = match &paths[..] {
             [one] if changed.files.len() == 1 => shown(one),
             all => format!("{} lock files", all.len()),
         };
-        paragraph("", &printable(&format!("{what}: {old} -> {new}")), Paint::Strong, style)
+        let title = if is_new { format!("{what}: new file") } else { format!("{what}: {old} -> {new}") };
+        paragraph("", &printable(&title), Paint::Strong, style)
     });
     titles.collect()
 }

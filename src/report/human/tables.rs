@@ -153,7 +153,10 @@ pub(super) fn origin_on_path(asking: &Origin, provider: &Required) -> [String; 4
 pub(super) fn origin(origin: &Origin) -> [String; 4] {
     let asker = if origin.module.is_empty() { String::new() } else { origin.asker() };
     let place = format!("{}:{}", shown(&origin.file), origin.position);
-    let asks = format!("{} {:?}", origin.kind.as_str(), origin.local_name);
+    let asks = match &origin.block {
+        Some(block) => format!("{} {block}", origin.kind.as_str()),
+        None => format!("{} {:?}", origin.kind.as_str(), origin.local_name),
+    };
     let constraint = origin.constraint.as_deref().unwrap_or("any version");
     [place.as_str(), asks.as_str(), constraint, asker.as_str()].map(|cell| printable(cell).into_owned())
 }

@@ -217,7 +217,7 @@ impl Run {
         for (from, to) in &self.filters {
             text = text.replace(from, to).replace(&from.to_lowercase(), to);
         }
-        without_durations(&text)
+        without_durations(&without_ages(&text))
     }
 }
 
@@ -283,6 +283,15 @@ fn without_durations(text: &str) -> String {
         }
     }
     filtered
+}
+
+/// Puts `<age>` in place of the number of days since a signature.
+fn without_ages(text: &str) -> String {
+    let parts: Vec<&str> = text.split(" days old").collect();
+    let (last, before) = parts.split_last().unwrap();
+    let before =
+        before.iter().map(|part| format!("{}<age> days old", part.trim_end_matches(|it: char| it.is_ascii_digit())));
+    before.collect::<String>() + last
 }
 
 /// Lines about packages come in the order of their arrival.

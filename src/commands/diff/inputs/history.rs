@@ -115,6 +115,11 @@ impl History {
             old: Side { name: old_name.clone(), text: old },
             new: Side { name: new_name.clone(), text: new },
             dialect,
+            restorable_from: self
+                .old
+                .as_ref()
+                .filter(|_| self.new.is_none())
+                .map(|commit| commit.id.chars().take(10).collect()),
             modules: [old_modules, new_modules],
         });
         Ok((pairs.collect(), [Ok(old_pins), new_pins]))

@@ -141,8 +141,10 @@ impl Pin {
         self.signers.contains(signer) || self.retired.get(signer).is_some_and(|old| old.versions.contains(version))
     }
 
-    /// Puts one signer in the place of all others, which stay for some versions.
+    /// Puts one signer in the place of all others, which stay for some versions. The reason is kept with them; if the
+    /// rotation was done before, with earlier signers that have no reason yet.
     pub fn rotate(&mut self, to: Signer, versions: &BTreeSet<Version>, reason: Option<&str>) {
+        let is_done = self.signers.iter().all(|old| *old == to);
         for old in std::mem::take(&mut self.signers) {
             if old == to || versions.is_empty() {
                 continue;
@@ -152,6 +154,9 @@ impl Pin {
             retired.reason = reason.map(str::to_owned).or(retired.reason.take());
         }
         self.retired.remove(&to);
+        for retired in self.retired.values_mut().filter(|_| is_done) {
+            retired.reason = retired.reason.take().or(reason.map(str::to_owned));
+        }
         self.signers.insert(to);
     }
 }

@@ -52,19 +52,19 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
     let Some(mut text) = total(outcome) else { return String::new() };
     text.push('\n');
     let roots = worst(outcome);
+    let modules = roots.values().filter(|(_, root)| !is_whole(root)).count();
     for (worst, word) in [(End::Inconclusive, "inconclusive"), (End::Refused, "refused"), (End::Failed, "failed")] {
         let of: Vec<&RootOutcome> = roots.values().filter(|(end, _)| *end == worst).map(|(_, root)| *root).collect();
         let most = if style.detail == Detail::Verbose || of.len() <= MOST_NAMED + 1 { of.len() } else { MOST_NAMED };
         let label = style.paint(Paint::Bad, format!("{word}:"));
         let same = of.first().map(|first| why(first)).filter(|first| of.iter().all(|root| why(root) == *first));
         // Writing to a string cannot fail, here and below.
-        if let Some(why) = same.filter(|_| of.len() > 3 && of.len() == roots.len() && style.detail < Detail::Verbose) {
+        if let Some(why) = same.filter(|_| of.len() > 3 && of.len() == modules && style.detail < Detail::Verbose) {
             let _ = writeln!(text, "{label} all {}{why}", root_modules(of.len()));
             continue;
         }
         for root in of.iter().take(most) {
-            let whole = matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree);
-            let name = if whole { "the repository".to_owned() } else { name(&root.path) };
+            let name = if is_whole(root) { "the repository".to_owned() } else { name(&root.path) };
             let _ = writeln!(text, "{label} {name}{}", why(root));
         }
         if of.len() > most {
@@ -72,6 +72,11 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
         }
     }
     text
+}
+
+/// True if it is no root module but the working tree as a whole.
+pub(in crate::report) fn is_whole(root: &RootOutcome) -> bool {
+    matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree)
 }
 
 fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
@@ -91,7 +96,7 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
 pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
     let mut roots = worst(outcome);
     // The working tree as a whole is no root module.
-    roots.retain(|_, (_, root)| !matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree));
+    roots.retain(|_, (_, root)| !is_whole(root));
     if roots.values().all(|(end, _)| *end == End::Interrupted) {
         return None;
     }

@@ -15,7 +15,7 @@ use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::report::groups::{Changed, RootSummary};
 use crate::report::{Detail, Style};
 
-pub(in crate::report) use ends::total;
+pub(in crate::report) use ends::{is_whole, total};
 pub(super) use failures::failures;
 pub(in crate::report) use failures::{Failure, together, unanswered};
 
