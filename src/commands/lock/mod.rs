@@ -199,17 +199,15 @@ fn ask(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
             Some(_) => sources.tell(unattributed(releases.len())),
             None => {}
         }
-        match session {
-            Some(session) => session.ask(async |sources| sources.answers(&steps).await),
-            None => {
-                // Without an answer an entry stays unchanged.
-                let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
-                let needed = |steps: &&BTreeMap<_, Query>| {
-                    steps.iter().filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
-                };
-                Ok(steps.iter().map(needed).collect())
-            }
+        if let Some(session) = session {
+            return session.ask(async |sources| sources.answers(&steps).await);
         }
+        // Without an answer an entry stays unchanged.
+        let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
+        let needed = |steps: &&BTreeMap<_, Query>| {
+            steps.iter().filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
+        };
+        Ok(steps.iter().map(needed).collect())
     });
     for (at, answers) in answers {
         jobs[at].answers = answers;

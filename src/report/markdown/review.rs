@@ -122,23 +122,26 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
     text
 }
 
+/// Renders one cell of the row of a change.
+type Cell<'a> = &'a dyn Fn(&ChangeGroup<'_>) -> String;
+
 fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
     let all = changed.groups.len();
     let several = changed.files.len() > 1;
-    let optional: [(&str, &dyn Fn(&ChangeGroup<'_>) -> String); 3] = [
+    let optional: [(&str, Cell<'_>); 3] = [
         ("Release", &release),
         ("Required by", &|group| escaped(&group.required_by())),
         ("Root modules", &|group| if several { escaped(&shown.whose.label(&group.roots())) } else { String::new() }),
     ];
     let is_filled = |cell: &dyn Fn(&ChangeGroup<'_>) -> String| changed.groups.iter().any(|it| !cell(it).is_empty());
     let columns: Vec<_> = optional.into_iter().filter(|(_, cell)| is_filled(cell)).collect();
-    let titles: String = columns.iter().map(|(title, _)| format!(" {title} |")).collect();
+    let titles: String = columns.iter().map(|(title, _)| [" ", title, " |"].concat()).collect();
     let head = &format!(
         "| | Provider | Version | What changed |{titles}\n|---|---|---|---|{}\n",
         "---|".repeat(columns.len())
     );
     let row = |group: &&ChangeGroup<'_>| {
-        let cells: String = columns.iter().map(|(_, cell)| format!(" {} |", cell(group))).collect();
+        let cells: String = columns.iter().map(|(_, cell)| [" ", &cell(group), " |"].concat()).collect();
         row(group, shown.style) + &cells + "\n"
     };
     let folds = |group: &&ChangeGroup<'_>| all > MOST_OPEN && group.risk == Risk::Routine;
