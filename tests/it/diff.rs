@@ -45,6 +45,16 @@ fn two_files_are_compared_without_git() {
 }
 
 #[test]
+fn archives_that_come_with_an_exchanged_checksum_are_mentioned() {
+    let old = text("h1-exchanged", "old");
+    let old: String = old.split_inclusive('\n').filter(|line| !line.contains("zh:")).collect();
+    let workspace = Workspace::with_files(&[("old.hcl", &old), ("new.hcl", &text("h1-exchanged", "new"))]);
+    let run = workspace.tflock(None, ["diff", "old.hcl", "new.hcl"]).ended_with(0);
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("archives (zh) were added, of which none was recorded before"), "{run}");
+}
+
+#[test]
 fn what_is_not_committed_yet_is_the_default() {
     let workspace = repository("upgraded");
     let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
