@@ -93,17 +93,20 @@ impl SourceState {
         let is_recorded = |facts: &PackageFacts| is_recorded(facts, &order.recorded);
         let file_name = naming::conventional(&key.address, &key.version, &key.platform);
         let there = self.downloads().there(&key, &order.directory.join(&file_name), digest).await;
-        let (facts, fate) = match there {
-            There::Package(facts) if is_recorded(&facts) && unlisted(&facts).is_none() => (facts, Fate::Present),
+        let (facts, fate, copy) = match there {
+            There::Package(facts) if is_recorded(&facts) && unlisted(&facts).is_none() => (facts, Fate::Present, None),
             there => {
                 let copy = Arc::new(ArchiveCopy::new(order.directory.clone(), file_name.clone()));
                 let facts = Box::pin(self.fetched(&key, place, Some(&copy))).await?;
                 self.check(&key, &facts, (release.as_ref(), &order.recorded))?;
-                copy.keep().map_err(|error| Refusal::Error(error.into()))?;
-                (facts, if matches!(there, There::Nothing) { Fate::Fetched } else { Fate::Replaced })
+                let fate = if matches!(there, There::Nothing) { Fate::Fetched } else { Fate::Replaced };
+                (facts, fate, Some(copy))
             }
         };
-        let (Some(digest), Some(h1)) = (facts.zh, facts.h1) else { return Ok(None) };
+        let (Some(digest), Some(h1)) = (facts.zh, facts.h1) else { return Err(self.unrecorded(&key).into()) };
+        if let Some(copy) = copy {
+            copy.keep().map_err(|error| Refusal::Error(error.into()))?;
+        }
         let (zh, size) = (PackageHash::zh(digest), facts.size.unwrap_or_default());
         Ok(Some(Copied { file_name, zh, h1, size, fate, signed }))
     }
