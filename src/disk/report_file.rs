@@ -12,11 +12,11 @@ use crate::path::worktree;
 /// In a git working tree a symbolic link is replaced, not followed, since the author of the tree chose its target. Elsewhere,
 /// such as for `/dev/stdout`, the link is the user's own and is followed.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
-    // A device of Windows, such as NUL, is one in every directory.
-    if std::path::absolute(path).is_ok_and(|place| place.to_string_lossy().starts_with(r"\\.\")) {
-        return std::fs::write(path, text);
-    }
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    // A device of Windows, which older versions have in every directory, newer ones by its bare name only.
+    if cfg!(windows) && (name.eq_ignore_ascii_case("nul") || name.eq_ignore_ascii_case("con")) {
+        return std::fs::write(name, text);
+    }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = links::resolve(parent)?;
     let place = directory.join(name);
