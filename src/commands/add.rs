@@ -20,7 +20,7 @@ use crate::workspace::RunSettings;
 ///
 /// Writes the requirement into the `required_providers` block, or into versions.tf if there is none, keeps every other
 /// byte, and locks the provider. The default constraint is `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
-/// was locked before, by git's history, is no first use: that version is held to the hashes recorded then. On any error
+/// was locked before, by git's history, is no first use: that version is checked against the hashes recorded then. On any error
 /// neither file changes.
 #[derive(Debug, Clone, clap::Args)]
 #[command(

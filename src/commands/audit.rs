@@ -32,7 +32,7 @@ use crate::verify::{leveled, policy};
 ///
 /// A provider is a Go program. tflock reads from it which Go modules it was built from, without running it, and looks each
 /// of them and the standard library up in the Go vulnerability database, as `govulncheck -mode=binary` does. A module that
-/// is present need not be reached: programs are stripped, so that is unknown. Packages that no earlier run has read are
+/// is present need not be reached: programs are stripped, so tflock cannot know. Packages that no earlier run has read are
 /// downloaded, one platform of each.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]

@@ -21,7 +21,7 @@ use crate::settings::Age;
 /// Show, clear or share the index of known hashes.
 ///
 /// The index records which h1: belongs to which zh:, computed from verified archives, so no package is downloaded twice.
-/// It is in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
+/// It is in the user's cache directory; `TFLOCK_CACHE_DIR` sets a different one.
 #[derive(Debug, Clone, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct CacheArgs {

@@ -194,7 +194,7 @@ fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cac
 }
 
 impl Read {
-    /// Where the repository records a hash, and its origin as far as it is known.
+    /// Where the repository records a hash, and its origin if known.
     fn hash(&self, hash: PackageHash) -> ExplainedHash {
         let of_roots = self
             .roots

@@ -88,7 +88,7 @@ impl LockFlags {
     }
 }
 
-/// The options of the commands that ask for packages.
+/// The options of the commands that need packages.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Packages {
     /// Where to get packages: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or

@@ -24,7 +24,7 @@ use crate::workspace::Named;
 /// Show what `upgrade` would select, and what is newer.
 ///
 /// One line for each provider that has a newer release: the selected version, the newest that the constraints allow, the
-/// newest release, and which constraint holds it back. Downloads no package and checks no signature.
+/// newest release, and which constraint excludes it. Downloads no package and checks no signature.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock outdated\n  tflock outdated --exit-code hashicorp/aws\n  tflock outdated --modules"
@@ -33,7 +33,7 @@ pub(crate) struct OutdatedArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
     pub(crate) providers: Vec<String>,
-    /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
+    /// Exit 1 if the constraints allow a newer version than the selected one, or require a different one.
     #[arg(long)]
     pub(crate) exit_code: bool,
     /// Show remote modules instead: the locked version, and the versions that their sources have.

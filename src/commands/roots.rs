@@ -10,15 +10,15 @@ use crate::workspace::RootSource;
 
 type Roots<T> = Vec<(PathBuf, Result<T, Error>)>;
 
-/// Groups root modules by their sources. `asks` returns the sources of a root module and its providers; root modules
+/// Groups root modules by their sources. `queries` returns the sources of a root module and its providers; root modules
 /// without queries, and failed ones, form a group of their own.
 pub(super) fn by_source<T>(
     sources: &Sources<'_>,
     roots: Roots<T>,
-    asks: impl Fn(&T) -> Option<(RootSource, Vec<ProviderAddr>)>,
+    queries: impl Fn(&T) -> Option<(RootSource, Vec<ProviderAddr>)>,
 ) -> Vec<(Opened, Roots<T>)> {
     let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
-    let asking: Vec<_> = opened.filter_map(|(at, root)| Some((at, asks(root)?))).collect();
+    let asking: Vec<_> = opened.filter_map(|(at, root)| Some((at, queries(root)?))).collect();
     let groups = sources.groups(asking.iter().map(|(at, (source, asked))| (*at, source, asked.iter())));
     let mut left: BTreeMap<usize, _> = roots.into_iter().enumerate().collect();
     let mut all: Vec<(Opened, Roots<T>)> = Vec::new();

@@ -35,7 +35,7 @@ use crate::workspace::{Reading, RootModule, RunSettings, absent};
 /// Print a software bill of materials.
 ///
 /// Lists the providers and modules of a root module, or with -r of a repository as one document: versions, hashes, signers,
-/// and which module requires what. CycloneDX 1.6 unless --format spdx asks for SPDX 2.3. The same input gives the same
+/// and which module requires what. CycloneDX 1.6 unless --format spdx selects SPDX 2.3. The same input gives the same
 /// bytes. Sends no request, except with --online, and with --deep for packages that no earlier run has read.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
@@ -49,7 +49,7 @@ pub(crate) struct SbomArgs {
     /// Also list what is inside each provider program: its Go version and all Go modules.
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Ask the registries for the signed checksums, which tell the platforms of hashes and the signers.
+    /// Request the signed checksums from the registries, to show the signers and the platforms of hashes.
     #[arg(long)]
     pub(crate) online: bool,
     /// With --deep: read the packages of this platform. Default: this machine's if the lock file covers it, else the first.
@@ -136,7 +136,7 @@ fn open(settings: &RunSettings) -> Result<Opened, Error> {
     Ok(Opened { settings: settings.clone(), lock, tree: module.tree })
 }
 
-/// Asks for the documents of all releases, which the cache then knows.
+/// Requests the documents of all releases; the cache keeps them.
 fn ask(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
     let asking =
         locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));

@@ -99,18 +99,18 @@ impl<'a> Sources<'a> {
         groups.chain(failed).collect()
     }
 
-    /// Calls `ask` once for each group, and returns the results by the number of the root module. `ask` returns results
-    /// in the order of the members. After an interruption no request is sent.
+    /// Calls `query` once for each group, and returns the results by the number of the root module. `query` returns
+    /// results in the order of the members. After an interruption no request is sent.
     pub(super) fn ask<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
-        mut ask: impl FnMut(Option<Session>, &[usize]) -> Result<Vec<T>, Error>,
+        mut query: impl FnMut(Option<Session>, &[usize]) -> Result<Vec<T>, Error>,
     ) -> BTreeMap<usize, Result<T, Error>> {
         let mut answers = BTreeMap::new();
         let mut interrupted: Option<Error> = None;
         for Group { members, opened } in self.groups(roots) {
             let opened = interrupted.clone().map_or(opened, Err);
-            match opened.and_then(|session| ask(session, &members)) {
+            match opened.and_then(|session| query(session, &members)) {
                 Ok(given) => answers.extend(members.into_iter().zip(given.into_iter().map(Ok))),
                 Err(error) => {
                     answers.extend(members.into_iter().map(|number| (number, Err(error.clone()))));

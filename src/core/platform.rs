@@ -98,8 +98,8 @@ impl Platform {
         BUILT
     }
 
-    /// The platform that was probably meant by one for which Go, in which providers are written, builds nothing; none where
-    /// none is near, since there may be new ones by now.
+    /// The platform that was probably meant by one for which Go, in which providers are written, builds nothing; `None`
+    /// if no name is similar, since Go may have new ones by now.
     pub fn meant(&self) -> Option<&'static str> {
         if BUILT.contains(&self.as_str()) {
             return None;

@@ -1,10 +1,10 @@
-//! What may be shown of addresses that can hold a password or a token.
+//! What may be shown of addresses that can contain a password or a token.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The tokens that this process came to know. A server may send back in any field what it was sent, so that only the last
+/// The tokens that this process came to know. A server may send back in any field what it was sent, so only the last
 /// step before printing can take them out.
 static KNOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
@@ -32,7 +32,7 @@ pub fn secrets(text: &str) -> Cow<'_, str> {
     shown
 }
 
-/// A secret as it is, in a URL, and in a JSON string.
+/// A secret unchanged, in a URL, and in a JSON string.
 fn forms(secret: &str) -> [String; 3] {
     let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let quoted = serde_json::Value::from(secret).to_string();
@@ -57,7 +57,7 @@ const HARMLESS: [&str; 14] = [
     "version",
 ];
 
-/// Parts of the names of parameters whose values say who asks, and not for what.
+/// Parts of the names of parameters that authorize a request.
 const OF_SECRETS: [&str; 8] = ["auth", "credential", "key", "passw", "secret", "signature", "token", "x-amz-"];
 
 /// A query without the values of parameters that are not known to be harmless.
@@ -101,14 +101,14 @@ pub fn module_source(text: &str) -> String {
     format!("{scheme}{authority}{path}{parameters}")
 }
 
-/// The address of a package as it may be recorded: without user information and without parameters that may hold a secret,
-/// or that say how to fetch and not what; the others in order.
+/// The address of a package as it may be recorded: without user information and without parameters that may be secret
+/// or only say how to fetch it; the others sorted.
 pub fn package(text: &str) -> String {
     package_with(text, |_, _| None)
 }
 
-/// The same as a key, which tells packages apart also by parameters that may hold a secret: they stand in it with a digest
-/// of their value, except for those of a name that says that they do hold one.
+/// The same as a key, which also distinguishes packages by parameters that may be secret: it has a digest of their
+/// values, but leaves out parameters with the name of a secret.
 pub fn package_key(text: &str) -> String {
     package_with(text, |name, value| {
         let plain = name.to_ascii_lowercase();

@@ -31,7 +31,7 @@ pub enum Mode {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
-    /// It held these bytes already and was not touched.
+    /// It had these bytes already and was not touched.
     Unchanged,
     Written,
 }
@@ -80,7 +80,7 @@ pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Sto
 pub(super) struct Staged {
     path: PathBuf,
     target: PathBuf,
-    /// None if the old file holds the same bytes.
+    /// `None` if the old file has the same bytes.
     beside: Option<tempfile::NamedTempFile>,
 }
 

@@ -11,7 +11,7 @@ use crate::path::no_follow;
 /// The most bytes of a file; no real one comes near.
 pub const LIMIT: u64 = 16 << 20;
 
-/// The bytes of a file; none if there is no such file.
+/// The bytes of a file; `None` if it does not exist.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match open(path) {
         Ok(file) => contents(file).map(Some),

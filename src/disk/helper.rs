@@ -39,7 +39,7 @@ pub enum HelperError {
         /// The first line of its standard error, control characters escaped.
         message: String,
     },
-    /// Standard output is no JSON object. It is not shown, for it may hold a token.
+    /// Standard output is no JSON object. It is not shown, since it may contain a token.
     #[error("credentials helper {} did not answer with a JSON object", shown(.0))]
     Answer(PathBuf),
     /// The run ended, or had used its budget, before there was an answer.

@@ -17,7 +17,7 @@ pub fn is_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
     }
 }
 
-/// What is in an entry of an index; none if there is no such entry.
+/// The content of an entry of an index; `None` if it does not exist.
 pub fn read(base: &Path, key: &IndexKey) -> Result<Option<Vec<u8>>, String> {
     match files::read_named_to(&base.join(key.name()), key.limit()) {
         Ok(text) => Ok(Some(text)),

@@ -11,15 +11,15 @@ use crate::hash::h1::h1;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::path::links;
 
-/// The most bytes of a file that counts, which is that of a whole package.
+/// The most bytes of a file; a whole package has the same limit.
 const MAX_BYTES: u64 = 512 << 20;
 
 /// The longest target of a link, and a zero byte, as systems have it.
 const MAX_TARGET: usize = 4096;
 
-/// The hashes of an installed module: of its files as they are, and as they would be checked in. Names with a component that
-/// begins with a dot do not count, and a link counts as its target. There are none where they would not tell what is there:
-/// of links to what no hash covers, and of files that hold what a link to another one would.
+/// The hashes of an installed module: of its files unchanged, and as they would be checked in. Names that begin with a
+/// dot do not count, and a link counts as its target. Empty where hashes prove nothing: if a link leads to what no hash
+/// covers, or if a file could be the text of a link.
 pub fn hashes(place: &Path) -> io::Result<Vec<PackageHash>> {
     let (mut as_they_are, mut checked_in) = (Vec::new(), Vec::new());
     let mut folders = vec![(place.to_owned(), String::new())];

@@ -1,4 +1,4 @@
-//! Directories of packages that appear whole: links to the files of another one, made next to their place and renamed.
+//! Directories of packages that appear whole: links to the files of a stored package, made next to their place and renamed.
 
 use std::fs;
 use std::io;
@@ -152,7 +152,7 @@ fn symlink(to: &Path, link: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(to, link)
 }
 
-/// A new directory in another one, which [`sweep`] knows. All may do with it what the umask lets them.
+/// A new directory below `parent`, which [`sweep`] recognises. Its permissions follow the umask.
 pub(super) fn beside(parent: &Path) -> Result<TempDir, StoreError> {
     let mut directory = tempfile::Builder::new();
     directory.prefix(OWN);
@@ -161,7 +161,7 @@ pub(super) fn beside(parent: &Path) -> Result<TempDir, StoreError> {
     directory.tempdir_in(parent).map_err(|reason| failed("create a directory in", parent)(reason.kind().into()))
 }
 
-/// Renames a directory to its place. What is there is taken away before, so that it is one of the two or nothing.
+/// Renames a directory to its place. The old one is moved away first, so the place has the old one, the new one or nothing.
 pub(super) fn put_in_place(staged: TempDir, place: &Path) -> Result<(), StoreError> {
     exchange(staged.path(), place)?;
     // It is no longer there to be removed.
@@ -202,7 +202,7 @@ pub fn sweep(directory: &Path) {
     }
 }
 
-/// Makes a directory below another one, and refuses links on the way: they lead elsewhere.
+/// Makes a directory below `top`, and refuses links on the way: they lead elsewhere.
 pub fn create_within(top: &Path, directory: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(directory).map_err(failed("create", directory))?;
     let real = |path: &Path| fs::canonicalize(path).map_err(failed("write into", path));

@@ -1,4 +1,4 @@
-//! What a mirror directory holds, file by file, as [`mirror_writer`](super::mirror_writer) lays it out.
+//! The content of a mirror directory, file by file, as [`mirror_writer`](super::mirror_writer) lays it out.
 //!
 //! Packages are found here, not opened.
 
@@ -21,7 +21,7 @@ use crate::version::Version;
 #[derive(Debug, Clone, Default)]
 pub struct ReleaseContents {
     pub indexed: bool,
-    /// What the document of the version says of each platform; none if there is no such document.
+    /// What the document of the version says of each platform; `None` if it does not exist.
     pub listed: Option<BTreeMap<Platform, ListedArchive>>,
     pub archives: BTreeMap<Platform, PathBuf>,
     /// The unpacked packages, which the tools take before packed ones.

@@ -170,7 +170,7 @@ impl ArchiveCopy {
         Ok((package::digest(copy.path())?, size))
     }
 
-    /// Puts the file in its place. Without it, all that was written is gone.
+    /// Puts the file in its place. Without this call, the file is removed.
     pub fn keep(&self) -> Result<(), StoreError> {
         let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
         file.as_file().sync_all().map_err(failed("write", &self.path()))?;

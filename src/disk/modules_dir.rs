@@ -25,8 +25,8 @@ pub struct ModulesDir {
 }
 
 impl ModulesDir {
-    /// Makes the directory, if it is not there: `data_dir` is `.terraform` of the root module, or what means it. What
-    /// a run that was killed left there is removed; so the caller holds the lock on the root module.
+    /// Makes the directory, if it is not there: `data_dir` is `.terraform` of the root module, or what replaces it.
+    /// Removes what a killed run left there, so the caller must hold the lock on the root module.
     pub fn open(data_dir: &Path) -> Result<Self, Error> {
         refuse_links(data_dir, "modules")?;
         let path = data_dir.join("modules");

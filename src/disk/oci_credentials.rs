@@ -22,7 +22,7 @@ pub struct OciCredentials {
     blocks: Vec<OciBlock>,
     default_helper: Option<String>,
     files: Vec<PathBuf>,
-    /// True if the user named the files, so that each of them must be there.
+    /// True if the user named the files, so each of them must exist.
     files_named: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum OciCredential {
     },
     /// A token that the registry itself takes.
     AccessToken(Secret),
-    /// A token for which another one is given out.
+    /// A token to exchange for an access token.
     RefreshToken(Secret),
 }
 
@@ -147,8 +147,8 @@ impl DockerAuth {
     }
 }
 
-/// How well `REGISTRY[/PATH]` fits a repository: 1 for its registry, one more for each part of the path; none if it is for
-/// another one.
+/// How well `REGISTRY[/PATH]` fits a repository: 1 for its registry, one more for each part of the path; `None` if it
+/// is for a different one.
 fn specificity(prefix: &str, registry: &str, name: &str) -> Option<usize> {
     let (own, path) = prefix.split_once('/').unwrap_or((prefix, ""));
     if own != registry {
@@ -159,7 +159,7 @@ fn specificity(prefix: &str, registry: &str, name: &str) -> Option<usize> {
     path.iter().all(|part| parts.next() == Some(part)).then_some(1 + path.len())
 }
 
-/// Asks `docker-credential-NAME` for the password of a registry.
+/// Gets the password of a registry from `docker-credential-NAME`.
 ///
 /// Source: `github.com/docker/docker-credential-helpers`.
 fn ask(name: &str, registry: &str, limit: Duration) -> Result<Option<OciCredential>, String> {

@@ -1,6 +1,6 @@
 //! Packages on the disk: an archive or an unpacked directory, and the hashes of either.
 //!
-//! Knows nothing of where packages lie (mirrors, caches) or who vouches for them.
+//! Knows nothing of where packages lie (mirrors, caches) or who signed them.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -209,7 +209,7 @@ fn read_folder(path: &Path) -> Result<impl Iterator<Item = FolderEntry> + use<>,
 /// A file, or the one that a link leads to, to be read.
 fn open_file(path: &Path) -> Result<File, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
-    // Asked first: to open a pipe would wait for its other end.
+    // Before opening it: to open a pipe would wait for its other end.
     if !fs::metadata(path).map_err(read_error)?.is_file() {
         return Err(PackageError::NotAFile(path.to_owned()));
     }

@@ -272,7 +272,7 @@ impl Contents for Writer {
     }
 }
 
-/// A file of a package in a directory; none where this machine has no such names.
+/// A file of a package in a directory; `None` if its path leads outside or is no file name on this machine.
 fn path_in(top: &Path, path: &[u8]) -> Option<PathBuf> {
     #[cfg(unix)]
     let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(path);

@@ -6,7 +6,7 @@
 //!
 //! The caller's order makes a second run complete what a first one left: the trust file, then the lock files, then
 //! configuration. A pin without an entry in a lock file is a known signer, no more. An entry that configuration does not
-//! ask for yet is found again by the second run, which finds the configuration as the first one did. The reverse order
+//! require yet is found again by the second run, which finds the configuration as the first one did. The reverse order
 //! would leave a requirement that is there already, and an entry whose first use is not remembered.
 
 use std::io;

@@ -122,7 +122,7 @@ enum Found {
     Other,
 }
 
-/// The working tree as it is on the disk, no link followed.
+/// The working tree on the disk, no link followed.
 struct Disk {
     top: PathBuf,
     /// Directories by whether they are there, and neither they nor any above is a link.

@@ -51,7 +51,7 @@ impl Git {
         }
     }
 
-    /// A version of a file that git could not merge, by its name in the directory; none if there is no such version.
+    /// A version of a file that git could not merge, by its name in the directory; `None` if git has no such version.
     pub fn stage(&self, name: &str, stage: Stage) -> Option<Vec<u8>> {
         let object = format!(":{}:{}", stage as u8, self.directory.join(name));
         let answer = self.launcher.run(["cat-file", "blob", &object]).ok()?;

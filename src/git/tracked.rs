@@ -38,8 +38,8 @@ impl Question {
 }
 
 impl Git {
-    /// True if git tracks something at or below a directory of the working tree, or a submodule that it is in; or if that cannot
-    /// be told.
+    /// True if git tracks something at or below a directory of the working tree, or a submodule that it is in; or if that is
+    /// unknown.
     pub fn has_at(&self, place: &Path) -> bool {
         let Some(way) = RepoPath::below(&self.top, place) else { return false };
         let ways = || way.match_indices('/').map(|(at, _)| &way[..at]).chain([&*way]);

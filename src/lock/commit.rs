@@ -25,7 +25,7 @@ pub struct Edit<'a> {
 }
 
 /// Writes a lock file, and after it the configuration; true if any bytes changed, `None` if the configuration changed
-/// since it was read, so nothing was written. The caller holds the lock on the directory.
+/// since it was read, so nothing was written. The caller must have the lock on the directory.
 pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<Option<bool>, Error> {
     let lock =
         Replacement { path: &write.path, bytes: write.text.as_bytes(), mode: LOCK_FILE_MODE, was: Expected::Anything };

@@ -20,7 +20,7 @@ pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl I
     })
 }
 
-/// Why the newest release was not selected although it was requested; `None` if it was. The file is that of the first
+/// Why the newest release was not selected although it was requested; `None` if it was. The file is the one of the first
 /// constraint that excludes it, relative as in the requirement; the message names the other places.
 pub fn held_back(
     addr: &ProviderAddr,

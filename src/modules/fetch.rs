@@ -23,7 +23,7 @@ use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served};
 use crate::net::{Client, Cost, Shared};
 use crate::source::oci::OciClient;
 
-/// How many times an address may redirect to another one.
+/// How many redirects are followed.
 pub(super) const HOPS: usize = 3;
 
 /// Git processes at a time.

@@ -42,9 +42,9 @@ const LISTING: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Repository {
     launcher: Launcher,
-    /// As it is passed to git.
+    /// As passed to git.
     url: String,
-    /// As it is shown to users.
+    /// As shown to users.
     shown: String,
     /// The address, and what the run may still spend on its host.
     address: Url,

@@ -33,7 +33,7 @@ pub struct Store {
     place: PathBuf,
     /// The place where there is no cache, for as long as the run.
     _temporary: Option<tempfile::TempDir>,
-    /// Held while this run may be laying out packages.
+    /// Locked while this run may write packages.
     at_work: OnceLock<Option<File>>,
     now: SystemTime,
 }

@@ -102,7 +102,7 @@ impl Discovery {
         self.answers.answer(host.clone(), self.find(host)).await
     }
 
-    /// The base URL of a service of a host. The URLs of its answers are relative to it as it is: for `providers.v1`
+    /// The base URL of a service of a host. The URLs of its answers are relative to it unchanged: for `providers.v1`
     /// without a final `/` the last segment gives way, as in the tools.
     pub async fn url(&self, host: &Hostname, service: Service) -> Result<Url, DiscoveryError> {
         self.services(host).await?.url(service)

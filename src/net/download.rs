@@ -83,7 +83,7 @@ impl Download {
     }
 }
 
-/// The body of an archive's answer. Holds the host's permit: drop it when done.
+/// The body of an archive's answer. Keeps the host's permit: drop it when done.
 #[derive(Debug)]
 pub struct Body {
     response: Response,
@@ -117,7 +117,7 @@ impl Body {
         is_page(self.media_type.as_deref(), start)
     }
 
-    /// Appends what comes next to the buffer, until that holds 128 KiB or the body ends. It may get more, never more
+    /// Appends what comes next to the buffer, until that has 128 KiB or the body ends. It may get more, never more
     /// than one read of the connection beyond (about 512 KiB). False when nothing is left.
     pub async fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<bool, NetError> {
         if self.length.unwrap_or_default().max(self.received) > LIMIT {

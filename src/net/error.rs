@@ -28,7 +28,7 @@ pub enum Fault {
         status: u16,
         /// True if the request that was refused carried a token.
         token_sent: bool,
-        /// How long the server asks to wait, for 429 and 503.
+        /// The delay that the server demands, for 429 and 503.
         retry_after: Option<Duration>,
         /// What the server wants to be shown, for 401: `WWW-Authenticate` as it came.
         challenge: Option<String>,

@@ -68,8 +68,7 @@ pub fn stations(path: &Path) -> Vec<PathBuf> {
     stations
 }
 
-/// Where a directory is that configuration names from another one, in the form of that name: links are put in the place
-/// of what leads to them, as the tools do. A name that cannot be resolved is an error when it is read.
+/// The directory `dir` that configuration in `base` names, with links resolved, as the tools do. A name that cannot be resolved is an error when it is read.
 pub fn without_links(base: &Path, dir: &Path) -> PathBuf {
     if no_follow::leads(&base.join(dir)).is_ok_and(|leads| leads) {
         return dir.to_owned();

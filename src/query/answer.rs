@@ -48,7 +48,7 @@ pub struct Selected {
     pub packages: BTreeMap<Platform, PackageFacts>,
     /// Platforms without a package, with the newest version that has one.
     pub missing: BTreeMap<Platform, Option<Version>>,
-    /// False if the release supports none of the tools' protocols.
+    /// False if the tools support no protocol of the release.
     pub supported_protocol: bool,
     pub newest_supported: Option<Version>,
     /// The newest release of all, pre-releases left out, if it is newer than this one.

@@ -114,7 +114,7 @@ fn method(written: &Written, dialect: Dialect, root: &Path) -> Result<Method, Er
 }
 
 /// The methods without such a block: directories of plugins, as far as they are there, then the registries for the
-/// providers of which none of them has a package, of whatever version and platform.
+/// providers of which they have no package, of whatever version and platform.
 fn implied(config: &CliConfig, root: &Path) -> Result<Vec<Method>, Error> {
     let mut methods = Vec::new();
     let mut found: BTreeSet<ProviderAddr> = BTreeSet::new();

@@ -1,5 +1,5 @@
 //! Reads one root module: its lock file, then its configuration. Reading is in steps, so users can be prompted in
-//! between; no step holds a lock.
+//! between; no step takes a lock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

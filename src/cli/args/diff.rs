@@ -10,7 +10,7 @@ use crate::commands::options::{Packages, Within};
 ///
 /// Shows what changed for each provider, the likely reason, the effect, and whether each new checksum is verified.
 /// Compares the merge base of REV and HEAD with the working tree, two revisions (A..B), a revision with its merge base
-/// with another one (A...B), or two files. Without arguments: what is not committed yet. Uses what earlier runs found out
+/// with a second one (A...B), or two files. Without arguments: what is not committed yet. Uses what earlier runs found out
 /// about checksums and signers; with --online it requests the rest from the registries.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]

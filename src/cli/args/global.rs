@@ -8,7 +8,7 @@ use crate::dialect::Dialect;
 use crate::report::{Detail, Format};
 use crate::workspace::ToolChoice;
 
-/// What every command can be told.
+/// The options of every command.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]

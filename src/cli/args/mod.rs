@@ -94,7 +94,7 @@ pub(super) enum ProvidersCommand {
 /// Install the locked modules.
 ///
 /// Puts the modules that .tflock.modules.hcl locks into .terraform/modules, each verified, with a modules.json that init
-/// leaves as it is. What a tag or branch is now does not matter: a git package is fetched by its locked commit.
+/// leaves unchanged. What a tag or branch is now does not matter: a git package is fetched by its locked commit.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock get && terraform init -lockfile=readonly")]
 pub(super) struct GetArgs {
@@ -133,7 +133,7 @@ pub(super) struct ManArgs {
 
 /// Print a completion script for a shell.
 ///
-/// The script asks tflock itself, which offers the providers and root modules of the place, platforms, rules and topics.
+/// The script calls tflock, which suggests the providers and root modules found there, platforms, rules and topics.
 /// Save it as ~/.local/share/bash-completion/completions/tflock for bash, as ~/.config/fish/completions/tflock.fish for
 /// fish, and for zsh as _tflock in a directory of $fpath.
 #[derive(Debug, clap::Args)]

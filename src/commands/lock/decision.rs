@@ -111,7 +111,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Warns about a new provider whose name resembles another one.
+    /// Warns about a new provider whose name resembles that of a known or locked one.
     fn about_name(&self, addr: &ProviderAddr) -> Option<Finding> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
         let required = self.root.requirements().iter().map(|(addr, _)| addr);

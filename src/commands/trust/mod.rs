@@ -82,7 +82,7 @@ pub(crate) enum TrustCommand {
         #[command(flatten)]
         within: Within,
     },
-    /// Replace the remembered signers with another one.
+    /// Replace the remembered signers with a new one.
     ///
     /// The old signers stay accepted for the versions that lock files in the working tree record now.
     Rotate {

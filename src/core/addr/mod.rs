@@ -106,7 +106,7 @@ pub enum AddrError {
 }
 
 impl ProviderSource {
-    /// Parses a source string as it is in configuration; `dialect` gives the default host.
+    /// Parses a source string of configuration; `dialect` gives the default host.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, AddrError> {
         let parts: Vec<&str> = text.split('/').collect();
         if parts.len() > 3 || parts.iter().any(|part| part.is_empty()) {

@@ -104,7 +104,7 @@ impl AddrPattern {
             && self.kind.as_ref().is_none_or(|kind| kind == addr.type_name())
     }
 
-    /// True if the pattern covers every address that another one covers.
+    /// True if the pattern covers every address that the other one covers.
     pub fn covers(&self, other: &Self) -> bool {
         fn part<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
             own.is_none() || own == other
@@ -122,7 +122,7 @@ impl AddrPattern {
         [self, kinds, namespaces, hosts]
     }
 
-    /// The host, if the pattern has one, as it is compared.
+    /// The host in the form that is compared.
     pub fn host_text(&self) -> Option<String> {
         self.host.as_ref().map(|host| host.as_ascii().to_owned())
     }

@@ -39,7 +39,7 @@ pub struct Component {
     pub module: String,
     /// Its version.
     pub version: GoVersion,
-    /// True if the program does not name this version: it is that of the locked release.
+    /// True if the program does not name this version: then it is the version of the locked release.
     pub is_locked_version: bool,
 }
 

@@ -90,7 +90,7 @@ impl ConfigFiles {
     }
 }
 
-/// A test file's name without its suffix, as it is in the keys of `modules.json`.
+/// A test file's name without its suffix, as in the keys of `modules.json`.
 pub(super) fn test_stem(name: &str) -> &str {
     let suffix = suffix(name, &TESTS, Dialect::OpenTofu).unwrap_or_default();
     &name[..name.len() - suffix.len()]

@@ -11,7 +11,7 @@ use crate::release::hashes::{self, Ground, Judgment, Status};
 use crate::release::{Lookup, Release};
 
 /// Judges every hash that a change adds, those that it removes under the same version, and those that it keeps under
-/// another one. Fills in platforms and evidence of what is added. Hashes of unknown schemes are not judged: no tool
+/// a different version. Fills in platforms and evidence of what is added. Hashes of unknown schemes are not judged: no tool
 /// compares them.
 pub fn judge(change: &mut Change, known: &Packages) {
     let nothing = PackageHashes::new();
@@ -71,7 +71,7 @@ impl Judge<'_> {
         (verdict, judgment)
     }
 
-    /// A removed hash; `believed` is the evidence that remains.
+    /// A removed hash. The evidence is the hashes that remain.
     fn removed(&self, hash: &PackageHash) -> Judged {
         let (verdict, Judgment { platforms, .. }) = self.added(hash);
         let verdict = match verdict {

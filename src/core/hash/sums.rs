@@ -66,7 +66,7 @@ impl Sums {
 
     /// The digests of all files, in the order of the lines: what a signed document attests.
     ///
-    /// None of them if any line has a single field or no digest; none after a line of 64 KiB or more.
+    /// Empty if any line has a single field or no digest. Stops at a line of 64 KiB or more.
     pub fn lock_file_digests(&self) -> &[Sha256Digest] {
         &self.lock_file_digests
     }

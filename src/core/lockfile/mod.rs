@@ -29,7 +29,7 @@ use crate::dialect::Dialect;
 use crate::hash::PackageHashes;
 use crate::version::{Constraints, Version};
 
-/// True if a text is exactly what a tool writes, so that there is nothing to format. False may also mean that a closer
+/// True if a text is exactly what a tool writes, so there is nothing to format. False may also mean that a closer
 /// look is needed.
 pub fn is_canonical(text: &[u8], dialect: Dialect) -> bool {
     canonical::holds(text, dialect)

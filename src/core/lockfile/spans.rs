@@ -1,4 +1,4 @@
-//! Where the parts of a lock file stand.
+//! The positions of the parts of a lock file.
 
 use std::collections::BTreeMap;
 

@@ -130,7 +130,7 @@ fn blanked<'s>(text: &'s str, comments: &[Range<usize>]) -> Cow<'s, str> {
     Cow::Owned(blanked)
 }
 
-/// How many brackets stand within each other, those in strings counted too.
+/// How deep brackets nest, those in strings counted too.
 fn depth(text: &str) -> usize {
     let (mut open, mut most) = (0_usize, 0);
     for byte in text.bytes() {

@@ -99,7 +99,7 @@ fn same_version(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry, 
     Settled::Entry(LockEntry { hashes, constraints: constraints(base, ours, theirs), ..ours.clone() })
 }
 
-/// What both have, and what one has added; what one has removed is gone.
+/// The hashes that both sides have, and those that one added. What one side removed stays removed.
 fn hashes(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &PackageHashes) -> PackageHashes {
     let vouched = |side: &PackageHashes, other: &PackageHashes| -> Vec<_> {
         let stays = |hash: &&_| other.contains(hash) || !before.is_some_and(|before| before.contains(hash));

@@ -274,7 +274,7 @@ pub(super) fn merge(texts: Three<&[u8]>, decisions: Decisions<'_>, options: Merg
     }
 }
 
-/// The tool that the merged file names: that of the side that moved to another one. Where only ours is a choice
+/// The tool that the merged file names: the new one of the side that changed it. Where only ours is a choice
 /// between two, a remark says so.
 fn tool(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, otherwise: Dialect) -> (Dialect, Option<Remark>) {
     let base = detect_dialect(texts.base);

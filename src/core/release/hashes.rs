@@ -131,7 +131,7 @@ impl<'a> Judge<'a> {
         let computed = vouched.filter(|vouched| vouched.evidence == Evidence::Computed);
         let own = self.release.filter(|release| computed.is_some() || archives.iter().any(|zh| release.lists(zh)));
         let recorded = archives.iter().find(|zh| self.is_recorded(zh));
-        // A package that is a directory is none of the archives.
+        // A mirror may report an unpacked package, which is no archive.
         let told = vouched.is_some_and(|vouched| vouched.evidence == Evidence::ReportedByMirror);
         let platforms = || {
             let named = archives.iter().flat_map(|zh| self.release.into_iter().flat_map(|it| it.platforms_of(zh)));

@@ -19,7 +19,7 @@ pub fn is_word_of_mirror(release: &Release, hash: &PackageHash) -> bool {
     is_vouched_by_mirror(release) || reported
 }
 
-/// The finding where a mirror has packages of a recorded release, none of which is recorded.
+/// The finding where a mirror has packages of a recorded release, but the lock file records none.
 pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
     let pins = [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| recorded.of(*scheme).next().is_some());
     if !is_vouched_by_mirror(release) || !pins || recorded.iter().any(|hash| release.owns(hash)) {

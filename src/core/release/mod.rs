@@ -73,7 +73,7 @@ pub struct Release {
     pub signed_at: Option<SystemTime>,
     /// The lines of the checksums.
     pub lines: BTreeMap<Sha256Digest, Line>,
-    /// The digests that the checksums give to a lock file: all lines, or none if one of them spoils the list.
+    /// The digests that the checksums give to a lock file: all lines; empty if one is malformed.
     pub listed: Vec<Sha256Digest>,
     /// The `h1:` hashes with the evidence for each.
     pub h1: BTreeMap<PackageHash, Attestation>,
@@ -92,7 +92,7 @@ pub struct Release {
 /// One line of the checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// Names an archive, for these platforms: several if packages are the same, none if no name shows it.
+    /// Names an archive, for these platforms: several if packages are the same, empty if no name shows it.
     Archive(BTreeSet<Platform>),
     /// Names something else, such as a manifest, which may appear in many releases.
     Other,

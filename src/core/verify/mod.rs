@@ -66,7 +66,7 @@ pub struct Subject<'a> {
     pub complete: bool,
     /// The settings.
     pub settings: &'a Settings,
-    /// The tool whose rules hold.
+    /// The tool whose rules apply.
     pub dialect: Dialect,
     /// The remembered signers; none without a trust file.
     pub pins: Option<&'a Pins>,

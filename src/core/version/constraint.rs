@@ -12,7 +12,7 @@ use std::str::FromStr;
 use super::grammar::{self, ConstraintError};
 use super::{Version, write_extras};
 
-/// A set of terms that all have to hold: sorted, each once. Equal when the canonical text is.
+/// A set of terms that a version must all satisfy: sorted, each once. Equal when the canonical text is.
 ///
 /// Without terms every release is allowed, but no pre-release.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ pub enum Operator {
 }
 
 impl Constraints {
-    /// Reads a constraint as it is in configuration, which both grammars must accept.
+    /// Reads a constraint of configuration, which both grammars must accept.
     pub fn parse_config(text: &str) -> Result<Self, ConstraintError> {
         if !text.split(',').all(grammar::is_go_version_term) {
             return Err(ConstraintError::Syntax(text.to_owned()));
@@ -84,7 +84,7 @@ impl Constraints {
 
     /// True if a version may be selected.
     ///
-    /// A pre-release must be asked for exactly, and `0.0.0` is never allowed.
+    /// A pre-release must be named exactly, and `0.0.0` is never allowed.
     pub fn allows(&self, version: &Version) -> bool {
         if version.is_unspecified() {
             return false;
@@ -205,7 +205,7 @@ impl fmt::Display for Constraints {
 impl FromStr for Constraints {
     type Err = ConstraintError;
 
-    /// Reads a constraint as it is in a lock file.
+    /// Reads a constraint of a lock file.
     fn from_str(text: &str) -> Result<Self, ConstraintError> {
         let mut rest = text.trim();
         let mut terms = Vec::new();

@@ -12,7 +12,7 @@ use super::scan::{NumberError, Scan};
 /// Why a text is not a version constraint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConstraintError {
-    /// Refused by the grammar of configuration, which is that of `go-version`.
+    /// Refused by the grammar of configuration, `go-version`.
     #[error("{0:?} does not use correct version constraint syntax")]
     Syntax(String),
     /// Nothing where a version must follow.
@@ -67,7 +67,7 @@ pub(super) fn read_term(text: &str) -> Result<(Term, &str), ConstraintError> {
     let term = term(&scan).map_err(|reason| ConstraintError::Term { term: consumed.to_owned(), reason });
     let rest = scan.rest.trim_start();
     match rest.strip_prefix(',') {
-        // A `v` stops the scanner, so that it is known here only and tells more than what the term lacks.
+        // A `v` stops the scanner, so only this place sees it. It explains more than what the term lacks.
         _ if scan.count == 0 && rest.starts_with('v') => Err(ConstraintError::VPrefix),
         Some(after) => Ok((term?, after.trim_start())),
         None if rest.is_empty() => Ok((term?, rest)),
@@ -129,7 +129,7 @@ fn is_go_version(text: &str) -> bool {
         Some((pre, build)) => (pre, Some(build)),
         None => (extra, None),
     };
-    // The dash belongs to the words of the grammar, so that it need not be taken off.
+    // The dash belongs to the words of the grammar, so it stays.
     numbers.split('.').all(|number| number.parse::<i64>().is_ok())
         && (pre.is_empty() || is_go_words(pre))
         && build.is_none_or(is_go_words)

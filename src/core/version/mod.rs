@@ -1,7 +1,7 @@
 //! Versions of providers, their constraints, and which version is chosen.
 //!
 //! The ordering of pre-releases and the grammar are the tools' own and not those of semantic versioning: `1.0.0-x` is
-//! lower than `1.0.0-a.b`, and `1.0.0-a..b` is a version. The `semver` crate can hold neither, so this folder does
+//! lower than `1.0.0-a.b`, and `1.0.0-a..b` is a version. The `semver` crate supports neither, so this folder does
 //! without.
 //!
 //! Source: `github.com/apparentlymart/go-versions` v1.0.2.
@@ -23,10 +23,10 @@ pub use select::newest_allowed;
 
 use scan::{NumberError, Scan};
 
-/// A release of a provider. Prints exactly as a lock file must hold it.
+/// A release of a provider. Prints exactly as in a lock file.
 ///
 /// Identity covers everything, build metadata too. The order is by precedence, then by metadata as the tools sort it in
-/// constraints, so that it agrees with identity; [`Version::precedence`] leaves metadata out.
+/// constraints, to agree with identity; [`Version::precedence`] leaves metadata out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Version {
     major: u64,

@@ -1,4 +1,4 @@
-//! Directories below one that hold a lock file or configuration, and what is called from where.
+//! Directories below one that have a lock file or configuration, and which modules they call.
 //!
 //! What git tracks is found whatever gitignore says; what it does not track follows gitignore. The folders in which the
 //! tools keep what they install are left out. Which of the directories is a root module is not decided here.
@@ -20,7 +20,7 @@ use crate::lockfile;
 use crate::path::shown;
 use crate::trust::pins;
 
-/// Folders of the tools, which hold copies of what other places hold.
+/// Folders of the tools, with copies of files from other places.
 const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -41,7 +41,7 @@ pub enum ExchangeError {
     Order(usize),
 }
 
-/// What an export holds.
+/// The content of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exported {
     pub entries: Vec<IndexEntry>,
@@ -135,7 +135,7 @@ pub fn encode(Exported { mut entries, mut programs }: Exported) -> String {
     text + &format!("sha256 {digest}\n")
 }
 
-/// What an export holds, as imported.
+/// The content of an export, marked as imported.
 pub fn decode(bytes: &[u8]) -> Result<Exported, ExchangeError> {
     if bytes.len() as u64 > LIMIT {
         return Err(ExchangeError::TooLarge);

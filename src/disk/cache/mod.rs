@@ -106,7 +106,7 @@ impl Cache {
         Self { place, note, state: Mutex::default() }
     }
 
-    /// The directory, with whatever layouts are in it. None if there is no cache on disk.
+    /// The directory, with whatever layouts are in it. `None` if there is no cache on disk.
     pub fn dir(&self) -> Option<&Path> {
         self.place.as_deref()
     }

@@ -24,7 +24,7 @@ pub struct ProgramRecord {
 }
 
 impl ProgramRecord {
-    /// None if the hash is not an `h1:` that was computed from something.
+    /// `None` if the hash is not an `h1:` that was computed from something.
     pub fn new(h1: &PackageHash, platform: &Platform, info: Result<GoInfo, Unknown>) -> Option<Self> {
         let h1 = Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?;
         Some(Self { h1, platform: platform.clone(), info, origin: Origin::Computed })

@@ -1,4 +1,4 @@
-//! What the cache holds, and making it smaller.
+//! Measures the cache and makes it smaller.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};

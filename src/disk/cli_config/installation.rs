@@ -39,7 +39,7 @@ pub enum MethodKind {
     NetworkMirror {
         url: String,
         download_retry_count: Option<u32>,
-        /// Whether hashes of all platforms are believed (`tofu` only).
+        /// Whether hashes of all platforms are trusted (`tofu` only).
         trust_all_hashes: bool,
     },
     /// An OCI registry (`tofu` only).

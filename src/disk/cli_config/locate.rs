@@ -16,7 +16,7 @@ pub struct Locations {
     pub system_plugins: Vec<PathBuf>,
 }
 
-/// What the rules ask of the machine.
+/// What the rules depend on.
 pub(super) struct System<'a> {
     pub(super) windows: bool,
     pub(super) macos: bool,
@@ -57,7 +57,7 @@ impl Locations {
     }
 }
 
-/// The `*.tfrc` and `*.tfrc.json` of a directory in order of their names; none if there is no such directory.
+/// The `*.tfrc` and `*.tfrc.json` of a directory, sorted by name; empty if it does not exist.
 fn scan(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,

@@ -33,7 +33,7 @@ pub struct CliConfig {
     pub plugin_cache_may_break_lock: bool,
     /// `host` blocks: service id to URL text. Each replaces discovery for its host.
     pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
-    /// `credentials` blocks. A block without a usable token means: no token, and no helper is asked.
+    /// `credentials` blocks. A block without a usable token means: no token, and no helper is called.
     pub credentials: BTreeMap<Hostname, Option<Secret>>,
     pub credentials_helper: Option<CredentialsHelper>,
     /// `provider_installation`; none means the implicit one.
@@ -45,7 +45,7 @@ pub struct CliConfig {
     /// `oci_default_credentials` (`tofu` only).
     pub oci_defaults: Option<OciDefaults>,
     pub files: Vec<PathBuf>,
-    /// The directories that hold `plugins/`: of providers (implicit mirrors) and of credentials helpers.
+    /// The directories with `plugins/`: of providers (implicit mirrors) and of credentials helpers.
     pub data_dirs: Vec<PathBuf>,
     pub system_plugins: Vec<PathBuf>,
     pub warnings: Vec<String>,
@@ -66,7 +66,7 @@ pub struct RegistryProtocols {
     pub request_timeout_seconds: Option<u32>,
 }
 
-/// Something wrong at a place of a file, which whoever knows the file adds.
+/// An error at a position; the caller adds the file.
 fn wrong(position: Position, problem: impl Display) -> Error {
     Error::new(ErrorKind::Settings, format!("invalid CLI configuration: {problem}"))
         .at(position)

@@ -22,7 +22,7 @@ pub struct OciDefaults {
     pub discover_ambient_credentials: bool,
     /// The files in which they keep it; the usual ones if none.
     pub docker_style_config_files: Option<Vec<PathBuf>>,
-    /// The helper that is asked about any registry.
+    /// The helper for all registries.
     pub docker_credentials_helper: Option<String>,
 }
 
@@ -56,7 +56,7 @@ fn block(label: &str, item: &Item, body: &Object) -> Decoded<OciBlock> {
     let helper = text("docker_credentials_helper")?;
     let credential = match (text("username")?, secret("password")?, secret("access_token")?, secret("refresh_token")?) {
         (Some(user), Some(password), ..) => Some(OciCredential::Password { user, password }),
-        // Source: oras-go `registry/remote/auth`, `fetchBearerToken`: an access token is sent as it is.
+        // Source: oras-go `registry/remote/auth`, `fetchBearerToken`: an access token is sent unchanged.
         (.., Some(token), _) => Some(OciCredential::AccessToken(token)),
         (.., Some(token)) => Some(OciCredential::RefreshToken(token)),
         _ => None,

@@ -5,8 +5,8 @@
 //! BASE/HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/                                unpacked
 //! ```
 //!
-//! A mirror is asked about one provider at a time and reads that provider's directory only. Names that mean nothing are
-//! passed over, as in the tools. Packages are found here, not opened.
+//! A lookup is about one provider and reads that provider's directory only. Unknown names are ignored, as in the
+//! tools. Packages are found here, not opened.
 //!
 //! Source: `internal/getproviders/filesystem_search.go`, `SearchLocalDirectory`, in both tools.
 

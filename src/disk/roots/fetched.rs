@@ -74,15 +74,15 @@ pub enum Reselected {
 /// Takes what came of a request, on any thread.
 pub type Handler = Box<dyn FnOnce(Result<FetchedModule, Error>) + Send>;
 
-/// Someone who fetches modules, and tells what is served of them now and what else there is.
+/// Fetches modules, and finds out what their sources serve and offer now.
 pub trait FetchModules: Send + Sync {
     /// Begins to fetch a module; what comes of it is handed over later.
     fn begin(&self, terms: &ModuleTerms, request: &ModuleRequest, handler: Handler);
 
-    /// What the sources of requests serve now in the place of what is locked, in the order asked for.
+    /// What the sources of requests serve now in the place of what is locked, in the order of the requests.
     fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>>;
 
-    /// What the sources of requests offer now, in the order asked for.
+    /// What the sources of requests offer now, in their order.
     fn offered(&self, terms: &ModuleTerms, requests: &[ModuleRequest]) -> Vec<Result<Offered, Error>>;
 }
 
@@ -113,8 +113,8 @@ pub enum Assigned {
 }
 
 impl ModuleAccess {
-    /// Reads a tree, and has fetched what is missing in it; what is known of it is shown each time before that. No server is
-    /// asked while a lock is held if the caller holds none.
+    /// Reads a tree and fetches what is missing in it; shows what is known of it before each fetch. Takes no lock
+    /// itself while it waits for a server.
     pub fn load_tree(
         &mut self,
         root: &Path,
@@ -166,7 +166,7 @@ impl ModuleAccess {
                 return load_tree(root, &options);
             };
             let tree = match load_tree(root, &TreeOptions { missing: MissingModules::Skip, ..options.clone() }) {
-                // What is wrong is told of the whole tree.
+                // Errors are reported for the whole tree.
                 Err(_) if !under_way.is_over() => {
                     Arc::make_mut(&mut self.fetched).0.extend(under_way.arrived());
                     continue;
@@ -189,7 +189,7 @@ impl ModuleAccess {
 }
 
 impl ModuleLocking {
-    /// What calls are held to; none if modules are not locked.
+    /// What calls are checked against; `None` if modules are not locked.
     fn pins(&self, locked: Option<&ModuleLock>, dialect: Dialect) -> Option<ModuleLock> {
         let locked = match locked {
             Some(locked) => locked,

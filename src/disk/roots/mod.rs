@@ -1,6 +1,6 @@
 //! Root modules: the tree of modules below one, and what it needs.
 //!
-//! Local modules are read where they stand, others where `modules.json` says they are installed. Each directory is read
+//! Local modules are read in place, others where `modules.json` says they are installed. Each directory is read
 //! once. What the texts mean is the business of `config/`.
 //!
 //! Source: `internal/configs/configload`, `internal/configs/config_build.go`; for test files `internal/configs/config.go`.
@@ -44,7 +44,7 @@ pub struct TreeOptions {
     /// Where modules are looked for that are not local.
     pub modules: ModuleLookup,
     pub fetched: Arc<FetchedModules>,
-    /// What calls are held to, where modules are locked: then what is fetched counts before what is installed.
+    /// What calls are checked against, if modules are locked: then what is fetched counts before what is installed.
     pub pins: Option<Arc<ModuleLock>>,
     /// True if what is missing will be fetched, and the tree read again.
     pub fetching: bool,
@@ -81,7 +81,7 @@ pub enum MissingModules {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// The providers, with who asks. Files are relative to the root module.
+    /// The providers, and which files require them. Files are relative to the root module.
     pub requirements: Requirements,
     /// False if a module is missing: then providers may be needed that are not in the requirements.
     pub complete: bool,
@@ -107,7 +107,7 @@ pub struct RemoteModuleCall {
     pub key: String,
     /// Its source, as it may be shown.
     pub source: String,
-    /// The same; none where only the list of installed modules tells it.
+    /// The same; `None` if only the list of installed modules has it.
     pub address: Option<ModuleSource>,
     pub constraints: Option<ModuleConstraints>,
     pub version: Option<ModuleVersion>,
@@ -136,7 +136,7 @@ pub struct MissingModule {
     /// Which versions will do, as written.
     pub version: Option<String>,
     pub place: Place,
-    /// What would have to be fetched; none if the source is not known, or nothing is to be fetched.
+    /// What would have to be fetched; `None` if the source is not known, or nothing is to be fetched.
     pub request: Option<ModuleRequest>,
     /// Why it could not be fetched, if that was tried.
     pub reason: Option<Error>,
@@ -199,7 +199,7 @@ impl TreeOptions {
     }
 }
 
-/// The configuration files of a directory, with their texts; none where there is no such directory.
+/// The configuration files of a directory, with their texts; empty if the directory does not exist.
 pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeError> {
     let failed = |error: std::io::Error| read::unreadable(root.to_owned(), &error);
     let files = read::list(root, dialect).map_err(failed)?;

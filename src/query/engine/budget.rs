@@ -88,7 +88,7 @@ impl DownloadBudget {
         self.changed.notify_waiters();
     }
 
-    /// Takes so many bytes, or none if not as many are left.
+    /// Takes so many bytes; false if fewer are left.
     pub(super) fn take(&self, bytes: u64) -> bool {
         self.state().take(bytes)
     }

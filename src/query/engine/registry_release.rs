@@ -81,7 +81,7 @@ impl RegistrySource {
         Ok(known)
     }
 
-    /// What follows where the registry has none of the requested packages, or why that is not known.
+    /// The answer if the registry has no requested package, or why that is unknown.
     async fn without_packages(
         &self,
         (addr, version): &ReleaseKey,

@@ -51,7 +51,7 @@ pub(super) fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected
     Some(Selected { missing, ..whole })
 }
 
-/// The mirrors none of whose packages is recorded, next to one that has the recorded release.
+/// The mirrors without a recorded package, if another mirror has the recorded release.
 fn strangers(parts: &[Selected], query: &Query) -> Vec<Finding> {
     let differs = |part: &Selected| mirrors::differs(&part.release, &query.recorded_as(part.version())?.hashes);
     let strangers: Vec<Finding> = parts.iter().filter_map(differs).collect();

@@ -87,7 +87,7 @@ impl Sources {
     }
 
     /// Requests the documents of some queries, and no archives: the constraints are not all known yet, and the
-    /// version may be another one in the end. Errors are reported when the version is requested again.
+    /// version may still change. Errors are reported when the version is requested again.
     pub(in crate::query) async fn prefetch(self: &Arc<Self>, queries: BTreeMap<ProviderAddr, Query>) {
         each(self, queries, |sources, addr, query| async move {
             if let [SourceState::Registry(_)] = sources.taking(&addr)[..] {

@@ -44,7 +44,7 @@ fn counts(listed: &Listed) -> String {
     if told.is_empty() { "none".to_owned() } else { told.join(", ") }
 }
 
-/// One line for each provider that has a newer release or must be newly selected; none if there is none.
+/// One line for each provider that has a newer release or must be newly selected; `None` if no provider has.
 pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Option<Table<6>> {
     let rows: Vec<[String; 6]> =
         report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();

@@ -14,7 +14,7 @@ use crate::lockfile::LockFile;
 pub(super) type FirstSeen = BTreeMap<String, Option<SystemTime>>;
 
 impl Base {
-    /// The first appearance of each release that is new in this lock file but was in another one before, if the policy
+    /// The first appearance of each release that is new in this lock file but was in a different one before, if the policy
     /// sets a minimum age. The date of a signature proves nothing, since the signer chooses it.
     pub(super) fn first_seen(
         &self,

@@ -347,9 +347,9 @@ pub struct Before {
     pub modules: Option<Vec<u8>>,
 }
 
-/// The top of the working tree to judge for a run in some directory. A repository that another one tracks belongs to
-/// the outermost of these; otherwise a change could add a repository with a forged history. A clone that is only inside
-/// another one is judged by itself.
+/// The top of the working tree to judge for a run in some directory. A repository that an enclosing one tracks
+/// belongs to the outermost of these; otherwise a change could add a repository with a forged history. A clone inside
+/// a repository that does not track it is judged by itself.
 fn top_of_change(place: &Path) -> PathBuf {
     let tops = worktree::tops(place);
     let Some((own, around)) = tops.split_first() else { return place.to_owned() };

@@ -85,7 +85,7 @@ impl ModuleSource {
         }
     }
 
-    /// The host that it comes from, as it is named here: of the registry, or of the address. `None` for local modules.
+    /// The host that it comes from, as written: of the registry, or of the address. `None` for local modules.
     pub fn host(&self) -> Option<String> {
         match self {
             Self::Local(_) => None,

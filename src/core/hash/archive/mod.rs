@@ -1,8 +1,8 @@
 //! `zh:` and `h1:` of a zip archive in one pass over its bytes, as they arrive, in constant memory.
 //!
 //! The central directory at the end of an archive decides its content. The streaming pass reads the entries before it
-//! comes to that directory, then compares: on any difference the archive is refused as unusual. So the `h1:` is that of
-//! the package that the tools install, which is what a lock file records.
+//! comes to that directory, then compares: on any difference the archive is refused as unusual. So the `h1:` belongs to
+//! the package that the tools install.
 //!
 //! Packages of modules are unpacked ([`Unpacking`]) after the same pass. Nothing here opens a file; `disk` does.
 

@@ -1,7 +1,7 @@
 //! Where bytes become digests: of the archive and of one entry after another.
 //!
 //! Either at once, straight out of the buffer that inflate fills, or on a second thread: inflate takes about twice as
-//! long as both digests together, so that thread hides them. Buffers go round; none is allocated once all are out.
+//! long as both digests together, so the second thread hides them. Buffers go round; none is allocated once all are out.
 
 use std::mem;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -193,7 +193,7 @@ impl Hashing {
         Digests { zh: self.zh.finish(), entries: self.entries }
     }
 
-    /// Does the requested work until all senders are gone.
+    /// Does the requested work until all senders are dropped.
     fn work(mut self, jobs: &Receiver<Job>, used: &Sender<Vec<u8>>) -> Digests {
         for job in jobs {
             let block = match job {

@@ -29,7 +29,7 @@ pub(super) struct Stream {
     state: State,
     /// Bytes of the record that is not complete yet.
     held: Vec<u8>,
-    /// Where the held bytes begin, or the next byte if there are none.
+    /// Where the kept bytes begin, or the next byte if there are none.
     position: u64,
     inflate: Decompress,
     current: Current,

@@ -2,7 +2,7 @@
 //!
 //! It checks structure everywhere (brackets, strings, heredocs, comments, block headers) and looks into nothing: values
 //! and nested bodies come out as byte ranges. A nested body can be scanned again by its range. Parsing every expression
-//! with a general parser costs twenty times as much, and nearly none of them matter here.
+//! with a general parser costs twenty times as much, and few of them matter here.
 //!
 //! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/scan_tokens.rl` and `hclsyntax/parser.go`.
 
