@@ -15,7 +15,7 @@ fn main() {
     divan::main();
 }
 
-/// Resources as people write them, about 780 bytes each.
+/// Ordinary resources, about 780 bytes each.
 fn resources(range: std::ops::Range<usize>) -> String {
     let mut text = String::new();
     for at in range {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Keeps one comment on the pull request up to date. Whether it can be written decides nothing.
 set -euo pipefail
-# gh looks for a repository where it is started; this one is judged, not believed.
+# gh looks for a repository where it is started; this one is untrusted.
 cd "$RUNNER_TEMP"
 
-# jq reads it from the environment, so that no directory's name becomes a part of the filter.
+# jq reads it from the environment, so no directory's name becomes a part of the filter.
 export MARKER="<!-- tflock: $DIRECTORY -->"
 
 give_up() {
@@ -14,7 +14,7 @@ give_up() {
 
 command -v gh >/dev/null || give_up 'gh is not installed'
 comments=repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments
-# Anybody can write a comment that begins like ours; only those of bots are looked at.
+# Any user can write a comment that begins like ours; only comments of bots count.
 mine='.[] | select(.user.type == "Bot" and (.body | startswith(env.MARKER))) | .id'
 found=$(gh api --paginate "$comments?per_page=100" --jq "$mine") || give_up 'the token may not read the pull request'
 earlier=$(tail -n 1 <<<"$found")

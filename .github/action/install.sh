@@ -27,11 +27,11 @@ esac
 # A path of its own for each release: on machines that are kept, an older one must not be found.
 folder=$RUNNER_TEMP/tflock-$version
 mkdir -p "$folder"
-# GNU tar takes `D:\…` for a host, so that no path is given to it.
+# GNU tar takes `D:\…` for a host, so it gets no path.
 cd "$folder"
 name=tflock-$version-$target
 archive=$name.tar.gz
-# Used as `uses: ./`, the action is that of the repository itself.
+# Used as `uses: ./`, the action belongs to the repository itself.
 repository=${ACTION_REPOSITORY:-$GITHUB_REPOSITORY}
 url=$GITHUB_SERVER_URL/$repository/releases/download/v$version/$archive
 curl --fail --silent --show-error --location --proto '=https' --retry 3 --output "$archive" "$url" ||

@@ -4,7 +4,7 @@ set -euo pipefail
 
 base=$BASE
 if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
-  # In full, so that no tag and no branch of the same name can be meant.
+  # In full, so no tag or branch of the same name is meant.
   base=refs/remotes/origin/$GITHUB_BASE_REF
 fi
 
@@ -29,7 +29,7 @@ fi
 code=0
 tflock "${verify[@]}" || code=$?
 
-# What the change means is for people; whether it may pass was judged above.
+# The explanation is for reviewers; the gate has decided above.
 changed=false
 if [ -n "$base" ]; then
   difference=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lays out what the container image holds, for each architecture: the program, licences, and a directory for temporary files.
-# The cache lies beside them, since it belongs to another user: one that others may write is not used.
+# The cache lies next to them, since it belongs to another user: one that others may write is not used.
 #
 # usage: image-root.sh FILES OUT, where FILES holds the archives of a release
 set -euo pipefail

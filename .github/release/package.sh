@@ -12,7 +12,7 @@ built=$1 licences=$2 out=$3
 program=$built/built-$(uname -m)-unknown-linux-musl/tflock
 chmod +x "$program"
 version=$("$program" --version | cut -d ' ' -f 2)
-# One time for all files, so that the same inputs give the same archive.
+# One time for all files, so the same inputs give the same archive.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 
 rm -rf "$out"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a program from what the container image would hold, with nothing else in sight: no shell, no libraries, another user.
-# Lays the files out as a release does, puts the example where people mount their work tree, and changes the root directory, for
+# Lays the files out as a release does, puts the example where users mount their working tree, and changes the root directory, for
 # which it has to be root itself.
 #
 # usage: try-image.sh PROGRAM, built for Linux on this machine's architecture without shared libraries

@@ -66,7 +66,7 @@ pub fn config(bytes: &[u8]) {
     for dialect in DIALECTS {
         let primary = Module::decode(&file, &[], dialect);
         let with_itself = Module::decode(&file, &file, dialect);
-        // What cannot be read alone cannot be read with more beside it.
+        // A text that cannot be read alone cannot be read with more text.
         assert!(primary.is_ok() || with_itself.is_err());
     }
 }
@@ -116,7 +116,7 @@ pub fn merge(bytes: &[u8]) {
     let _ = split(base);
 }
 
-/// Each hash of a merged text stands in one of the others, under the same version.
+/// Each hash of a merged text is in one of the others, under the same version.
 fn of_one_release(merged: &[u8], sides: [&[u8]; 2]) {
     let read = |text: &[u8]| -> LockFile {
         let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
@@ -137,7 +137,7 @@ pub fn package(bytes: &[u8]) {
     tflock::internals::read_package(bytes);
 }
 
-/// A program with its Go build information: told alike however it is read.
+/// A program with its Go build information: the result is the same however it is read.
 pub fn program(bytes: &[u8]) {
     let in_pieces = |size: usize| {
         let mut scan = Scan::new();

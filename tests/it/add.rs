@@ -101,7 +101,7 @@ fn constraints_names_and_pins() {
     assert!(workspace.lock_file().contains("constraints = \"2.3.1\""));
 }
 
-/// What is locked already, since another module asks for it or nothing does any more.
+/// A provider that is locked already: another module requires it, or none does any more.
 #[test]
 fn a_constraint_against_the_locked_version() {
     let registry = registry();
@@ -285,7 +285,7 @@ fn several_root_modules_that_are_named() {
     let added = workspace.tflock(&registry, add).ended_with(0);
     assert!(added.stdout.contains("2 root modules: 2 changed"), "{added}");
     assert!(workspace.read("a/main.tf").contains("acme/gadget") && workspace.has("b/versions.tofu"));
-    // Each tool has a CLI configuration, and so credentials, of its own: the list is asked for both, the package once.
+    // Each tool has a CLI configuration, and so credentials, of its own: the list is requested for both, the package once.
     assert_eq!((registry.count(Endpoint::Versions), registry.downloads("acme/gadget")), (2, 1));
     // One that is named twice is worked on once.
     let remove = ["-C", "a", "-C", "./a", "-C", "b", "remove", &address];
@@ -303,7 +303,7 @@ fn an_unfinished_merge_is_named() {
     assert!(run.stderr.contains("conflict marker") && run.stderr.contains("main.tf:11:1"), "{run}");
 }
 
-/// Layouts of `testdata/edits`, end to end; that `terraform fmt` is content with them is tested beside the code.
+/// Layouts of `testdata/edits`, end to end; unit tests check that `terraform fmt` accepts them.
 #[test]
 fn every_layout() {
     let registry = registry().standing_for("registry.terraform.io").release("acme/widget", "1.4.2", &["linux_amd64"]);
@@ -329,7 +329,7 @@ fn every_layout() {
         };
         let args = ["add", "acme/widget@~> 1.4", "--platform", "linux_amd64", "--tool", "terraform"];
         let run = workspace.tflock(&registry, args);
-        // Some have requirements of their own that this registry does not have; they are not asked for.
+        // Some have requirements of their own that this registry does not have; they are not requested.
         let run = run.ended_with(0);
         for entry in std::fs::read_dir(folder.join(&name).join("after")).unwrap() {
             let file = entry.unwrap().file_name().into_string().unwrap();

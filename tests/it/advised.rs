@@ -1,4 +1,4 @@
-//! What a finding advises is run as it stands: the finding is gone then, or the command does what the words promise.
+//! Runs what a finding advises, unchanged: then the finding is resolved, or the command does what the text promises.
 
 use std::collections::BTreeSet;
 
@@ -22,13 +22,13 @@ struct Advice {
     world: fn(&Registry, &Workspace),
     /// The command that raises it.
     raise: &'static [&'static str],
-    /// What stands for words that people have to fill in.
+    /// The values of placeholders that users fill in.
     fill: &'static [(&'static str, &'static str)],
-    /// What people do by hand before, as the words say.
+    /// What users do by hand before, as the text says.
     by_hand: fn(&Registry, &Workspace),
     /// The exit code of the advised command.
     code: i32,
-    /// False if the finding is there afterwards too, since the command only tells more.
+    /// False if the finding remains, since the command only prints details.
     settles: bool,
 }
 
@@ -237,7 +237,7 @@ const ADVICE: &[Advice] = &[
             it.write(TRUST, pinned(registry).split_once("\n\n").unwrap().0);
         },
         raise: &["verify", "--base", "HEAD", "--format", "json"],
-        // It lets the change count; that no signer is remembered any more is told all the same.
+        // It accepts the change; the removed signer is still reported.
         code: 3,
         settles: false,
         ..PLAIN
@@ -289,7 +289,7 @@ const ELSEWHERE: [(Rule, &str); 30] = [
     (Rule::DialectChanged, "verify_base: `--allow-trust-change`"),
 ];
 
-/// The help of the finding with this rule; none if there is none.
+/// The help of the finding with this rule; `None` if there is none.
 fn help(run: &Run, rule: Rule) -> Option<String> {
     let json = run.json();
     let findings = json["findings"].as_array().unwrap_or_else(|| panic!("{run}"));

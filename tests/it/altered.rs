@@ -1,4 +1,4 @@
-//! A lock file that was changed is no release that was published again: it is told by what else recorded the release,
+//! A changed lock file is not a republished release: tflock compares it with other records of the release,
 //! and the advised command takes the entry back.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ const FAKE: &str = "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 fn committed(registry: &Registry) -> Workspace {
     let workspace = locked(registry);
     workspace.write(".tflock.trust.hcl", &pinned(registry));
-    // What stands in the text by name is filled in first.
+    // Placeholders in the text are filled in first.
     workspace.tflock(registry, ["fmt", "--check"]).ended_with(0);
     workspace.git(["init", "--quiet"]);
     commit(&workspace, "locked");

@@ -90,7 +90,7 @@ fn pins_of_one_repository() {
     let trust = workspace.read(".tflock.trust.hcl");
     assert_eq!(trust.matches("provider \"").count(), NAMES.len(), "{trust}");
 
-    // The same with a trust file somewhere else, which no `.git` stands beside.
+    // The same with a trust file in a directory without `.git`.
     workspace.write("ci/README", "");
     let lock = |name: &&str| {
         std::fs::remove_file(workspace.path(&format!("env/{name}/.terraform.lock.hcl"))).unwrap();
@@ -102,7 +102,7 @@ fn pins_of_one_repository() {
     assert_eq!(workspace.read("ci/trust.hcl").matches("provider \"").count(), NAMES.len());
 }
 
-/// The run starts again with what an editor wrote while it asked.
+/// The run starts over if an editor writes while it waits for a server.
 #[test]
 fn what_an_editor_writes_meanwhile_is_kept() {
     let registry = registry().answers(Endpoint::Versions, Answer::slow(Duration::from_millis(50)));

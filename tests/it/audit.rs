@@ -180,7 +180,7 @@ fn a_change_is_told_what_it_adds() {
     assert_eq!(found(&run).len(), expected(2).len() - 1);
 }
 
-/// What becomes of a document of the database, by its name; none if it is not there.
+/// The changed document of the database, by its name; `None` if it is missing.
 type Change<'a> = &'a dyn Fn(&str, String) -> Option<String>;
 
 fn copied(change: Change) -> tempfile::TempDir {
@@ -284,7 +284,7 @@ fn the_first_release_that_fixes_it_is_named() {
     let run = audit(&registry, &[], 0);
     assert!(run.stdout.contains("(linux_amd64): no newer release that is allowed is without them"), "{run}");
     assert!(audit(&registry, &["--format", "json"], 0).json()["audit"]["programs"][0]["fixed_by"].is_null());
-    // The first of them tells nothing, the next lacks the platform, and the constraints do not allow the last.
+    // The first of them has no information, the next lacks the platform, and the constraints do not allow the last.
     let registry = registry.release("acme/widget", "2.0.1", &PLATFORMS);
     let registry = registry.release("acme/widget", "2.0.2", &["windows_386"]).shaped(Shape::Go);
     let registry = ["2.0.10", "2.0.3", "3.0.0"]

@@ -3,7 +3,7 @@
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
-/// Platforms of developers' machines, so that `init` finds its own.
+/// Platforms of developers' machines, so `init` finds its own.
 const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
 
 const INIT: [&str; 4] = ["init", "-backend=false", "-input=false", "-no-color"];

@@ -1,4 +1,4 @@
-//! What is read beside the configuration itself: test files, state, modules that are not there.
+//! What is read besides the configuration itself: test files, state, missing modules.
 
 use crate::support::locked::{LOCK, honest, rules};
 use crate::support::registry::Registry;
@@ -95,7 +95,7 @@ fn where_nothing_is_required_no_lock_file_is_missed() {
     // Nor does `init` write one for a backend alone.
     workspace.write("main.tf", "terraform {\n  backend \"local\" {}\n}\n");
     workspace.tflock(None, ["verify", "--offline"]).ended_with(0);
-    // Asked to write, it writes what `providers lock` does.
+    // Without --check it writes what `providers lock` does.
     let run = workspace.tflock(None, ["lock"]).ended_with(0);
     assert_eq!(workspace.read(LOCK).lines().filter(|line| !line.starts_with('#')).count(), 0, "{run}");
 }

@@ -1,4 +1,4 @@
-//! `tflock diff --online`: who vouches for what changed, and who signed it.
+//! `tflock diff --online`: whether changes are verified, and who signed them.
 
 use serde_json::Value;
 
@@ -88,7 +88,7 @@ fn an_honest_upgrade_is_vouched_for() {
     assert_eq!((online["signer"].clone(), &online["standing"]), (keys::GOOD.fingerprint().into(), &"pinned".into()));
     assert_eq!(online["link"], "https://github.com/acme/terraform-provider-widget/releases/tag/v1.5.0");
     assert!(rules(&run).is_empty() && run.touched().is_empty(), "{run}");
-    // From now on it is known without asking, and the signature is checked again.
+    // From now on it is known without a request, and the signature is checked again.
     registry.forget_requests();
     let run = workspace.tflock(&registry, ["diff", "--format", "json"]).ended_with(0);
     assert_eq!(
@@ -152,7 +152,7 @@ fn signers_are_judged_by_the_trust_files_of_both_sides() {
         |standing: &str, rules: &[&str]| (standing.to_owned(), rules.iter().map(ToString::to_string).collect());
     let workspace = upgraded(&registry, Some(&good));
     assert_eq!(told(&workspace, 3), standing("refused", &["deny signer-changed"]));
-    // What is known from then on counts without asking too.
+    // What is known from then on counts without a request too.
     let run = workspace.tflock(&registry, ["diff", "--exit-code", "--format", "json"]).ended_with(3);
     assert_eq!(rules(&run), ["deny signer-changed"]);
     workspace.write(TRUST, &pinned(&registry, keys::OTHER));

@@ -173,7 +173,7 @@ fn each_setting_does_something() {
             (run.code, told, run)
         });
         let [(without, _, _), (with, _, _)] = &runs;
-        // What a run without it says is held against it only where the exit codes are equal.
+        // If the exit codes are equal, only the second run may say it.
         let is_shown = runs[1].1 && (codes[0] != codes[1] || !runs[0].1);
         if (*without, *with) != (Some(codes[0]), Some(codes[1])) || !is_shown {
             failed.push(format!("{name}:\n{}\n{}", runs[0].2, runs[1].2));

@@ -11,7 +11,7 @@ use crate::support::packages::archive;
 
 const GO: &str = "testdata/vectors/h1";
 
-/// The files that a target begins with beside its corpus, and what is put before each.
+/// The files that a target begins with besides its corpus, and the prefix of each.
 const SEEDS: [(&str, &str, &[&str], &[u8]); 9] = [
     // Archives with the verdict of Go; `hash::archive` holds us to that.
     ("archive", GO, &["zip"], b""),

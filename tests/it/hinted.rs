@@ -1,4 +1,4 @@
-//! What an error or a note advises is run as it stands.
+//! Runs what an error or a note advises, unchanged.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use crate::support::workspace::Workspace;
 struct Hint {
     /// The words of the command up to what differs from case to case.
     command: &'static str,
-    /// Makes the world in which it is told, from a locked one.
+    /// Makes the world in which it is printed, from a locked one.
     world: fn(&Registry, &Workspace),
-    /// The command that tells it, in which `HOST` and `KEY` may stand, and how it ends.
+    /// The command that prints it, which may contain `HOST` and `KEY`, and its exit code.
     raise: (&'static [&'static str], i32),
-    /// What stands for words that people have to fill in.
+    /// The values of placeholders that users fill in.
     fill: &'static [(&'static str, &'static str)],
     /// How the advised command ends.
     code: i32,
@@ -24,7 +24,7 @@ struct Hint {
     mends: bool,
 }
 
-/// A command that tells more and changes nothing.
+/// A command that prints details and changes nothing.
 const TELLS: Hint = Hint { command: "", world: |_, _| {}, raise: (&[], 2), fill: &[], code: 0, mends: false };
 
 /// A command after which the first one does its work.
@@ -175,7 +175,7 @@ fn each_hinted_command_does_what_is_promised() {
         if done.code != Some(hint.code) {
             failed.push(format!("{words:?} advises {advised:?}: {done}"));
         }
-        // What only tells more leaves the error where it is.
+        // A command that only prints details leaves the error.
         let again = hint.mends.then(|| workspace.tflock(&registry, &words));
         if let Some(again) = again.filter(|again| again.code != Some(0)) {
             failed.push(format!("after {advised:?}: {again}"));

@@ -73,7 +73,7 @@ fn a_directory_spares_downloads_and_proves_nothing() {
     assert_eq!((&run.json()["proven"], &run.json()["unknown"]), (&2.into(), &2.into()), "{run}");
     workspace.tflock(&registry, ["verify"]).ended_with(0);
     assert_eq!(registry.downloads("acme/widget"), 2);
-    // Verified hashes are computed, and who wants no index asks none.
+    // Verified hashes are computed, and `--no-cache` uses no index.
     for flag in ["--h1=verified", "--no-cache"] {
         registry.forget_requests();
         let other = machine(&format!("file://{}", index.path().display()), "");

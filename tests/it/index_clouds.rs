@@ -58,7 +58,7 @@ fn an_index_in_s3() {
     assert!(run.contains("the store of s3://nowhere"), "{run}");
 }
 
-/// The key that Azurite has from its makers, for everybody.
+/// The public key that Azurite is shipped with.
 const AZURITE: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 fn hmac(key: &[u8], text: &str) -> Vec<u8> {

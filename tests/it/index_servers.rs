@@ -29,7 +29,7 @@ impl Drop for Program {
     }
 }
 
-/// A port that is free now. Whoever takes it meanwhile makes the start fail, and the test tell it.
+/// A port that is free now. If another program takes it, the start fails, and the test says so.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }

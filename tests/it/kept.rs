@@ -46,7 +46,7 @@ fn enforced_expiry_counts_for_kept_answers_too() {
     let workspace = workspace.env("OPENTOFU_ENFORCE_GPG_EXPIRATION", "true");
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(3);
     assert!(rules(&run, "deny").contains("expired-key"), "{run}");
-    // The registry may list a renewed copy of the key, so that it is asked.
+    // The registry may list a renewed copy of the key, so it is queried.
     lock(&registry, &workspace, &["--offline"]).ended_with(4);
     let run = lock(&registry, &workspace, &[]).ended_with(3);
     assert!(run.stdout.contains("denied[expired-key]"), "{run}");

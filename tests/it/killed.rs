@@ -1,6 +1,6 @@
 //! Runs that are killed at any moment: every file is the old one or the new one, and a second run completes.
 //!
-//! `TFLOCK_TEST_KILLS` says how many runs are killed; a few are, unless told otherwise. `TFLOCK_TEST_KILLS_FROM` is another
+//! `TFLOCK_TEST_KILLS` says how many runs are killed, a few by default. `TFLOCK_TEST_KILLS_FROM` is another
 //! beginning of the moments.
 #![cfg(unix)]
 

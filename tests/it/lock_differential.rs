@@ -4,7 +4,7 @@ use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{hashes, widget};
 
-/// Platforms of developers' machines, so that `init` finds its own.
+/// Platforms of developers' machines, so `init` finds its own.
 const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
 
 const INIT: [&str; 4] = ["init", "-backend=false", "-input=false", "-no-color"];
@@ -18,7 +18,7 @@ fn lock(workspace: &Workspace, registry: &Registry, platforms: &[&str]) {
     workspace.tflock(registry, ["lock".to_owned()].into_iter().chain(platforms)).ended_with(0);
 }
 
-/// None if terraform is not installed.
+/// `None` if terraform is not installed.
 fn init(workspace: &Workspace, registry: &Registry) -> Option<()> {
     let before = workspace.lock_file();
     for readonly in [true, false] {

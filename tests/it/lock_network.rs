@@ -1,4 +1,4 @@
-//! `tflock lock` behind bad networks: it asks again where that may help, says which servers it could not ask, and keeps tokens
+//! `tflock lock` behind bad networks: it retries where that may help, names the servers that did not answer, and keeps tokens
 //! at home.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::support::worlds::{EMPTY_LOCK, LOCK, widget};
 fn workspace() -> Workspace {
     let workspace = Workspace::from("modules/one-root");
     workspace.write(".terraform.lock.hcl", EMPTY_LOCK);
-    // One attempt more, so that giving up does not take long.
+    // One attempt more, so giving up does not take long.
     workspace.env("TF_PROVIDER_DOWNLOAD_RETRY", "1")
 }
 
@@ -191,11 +191,11 @@ fn an_interrupted_run_leaves_everything_as_it_was() {
     let mut names: Vec<_> = std::fs::read_dir(workspace.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, [".terraform.lock.hcl", "main.tf"]);
-    // The lock on the directory is gone with the process.
+    // The lock on the directory ends with the process.
     workspace.tflock(&registry.recovered(), LOCK).ended_with(0);
 }
 
-/// The least that a SOCKS5 proxy does: it connects to where it is told, by address or name. Counts connections.
+/// The least that a SOCKS5 proxy does: it connects to the requested address or name. Counts connections.
 fn socks() -> (u16, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
     use std::io::{Read as _, Write as _};
     use std::net::{Ipv4Addr, TcpListener, TcpStream};

@@ -49,7 +49,7 @@ fn the_alias_takes_the_options_of_terraform() {
 fn from_lock_needs_no_configuration() {
     let (registry, workspace) = (widget(), Workspace::from("modules/locked"));
     std::fs::remove_file(workspace.path("main.tf")).unwrap();
-    // As Terragrunt leaves it: the lock file alone is completed, whether or not that was asked for.
+    // As Terragrunt leaves it: the lock file alone is completed, with or without the option.
     let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
     insta::assert_snapshot!("from_lock", run);
     let again = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["--from-lock"])).ended_with(0);
@@ -279,7 +279,7 @@ fn platforms_that_nobody_named() {
     for platform in ["linux_amd64", "darwin_arm64"] {
         assert!(workspace.lock_file().contains(&registry.package("acme/gadget", "1.0.0", platform).h1), "{platform}");
     }
-    // Nothing is left to do, and of what was hashed here before nothing to ask.
+    // Nothing is left to do, and hashes computed here before need no request.
     registry.forget_requests();
     workspace.tflock(&registry, ["lock", "--check"]).ended_with(0);
     assert_eq!(registry.downloads("acme/gadget"), 0);

@@ -113,7 +113,7 @@ fn a_planted_hash_is_kept_and_named() {
     insta::assert_snapshot!("planted_hash", run.filtered(&run.stdout));
 }
 
-/// A line that can match no package was never that of a package, so that nothing is gone.
+/// A line that can match no package never belonged to one, so nothing is missing.
 #[test]
 fn a_malformed_hash_is_told_as_such_and_no_republication() {
     let registry = widget();

@@ -1,4 +1,4 @@
-//! One binary for all tests of commands, so that the program is linked to its tests once.
+//! One binary for all tests of commands, so the program is linked to its tests once.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
 mod add;

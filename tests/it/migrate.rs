@@ -238,7 +238,7 @@ fn entries_of_both_tools_and_entries_that_nothing_requires() {
     let (terraform, tofu) = registries();
     let workspace = locked(&terraform, &tofu, &[("main.tf", &main(&["acme/widget", "acme/gadget"]))]);
     let before = workspace.lock_file();
-    // What OpenTofu leaves beside Terraform's, and a provider that only a state needs.
+    // What OpenTofu leaves next to Terraform's entries, and a provider that only a state needs.
     let blocks: Vec<&str> = before.split("\n\n").collect();
     let tofu_header = blocks[0].replace("terraform init", "tofu init");
     let own = blocks[2].replace(TERRAFORM, TOFU);

@@ -1,4 +1,4 @@
-//! Answers that are none, over every kind of document that is asked for: no command takes one for what it is not about.
+//! Invalid answers, for every kind of document: no command takes one for a valid document.
 
 use crate::support::locked::{LOCK, MAIN, honest, locked};
 use crate::support::registry::{Answer, Endpoint, Registry};
@@ -10,7 +10,7 @@ const PAGE: &str = "<!doctype html><title>Please sign in</title>";
 /// JSON that has none of the members that are wanted.
 const SHAPES: [&str; 6] = ["{}", "[]", "null", "7", r#""later""#, r#"{"error":"rate limit exceeded"}"#];
 
-/// What must not be said by whoever got no answer.
+/// Words that a command must not print without an answer.
 const CLAIMS: [&str; 8] = [
     "withdrawn",
     "no longer offers",
@@ -22,7 +22,7 @@ const CLAIMS: [&str; 8] = [
     "lists no release",
 ];
 
-/// Commands that ask registries, each of which ends with 4 where one of its questions stays open.
+/// Commands that query registries; each exits with 4 if a query stays open.
 const COMMANDS: [&[&str]; 10] = [
     &["lock", "--platform", "linux_amd64"],
     &["lock", "--check"],
@@ -59,7 +59,7 @@ fn knows_nothing(run: &Run, what: &str) {
     assert!(!run.stdout.contains("denied["), "{what}: {run}");
 }
 
-/// Runs all commands that ask an endpoint, which answers so; gives how many they are.
+/// Runs all commands that request an endpoint, which gives this answer; returns how many they are.
 fn asked(endpoint: Endpoint, answer: &Answer, commands: &[&[&str]]) -> usize {
     let registry = registry();
     let workspace = workspace(&registry);
@@ -123,7 +123,7 @@ fn nor_for_a_mirror() {
     }
 }
 
-/// Modules: what they require is not known, so that nothing is.
+/// Modules: their requirements are unknown, so everything is.
 #[test]
 fn nor_for_modules() {
     let files = [(

@@ -1,4 +1,4 @@
-//! Commands that ask no server: `fmt`, `hash`, `list`, `why`.
+//! Commands that need no server: `fmt`, `hash`, `list`, `why`.
 
 use crate::support::packages::{Package, PackageName, Shape, unpacked};
 use crate::support::workspace::Workspace;

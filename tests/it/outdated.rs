@@ -55,7 +55,7 @@ fn what_is_newer_and_what_holds_it_back() {
     workspace.tflock(&registry, ["outdated", "--offline"]).ended_with(4);
 }
 
-/// What `upgrade` passes over cannot be selected, and is told with the reason.
+/// What `upgrade` passes over cannot be selected, and is printed with the reason.
 #[test]
 fn a_release_that_is_too_young_is_no_upgrade() {
     const SETTINGS: &str = ".tflock.hcl";
@@ -83,7 +83,7 @@ fn a_release_that_is_too_young_is_no_upgrade() {
     let exempt = format!("{policy}exempt \"too-young\" {{\n  version = \"1.3.0\"\n}}\n");
     let row = outdated(&exempt, &["--format", "json"], 1).json()["outdated"][0].clone();
     assert_eq!([&row["allowed"], &row["newest"], &row["skipped"][0]["version"]], ["1.3.0", "1.4.0", "1.4.0"]);
-    // An age that all of them have costs nobody anything.
+    // An age that all of them have costs nothing.
     outdated("policy {\n  minimum_age = \"1d\"\n}\n", &[], 1);
 }
 
@@ -100,7 +100,7 @@ fn an_unknown_provider_does_not_hide_the_others() {
     assert!(run.stderr.contains("acme/misspelt is not required by the configuration"), "{run}");
 }
 
-/// Every command that reads the list of versions tells what the registry warns of, and prints none of its control characters.
+/// Every command that reads the list of versions prints the registry's warnings, and none of its control characters.
 #[test]
 fn what_the_registry_warns_of() {
     let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);

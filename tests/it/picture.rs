@@ -18,7 +18,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}")
 }
 
-/// The attributes of what the codes of a terminal ask for.
+/// The attributes of terminal codes.
 fn look(codes: &str) -> &'static str {
     match codes {
         "1" => " font-weight=\"bold\"",

@@ -107,7 +107,7 @@ fn a_banned_version_that_is_recorded_is_a_finding() {
     lock(&workspace, &registry).ended_with(0);
 }
 
-/// What is exempt is asked about like all else: it does not pass unseen.
+/// An exempt release is queried like all others: it does not pass unchecked.
 #[test]
 fn a_host_that_is_exempt_for_one_version_is_asked_about_it() {
     let registry = honest();
@@ -221,7 +221,7 @@ fn nested_settings_only_tighten() {
 
 #[test]
 fn signatures_and_age_as_the_policy_wants() {
-    // Unsigned where the policy asks for no signature.
+    // Unsigned where the policy requires no signature.
     let registry = widget().unsigned();
     let never = workspace("policy {\n  signature = \"never\"\n}\n");
     let run = lock(&never, &registry).ended_with(0);

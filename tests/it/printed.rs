@@ -1,4 +1,4 @@
-//! Every `tflock` command in the README and in docs is run as it is printed.
+//! Runs every `tflock` command of the README and docs as printed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::support::worlds::{LOCK_BOTH, PLATFORMS};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What words in capitals stand for in the world of this test; longer ones first.
+/// The values of words in capitals in the world of this test; longer ones first.
 const WORDS: [(&str, &str); 18] = [
     ("HOST/NAMESPACE/TYPE/VERSION/OS_ARCH", "registry.terraform.io/hashicorp/aws/6.2.0/OS_ARCH"),
     ("OS_ARCH", "linux_amd64"),

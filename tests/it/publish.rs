@@ -1,4 +1,4 @@
-//! Writing into a shared index: who may, over https, and what is told where that fails.
+//! Writing into a shared index: who may, over https, and what is reported if that fails.
 
 use crate::index::machine;
 use crate::support::registry::Registry;
@@ -8,7 +8,7 @@ use crate::support::worlds::{LOCK_BOTH, widget};
 
 const TOKEN: &str = "s3cr3t-w0rd-of-the-index";
 
-/// A registry beside a web server that takes files below `/team/` from who has the token.
+/// A registry, and a web server that takes files below `/team/` with a token.
 fn team() -> (Registry, String) {
     let registry = widget().taking_files("/team/").guarding("/team/", &format!("Bearer {TOKEN}"), "Bearer");
     let url = format!("https://{}/team", registry.host());

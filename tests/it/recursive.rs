@@ -40,7 +40,7 @@ fn each_question_is_asked_once() {
     let texts: Vec<String> = (0..12).map(|number| workspace.read(&format!("env/root-{number:02}/{LOCK}"))).collect();
     assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
 
-    // What is complete asks no server.
+    // A complete lock file needs no request.
     registry.forget_requests();
     let run = lock(&workspace, &registry, &["--check"]).ended_with(0);
     assert!(run.stdout == "12 root modules: 12 up to date\n", "{run}");
@@ -193,7 +193,7 @@ fn root_modules_without_a_lock_file_are_not_invisible() {
     }
 }
 
-/// What a list shows stands in lock files; no module is fetched for it.
+/// A list shows what lock files have; no module is fetched for it.
 #[test]
 fn a_list_asks_nobody() {
     let call = "module \"far\" {\n  source = \"https://{{registry}}/far.tar.gz\"\n}\n";

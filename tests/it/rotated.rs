@@ -1,4 +1,4 @@
-//! What is advised about signers and republications once somebody has decided, and before.
+//! What is advised about signers and republications before and after a decision.
 
 use crate::support::keys;
 use crate::support::locked::{LOCK, honest};
@@ -112,7 +112,7 @@ fn a_key_that_no_registry_listed_is_told_before_it_is_remembered() {
         let run = workspace.tflock(None, ["trust", command, what, &never_seen]).ended_with(0);
         assert!(run.stderr.contains(&format!("no registry has listed the primary key {never_seen}")), "{run}");
     }
-    // The registry is asked, and what it lists is known from then on.
+    // The registry is queried, and what it lists is known from then on.
     workspace.tflock(&registry, UPGRADE).ended_with(3);
     for (command, what) in [("rotate", &widget), ("rotate", &pattern)] {
         let run = workspace.tflock(None, ["trust", command, what, &keys::OTHER.fingerprint()]).ended_with(0);
@@ -140,7 +140,7 @@ fn the_signer_of_an_unsigned_release_is_no_fingerprint() {
     assert!(told(&run, "signer-not-pinned").is_empty(), "{run}");
 }
 
-/// What a rule's help calls `PATH` and `REV` is named from where the user stands.
+/// What a rule's help calls `PATH` and `REV` is named relative to the current directory.
 #[test]
 fn files_and_revisions_are_named_in_what_is_advised() {
     let registry = honest();

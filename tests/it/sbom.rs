@@ -116,7 +116,7 @@ fn the_inside_of_a_provider_is_listed() {
     workspace.tflock(&registry, ["list", "--format", "spdx"]).ended_with(2);
 }
 
-/// The documents are what their schemas ask for, by the validators that `.ci/run` installs.
+/// The documents match their schemas, by the validators that `.ci/run` installs.
 #[test]
 fn documents_are_valid() {
     let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

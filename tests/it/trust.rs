@@ -442,7 +442,7 @@ fn a_second_trust_file_is_an_error() {
         assert!(run.stderr.contains("is a second trust file"), "{args:?}: {run}");
         assert!(run.touched().is_empty(), "{run}");
     }
-    // Whoever names one means that one.
+    // A named file is used.
     workspace.tflock(&registry, ["verify", "-r", "--offline", "--trust-file", TRUST]).ended_with(0);
     // That of a repository within is its own.
     std::fs::rename(workspace.path("other"), workspace.path("within")).unwrap();

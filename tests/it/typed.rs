@@ -1,4 +1,4 @@
-//! What is said to whoever mistyped something, or stands in the wrong place.
+//! What users read who mistyped something, or are in the wrong directory.
 
 use crate::support::locked::{honest, locked};
 
@@ -119,7 +119,7 @@ fn quiet_is_silent_where_all_is_well() {
     silent(&["trust", "init"]);
     silent(&["verify"]);
     silent(&["verify", "-r"]);
-    // What was asked for is told, and so is what would change or is wrong.
+    // Requested output is printed, and so is what would change or is wrong.
     assert!(!workspace.tflock(&registry, ["-q", "list"]).ended_with(0).stdout.is_empty());
     workspace.write("main.tf", &workspace.read("main.tf").replace("~> 1.4", ">= 1.4"));
     let check = workspace.tflock(&registry, ["-q", "lock", "--check"]).ended_with(1);

@@ -25,7 +25,7 @@ fn main(constraint: &str) -> String {
     )
 }
 
-/// A workspace in which both providers are locked at one version, whatever is asked for later.
+/// A workspace in which both providers are locked at one version, whatever is required later.
 fn locked(registry: &Registry, version: &str, constraint: &str) -> Workspace {
     let text = main(version).replace("acme/gadget\"\n", &format!("acme/gadget\"\n      version = \"{version}\"\n"));
     let workspace = Workspace::with_files(&[("main.tf", &text)]);
@@ -52,7 +52,7 @@ fn the_newest_that_constraints_allow() {
     let run = upgrade(&workspace, &registry, &[]).ended_with(0);
     assert_eq!(versions(&workspace), ["2.0.0", "1.2.0"]);
     insta::assert_snapshot!(run.filtered(&run.stdout));
-    // Old hashes are gone, and a second run has nothing to do.
+    // Old hashes are removed, and a second run has nothing to do.
     assert!(!workspace.lock_file().contains(&registry.package("acme/widget", "1.0.0", "linux_amd64").h1));
     let before = workspace.lock_file();
     upgrade(&workspace, &registry, &["--check"]).ended_with(0);
@@ -105,7 +105,7 @@ fn releases_that_are_too_new_are_passed_over() {
     // The last day counts whole.
     upgrade(&workspace, &registry, &[&widget, "--exclude-newer", "2024-10-04"]).ended_with(0);
     assert_eq!(versions(&workspace), ["1.0.0", "2.0.0"]);
-    // The policy refuses what is asked for by its number, but keeps what is there.
+    // The policy refuses a version that is requested by number, but keeps the recorded one.
     workspace.write(".tflock.hcl", "policy {\n  minimum_age = \"5000w\"\n}\n");
     upgrade(&workspace, &registry, &[]).ended_with(0);
     assert_eq!(versions(&workspace), ["1.0.0", "2.0.0"]);
@@ -191,7 +191,7 @@ fn platforms_that_are_lost_are_told() {
     workspace.write("main.tf", &one.replace("\"1.0.0\"", "\"~> 1.0\""));
     let run = workspace.tflock(&registry, ["upgrade", "--no-cache", "--platform", "linux_amd64"]).ended_with(0);
     assert!(run.stdout.contains("warning[platforms-dropped]") && run.stdout.contains("records 2 h1"), "{run}");
-    // What the index attributes counts as wanted, whoever named no platform.
+    // Platforms that the index attributes are required, if none is named.
     workspace.write(".terraform.lock.hcl", &before);
     let run = workspace.tflock(&registry, ["upgrade"]).ended_with(0);
     assert!(!run.stdout.contains("platforms-dropped"), "{run}");

@@ -1,4 +1,4 @@
-//! What `verify` asks, proves and tells. What it says of broken worlds stands in `attack`.
+//! What `verify` requests, proves and prints. What it says of broken worlds is in `attack`.
 
 use crate::support::keys;
 use crate::support::locked::{LOCK, MAIN, honest, locked, rules, verify};
@@ -17,7 +17,7 @@ fn an_honest_world_is_proven() {
     registry.forget_requests();
     verify(&workspace, &registry, &[]).ended_with(0);
     assert_eq!(registry.count(Endpoint::Zip), 0);
-    // And what was signed can be checked again without asking.
+    // And signatures can be checked again without a request.
     registry.forget_requests();
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(0);
     assert_eq!((&run.json()["proven"], registry.requests().len()), (&8.into(), 0), "{run}");
@@ -78,7 +78,7 @@ fn pins_count_once_there_is_a_trust_file() {
     workspace.write(".tflock.trust.hcl", &trust);
     let run = verify(&workspace, &registry, &[]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["signer-denied".to_owned()].into());
-    // What was signed before is judged without asking.
+    // What was signed before is judged without a request.
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["signer-denied".to_owned()].into());
 }
@@ -92,7 +92,7 @@ fn many_root_modules_ask_each_question_once() {
         workspace.write(&format!("{root}/main.tf"), MAIN);
         workspace.write(&format!("{root}/{LOCK}"), &one.lock_file());
     }
-    // One of them cannot be read; that is told of it alone.
+    // One of them cannot be read; only its own result says so.
     workspace.write("d/main.tf", "terraform {");
     let run = verify(&workspace, &registry, &["-r"]).ended_with(2);
     let roots = run.json()["roots"].as_array().unwrap().clone();

@@ -1,4 +1,4 @@
-//! `verify --base`: a gate for pull requests that does not believe the tree under attack.
+//! `verify --base`: a gate for pull requests that does not trust the tree under attack.
 
 use crate::support::keys;
 use crate::support::locked::{LOCK, block, hashes, honest, planted, rules};
@@ -120,7 +120,7 @@ fn the_tree_under_attack_does_not_vouch_for_itself() {
     let excuse = "exempt \"unattested-hash\" {\n}\n\nlevel \"policy-weakened\" {\n  is = \"note\"\n}\n";
     edit(&workspace, SETTINGS, |text| format!("{text}\n{excuse}"));
     commit(&workspace, "harmless");
-    // Whoever believes the tree sees nothing.
+    // A run that trusts the tree finds nothing.
     let blind = workspace.tflock(&registry, ["-C", "app", "verify", "--format", "json"]).ended_with(0);
     assert_eq!(blind.json()["believed"]["source"], "work-tree");
     assert!(blind.stderr.contains("checked only against the working tree's own settings"), "{blind}");
@@ -209,7 +209,7 @@ fn only_what_changed_is_asked_about() {
     workspace.git(["rm", "--quiet", "--force", "modules/net/main.tf"]);
     assert_eq!(all(&["--offline"]).code, Some(2));
     workspace.git(["reset", "--quiet", "--hard"]);
-    // Settings are everybody's.
+    // Settings concern every root module.
     workspace.write("app/.tflock.hcl", "platforms = [\"linux_amd64\"]\n");
     assert_eq!(unchanged(&all(&["--offline"])), [("app".to_owned(), false), ("other".to_owned(), false)]);
 }
@@ -297,7 +297,7 @@ fn what_others_did_meanwhile_is_held_against_nobody() {
     commit(&workspace, "more");
     let run = gate(&workspace, &registry, &["--offline"]).ended_with(0);
     assert!(rules(&run, "deny").is_empty() && rules(&run, "warn").is_empty(), "{run}");
-    // As it is where the code host merges first and checks then.
+    // As on code hosts that merge first and check then.
     workspace.git(["merge", "--quiet", "--message", "merged", "origin/main"]);
     let run = gate(&workspace, &registry, &["--offline"]).ended_with(0);
     assert!(rules(&run, "deny").is_empty() && rules(&run, "warn").is_empty(), "{run}");

@@ -1,4 +1,4 @@
-//! `verify --base`: what of the work tree is read beside lock files and configuration.
+//! `verify --base`: what of the working tree is read besides lock files and configuration.
 
 use crate::support::keys;
 use crate::support::locked::{honest, rules};
@@ -40,7 +40,7 @@ fn denied(run: &Run) -> Vec<String> {
     rules(run, "deny").into_iter().collect()
 }
 
-/// Whoever may write into a mirror must not be vouched for by it.
+/// A mirror must not verify the change that fills it.
 #[test]
 fn a_mirror_in_the_work_tree_does_not_vouch_for_the_change_that_fills_it() {
     let registry = honest().release("acme/widget", "1.4.1", &["linux_amd64"]);
@@ -97,13 +97,13 @@ fn what_is_signed_may_come_from_anywhere() {
     }
     let run = gate(&workspace, &registry, &[]).ended_with(0);
     assert!(rules(&run, "warn").is_empty(), "{run}");
-    // A change that brings nothing new has nothing to vouch for.
+    // A change that adds nothing needs no proof.
     workspace.git(["checkout", "--quiet", "--", "app"]);
     workspace.write("app/more.tf", "# new\n");
     gate(&workspace, &registry, &[]).ended_with(0);
 }
 
-/// Test files ask for providers too; one of OpenTofu's hides one of Terraform's, which then is no more read.
+/// Test files require providers too; one of OpenTofu's hides one of Terraform's, which then is not read any more.
 #[test]
 fn a_test_file_that_goes_is_a_change() {
     let registry = honest();
@@ -125,7 +125,7 @@ fn a_test_file_that_goes_is_a_change() {
     assert!(!unchanged());
 }
 
-/// A file of signers that is named and not there leaves the gate without signers, whatever base is named beside it.
+/// A named trust file that does not exist leaves the gate without signers, whatever the base.
 #[test]
 fn a_trust_file_that_is_named_is_there_where_it_is_believed() {
     let registry = honest();
@@ -147,7 +147,7 @@ fn a_trust_file_that_is_named_is_there_where_it_is_believed() {
     named("ci/trsut.hcl", &["--allow-trust-change"]).ended_with(2);
 }
 
-/// What says who is asked, and with which token, must not be the change's.
+/// Settings that select hosts and tokens must not come from the change.
 #[test]
 fn a_cli_configuration_in_the_work_tree_is_refused() {
     let registry = honest();

@@ -1,4 +1,4 @@
-//! What annoyed people, each as it is told now.
+//! What annoyed users, each as it is printed now.
 
 use crate::support::keys;
 use crate::support::locked::{honest, locked};
@@ -46,7 +46,7 @@ fn what_upgrade_can_still_do_is_said() {
     assert_eq!(done.stdout, "already at the newest allowed versions; a/.terraform.lock.hcl unchanged\n");
 }
 
-/// Of many root modules the same error is told once, with what helps all of them.
+/// The same error of many root modules is printed once, with what helps all of them.
 #[test]
 fn equal_errors_are_told_once() {
     let registry = releases(&["1.0.0", "2.0.0"]);
@@ -66,7 +66,7 @@ fn equal_errors_are_told_once() {
     // What is advised for all of them works for all of them.
     let widget = format!("{}/acme/widget", registry.host());
     workspace.tflock(&registry, ["upgrade", "-r", &widget]).ended_with(0);
-    // A host that gives no answer is told once, too.
+    // A host that gives no answer is reported once, too.
     let gone = releases(&[]);
     let host = gone.host();
     drop(gone);
@@ -81,7 +81,7 @@ fn equal_errors_are_told_once() {
     assert!(silent.stderr.contains("in all 5 root modules"), "{silent}");
 }
 
-/// What stands between us and a registry is named, not the registry.
+/// What is between tflock and a registry is named, not the registry.
 #[test]
 fn the_proxy_and_the_certificates_are_named() {
     let registry = honest();

@@ -1,4 +1,4 @@
-//! How often the file system is asked where the system cannot refuse symbolic links by itself, as on macOS and Windows.
+//! How often the file system is read if the system cannot refuse symbolic links itself, as on macOS and Windows.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;

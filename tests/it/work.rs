@@ -24,7 +24,7 @@ fn pins(count: usize) -> String {
     (0..count).map(pin).collect()
 }
 
-/// The instructions of a run in a repository whose last commit has `before`; none where there is no callgrind.
+/// The instructions of a run in a repository whose last commit has `before`; `None` without callgrind.
 fn work(before: &[(&str, String)], now: &[(&str, String)], args: &[&str]) -> Option<u64> {
     let valgrind = tools::found("valgrind")?;
     let workspace = Workspace::with_files(&[]);

@@ -1,6 +1,6 @@
 //! What `lock` and `merge` write, `verify` passes: over registries that lie, and over branches that are merged.
 //!
-//! `TFLOCK_TEST_WORLDS` says how many worlds are made; a few are, unless told otherwise.
+//! `TFLOCK_TEST_WORLDS` says how many worlds are made, a few by default.
 
 use std::path::Path;
 
@@ -85,7 +85,7 @@ fn hostile(dice: &mut Dice) -> Registry {
     if dice.one_in(2) { registry.standing_for("registry.opentofu.org") } else { registry }
 }
 
-/// A root module for either tool, with settings that ask for less or more.
+/// A root module for either tool, with settings that require less or more.
 fn root(registry: &Registry, dice: &mut Dice) -> Workspace {
     let tofu = dice.one_in(2);
     let host = if registry.hosts_stood_for().is_empty() { registry.host() } else { "registry.opentofu.org".to_owned() };
@@ -117,7 +117,7 @@ fn step<'a>(dice: &mut Dice) -> Vec<&'a str> {
 fn passes(workspace: &Workspace, registry: &Registry, story: &[String]) {
     for args in [&["verify"][..], &["verify", "--no-cache"], &["verify", "--deep"]] {
         let run: Run = workspace.tflock(registry, args);
-        // With Terraform's rules `lock` does not read `packages`, of which `verify` tells that they lie.
+        // With Terraform's rules `lock` does not read `packages`, of which `verify` reports that they are wrong.
         let denied: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("denied[")).collect();
         let is_lie = !denied.is_empty() && denied.iter().all(|line| line.starts_with("denied[packages-differ]"));
         assert!(is_lie || matches!(run.code, Some(0 | 4)), "after {story:?}, {args:?}: {run}");
@@ -137,7 +137,7 @@ fn what_lock_writes_verify_passes() {
             let run = workspace.tflock(&registry, &args);
             assert!(matches!(run.code, Some(0 | 2 | 3 | 4)), "{run}");
             story.push(format!("{args:?}: {:?}", run.code));
-            // Where nothing is written no server may have been asked.
+            // A run that writes nothing may have sent no request, so it proves nothing.
             if run.code == Some(0) && run.touched().contains(&LOCK) {
                 written += 1;
                 passes(&workspace, &registry, &story);

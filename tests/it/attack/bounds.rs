@@ -12,7 +12,7 @@ use crate::support::worlds::PLATFORMS;
 
 #[test]
 fn the_smallest_archives_come_first() {
-    // That of this machine is asked for first, and is the larger one.
+    // The package for this machine is requested first, and is the larger one.
     let platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "aix_ppc"];
     let releases = [("acme/gadget", "2.0.0"), ("acme/widget", "1.4.0")];
     let registry = releases.iter().fold(Registry::start(), |it, (name, version)| it.release(name, version, &platforms));
@@ -78,7 +78,7 @@ fn an_export_without_end_is_refused() {
     assert!(run.stderr.contains("256 MiB"), "{run}");
 }
 
-/// Each row of the table of limits names the file in which it stands and the tests that hold it.
+/// Each row of the table of limits names its file and the tests that check it.
 #[test]
 fn each_limit_has_its_test() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));

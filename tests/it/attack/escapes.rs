@@ -57,7 +57,7 @@ fn nor_those_of_files_of_the_tree() {
     }
 }
 
-/// What a dry run would change is shown with what stands around it.
+/// A dry run shows the changed lines with their context.
 #[test]
 fn nor_those_of_comments_in_a_dry_run() {
     let registry = honest();
@@ -141,7 +141,7 @@ const RULES: &[File] = &[
     ("broken/.terraform.lock.hcl", "provider \"##[x]\" {\n  version = \"##vso[x]\"\n}\n"),
 ];
 
-/// Where a command to a CI system would begin; none if nowhere.
+/// Where a command to a CI system would begin; `None` if nowhere.
 fn command_of(text: &str, is_github: bool) -> Option<String> {
     let own = |line: &str| is_github && ["::error ", "::warning ", "::notice "].iter().any(|it| line.starts_with(it));
     let commands = |line: &&str| {
@@ -190,7 +190,7 @@ fn nothing_is_a_command_to_ci_or_shows_a_secret() {
     ];
     for (at, command) in commands.iter().enumerate() {
         for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
-            // All formats of what a gate runs; of the others what people read.
+            // All formats of the commands of a gate; only the human format of the others.
             if at > 1 && format != "human" {
                 continue;
             }

@@ -13,8 +13,8 @@ use crate::support::workspace::Workspace;
 
 const DIFFS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/realworld/diffs");
 
-/// What is denied of the changes of real commits: the rules, and of how many. People merged and rewrote these by hand; and
-/// moved to the other tool, which is told of the tree as a whole.
+/// What is denied of the changes of real commits: the rules, and of how many. The authors merged and rewrote these by hand; and
+/// moved to the other tool, which is reported for the tree as a whole.
 const DENIED: &[(&[&str], usize)] = &[
     (&["dialect-changed"], 1),
     (&["duplicate-provider"], 2),

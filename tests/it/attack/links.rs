@@ -7,7 +7,7 @@ use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, repository, 
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
-/// Puts a link in the place of a file of `app`, or beside those that are there.
+/// Puts a link in the place of a file of `app`, or next to the existing files.
 fn link(workspace: &Workspace, name: &str, target: &str) {
     let place = workspace.path(name);
     let _absent = std::fs::remove_file(&place);

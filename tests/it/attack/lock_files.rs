@@ -7,7 +7,7 @@ use crate::support::registry::Registry;
 const ZH: &str = "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 const H1: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
-/// `lock` keeps what it cannot explain beside what it can, and says so; it is the gate that denies.
+/// `lock` keeps unexplained hashes with the others, and says so; the gate denies them.
 const DOCTORED_LOCK_FILES: &[Row] = &[
     Row {
         name: "a planted zh",
@@ -138,7 +138,7 @@ fn planted_hashes_are_found_on_their_lines() {
     }
 }
 
-/// Nothing but the hosts tells the tool, and they change: for the tool of the base nothing is locked any more.
+/// Only the hosts show the tool, and they change: no entry is left for the tool of the base.
 #[test]
 fn entries_of_the_other_default_registry() {
     use crate::support::proposal::{commit, edit};
@@ -179,13 +179,13 @@ fn no_h1_and_an_implied_mirror_in_the_tree() {
     let run = verify(&workspace, &registry, &[]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["tracked-packages".to_owned()].into(), "{run}");
     assert_eq!(rules(&run, "warn"), ["h1-missing".to_owned()].into(), "{run}");
-    // Where no server is asked, it is the same.
+    // Without requests the result is the same.
     let run = verify(&workspace, &registry, &["--offline", "--no-cache"]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["tracked-packages".to_owned()].into(), "{run}");
     assert_eq!(rules(&run, "warn"), ["h1-missing".to_owned()].into(), "{run}");
 }
 
-/// What looks like another address is never asked about.
+/// An address that looks like a known one is never requested.
 #[test]
 fn a_look_alike_in_the_configuration() {
     let registry: Registry = honest();

@@ -36,7 +36,7 @@ use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
-/// What somebody does to the text of a lock file.
+/// An edit of the text of a lock file.
 type Edit = fn(&str, &Registry) -> String;
 
 /// What becomes of a registry.
@@ -94,7 +94,7 @@ fn widget(registry: Registry) -> Registry {
     registry.of("acme/widget", "1.4.0")
 }
 
-/// The root module, asked for but once: verdicts that need many attempts would be the same after one.
+/// The root module, with one attempt per request: more attempts would give the same verdict.
 fn impatient(registry: &Registry) -> Workspace {
     let workspace = locked(registry).cli_config("registry_protocols {\n  retry_count = 0\n}\n");
     workspace.write(".tflock.trust.hcl", &pinned(registry));
@@ -123,7 +123,7 @@ impl Row {
         let registry = honest();
         let workspace = locked(&registry);
         workspace.write(".tflock.trust.hcl", &pinned(&registry));
-        // What stands in the text by name is filled in first.
+        // Placeholders in the text are filled in first.
         workspace.tflock(&registry, ["fmt", "--check"]).ended_with(0);
         let text = (self.lock_file)(&workspace.lock_file(), &registry);
         workspace.write(LOCK, &text);

@@ -162,7 +162,7 @@ fn packages_by_way_of_a_link_are_found_without_a_base() {
         let args = ["-C", "app", "verify", "--offline", "--format", "json"];
         let run = workspace.tflock(&registry, args).ended_with(3);
         assert!(rules(&run, "deny").contains("tracked-packages"), "{link}: {run}");
-        // The gate tells it once.
+        // The gate reports it once.
         let run = gate(&workspace, &registry, &["--offline"]);
         assert_eq!(run.stdout.matches("\"tracked-packages\"").count(), 1, "{link}: {run}");
     }

@@ -26,7 +26,7 @@ fn the_history_of_a_submodule_does_not_vouch_for_it() {
     }
 }
 
-/// What its own history is like says nothing where the outer one cannot be told.
+/// Its own history proves nothing if the outer one is unknown.
 #[test]
 fn an_outer_base_that_cannot_be_told_is_not_passed_over() {
     let registry = honest();
@@ -105,7 +105,7 @@ fn root_modules_of_submodules_are_named_and_not_judged() {
     workspace.tflock(&registry, args).ended_with(0);
 }
 
-/// What a pull request could write is nobody's index, be it in the outer work tree of a submodule.
+/// No index may be in a tree that a pull request can change, even the outer working tree of a submodule.
 #[test]
 fn an_index_in_the_work_tree_around_a_submodule_is_refused() {
     let registry = honest();

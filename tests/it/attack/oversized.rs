@@ -6,7 +6,7 @@ use crate::support::registry::{Answer, Endpoint, Registry};
 
 const MIB: u64 = 1 << 20;
 
-/// What is asked, how much of it is read, and what a bound is called in messages.
+/// The document, how much of it is read, and the name of the limit in messages.
 const BOUNDS: &[(Endpoint, u64, &str)] = &[
     (Endpoint::Discovery, MIB, "larger than 1048576 bytes"),
     (Endpoint::Versions, 10 * MIB, "larger than 10485760 bytes"),
@@ -47,7 +47,7 @@ fn archives_without_end_are_cut_off() {
 
 #[test]
 fn long_lists_within_the_bounds_are_read() {
-    // A list of some megabytes, of versions that were not asked for.
+    // A list of some megabytes, of versions that were not requested.
     let registry = (0..500).fold(honest(), |it, n| it.release("acme/widget", &format!("0.0.{n}"), &["linux_amd64"]));
     let lines: Vec<String> = (0..5000).map(|n| format!("{n:064x}  other_{n}.txt")).collect();
     let registry = lines.iter().fold(widget(registry), |registry, line| registry.sums_line(line));

@@ -265,7 +265,7 @@ fn lying_reports_are_judged() {
     check(UNSIGNED_REPORTS_THAT_LIE);
 }
 
-/// The `h1:` that [`Flaw::PackagesWrongH1`] tells for `linux_amd64`.
+/// The `h1:` that [`Flaw::PackagesWrongH1`] reports for `linux_amd64`.
 fn stranger() -> String {
     let name = PackageName { kind: "stranger", version: "1.4.0", platform: "linux_amd64", edition: 1 };
     Package::make(name, &[]).h1

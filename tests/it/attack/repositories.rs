@@ -87,7 +87,7 @@ fn nothing_that_a_repository_names_runs() {
     workspace.write(".gitattributes", "* filter=x diff=x\n");
     workspace.write("app/.gitattributes", "* filter=x diff=x\n");
     commit(&workspace, "harmless");
-    // A repository of somebody else: an unpacked archive, a shared checkout.
+    // A repository of another user: an unpacked archive, a shared checkout.
     let own = workspace.read(".git/config");
     workspace.write(".git/config", &format!("{own}{programs}"));
     workspace.write(".git/info/attributes", "* filter=x diff=x\n");
@@ -129,7 +129,7 @@ fn a_name_that_somebody_may_have_chosen_is_no_base() {
         // In full there is one meaning.
         says(&workspace, "refs/remotes/origin/main", 3, "refs/remotes/origin/main");
     }
-    // A tag beside the branch of that name, here or at a remote only.
+    // A tag with the name of the branch, here or at a remote only.
     let workspace = repository(&registry);
     commit_evil(&workspace);
     workspace.git(["update-ref", "-d", "refs/heads/main"]);
@@ -139,7 +139,7 @@ fn a_name_that_somebody_may_have_chosen_is_no_base() {
     says(&workspace, "main", 2, "refs/tags/main");
     workspace.git(["tag", "-d", "main"]);
     says(&workspace, "main", 3, "refs/heads/main");
-    // No branch of that name at the remote is here, so that a local one is taken.
+    // The clone has no branch of that name from the remote, so a local one is taken.
     let workspace = repository(&registry);
     commit_evil(&workspace);
     workspace.git(["remote", "add", "origin", "https://localhost/x.git"]);

@@ -314,7 +314,7 @@ fn names_that_are_no_text_hide_nothing() {
     workspace.git(["add", "--all"]);
     workspace.write(".gitignore", "b*\n");
     refused("the path of this root module is not UTF-8");
-    // Configuration, beside a file that looks the same.
+    // Configuration, next to a file that looks the same.
     std::fs::write(named(b"app/\xff.tf"), "resource \"evil_thing\" \"x\" {}\n").unwrap();
     workspace.write("app/\u{fffd}.tf", "locals {}\n");
     refused("the name of a file in it is not UTF-8");

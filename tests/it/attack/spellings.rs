@@ -4,7 +4,7 @@
 use crate::support::locked::rules;
 use crate::support::workspace::Workspace;
 
-/// Files that git tracks, and the rule that denies them; none if nothing is wrong.
+/// Files that git tracks, and the rule that denies them; `None` if they are allowed.
 const ROWS: [(&[&str], Option<&str>); 20] = [
     (&["app/Terraform.d/plugins/x"], Some("tracked-packages")),
     (&["app/.TERRAFORM/providers/x"], Some("tracked-packages")),

@@ -38,7 +38,7 @@ fn a_revocation_is_not_taken_back() {
         let run = lock(&workspace, &registry).ended_with(3);
         denied(&run, "signer-denied");
         assert!(run.touched().is_empty(), "{run}");
-        // Whoever locked it elsewhere does not get it past the gate, with or without a registry.
+        // A hash that was locked elsewhere does not pass the gate, with or without a registry.
         let elsewhere = Workspace::from("modules/one-root");
         lock(&elsewhere, &registry).ended_with(0);
         workspace.write(".terraform.lock.hcl", &elsewhere.lock_file());

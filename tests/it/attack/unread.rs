@@ -135,7 +135,7 @@ fn a_work_tree_alone_is_judged_as_well() {
     assert!(rules(&run, "deny").contains("unattested-hash"), "{run}");
 }
 
-/// A root module that nobody maintains: its configuration cannot be read, on any branch.
+/// An abandoned root module: its configuration cannot be read, on any branch.
 fn with_legacy(registry: &Registry, locked: bool) -> Workspace {
     let workspace = repository(registry);
     let calls = "terraform {\n  backend \"s3\" {}\n}\nmodule \"m\" {\n  source = \"../modules/m\"\n}\n";

@@ -1,4 +1,4 @@
-//! Ways around the gate that take more than one file, or something beside the tree.
+//! Ways around the gate that take more than one file, or something outside of the tree.
 
 use crate::support::locked::{LOCK, block, hashes, honest, planted, rules};
 use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, pin, repository};
@@ -8,12 +8,12 @@ use crate::support::workspace::Workspace;
 use crate::support::worlds::PLATFORMS;
 use crate::support::{keys, locked};
 
-/// The gate of all root modules, without asking anybody.
+/// The gate of all root modules, without requests.
 fn gate(workspace: &Workspace, registry: &Registry) -> Run {
     workspace.tflock(registry, GATE.iter().chain(&["-r", "--offline", "--format", "json"]))
 }
 
-/// What stands in the tree is what main has.
+/// The tree is that of main.
 fn merged(workspace: &Workspace) {
     commit(workspace, "before");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
@@ -57,10 +57,10 @@ fn what_only_the_other_tool_reads_is_judged_as_well() {
         };
         denied(&evil("evil.example.com/evil/gadget"), 3, "host-not-allowed");
         denied(&evil(&format!("{}/\u{430}cme/widget", registry.host())), 3, "look-alike");
-        // What no policy forbids is told.
+        // What no policy forbids is reported.
         let run = evil(&format!("{}/acme/more", registry.host())).ended_with(0);
         assert!(run.stdout.contains(&format!("`{other}` reads files that require")), "{run}");
-        // The same in both forms is nothing to tell.
+        // The same in both forms is not reported.
         let run = evil(&format!("{}/acme/widget", registry.host())).ended_with(0);
         assert!(!run.stdout.contains("reads files that require"), "{run}");
     }
@@ -145,11 +145,11 @@ fn what_an_untracked_link_of_the_tools_leads_to_is_unknown() {
     std::os::unix::fs::symlink("../../../../outside", workspace.path("app/.terraform/modules/net")).unwrap();
     let run = gate(&workspace, &registry).ended_with(4);
     assert!(run.stdout.contains("by way of a symbolic link that git does not track"), "{run}");
-    // Without a base the tree vouches for itself.
+    // Without a base the tree's own settings apply.
     workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
 }
 
-/// Whoever installs modules before the gate runs has asked their hosts already; `init` will ask them again.
+/// A job that installs modules before the gate has contacted their hosts already; `init` will contact them again.
 #[test]
 fn installed_modules_of_hosts_that_are_not_allowed() {
     let registry = honest();

@@ -196,7 +196,7 @@ fn what_terraform_cached_or_mirrored_is_a_source() {
     }
 }
 
-/// A root module with a provider that `terraform` can start, a backend and a module on disk; none where it cannot be.
+/// A root module with a provider that `terraform` can start, a backend and a module on disk; `None` if it cannot.
 fn running(registry: &Registry, backend: &str) -> Option<Workspace> {
     found("python3")?;
     found("terraform")?;

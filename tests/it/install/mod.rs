@@ -11,7 +11,7 @@ use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::widget;
 
-/// This machine is `linux_amd64` wherever these tests run, as far as `tflock` is told.
+/// `tflock` takes this machine for `linux_amd64` wherever these tests run.
 pub(crate) const INSTALL: [&str; 2] = ["install", "--platform=linux_amd64"];
 
 const LOCK: [&str; 3] = ["lock", "--platform", "linux_amd64"];

@@ -1,4 +1,4 @@
-//! Modules beside providers.
+//! Modules with providers.
 
 use super::{INSTALL, locked};
 use crate::support::worlds::widget;

@@ -1,4 +1,4 @@
-//! Merges that people made, made again.
+//! Merges from real repositories, made again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -13,7 +13,7 @@ use super::{FILE, commit, workspace};
 
 const MERGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/realworld/merges");
 
-/// Where results differ from what people committed: case, types of the providers, reason.
+/// Where results differ from what was committed: case, types of the providers, reason.
 const REASONS: &[(&str, &str, &str)] = &[
     ("001", "aws", "ours raised the constraint to ~> 5.66, which still holds; people took the file of theirs"),
     ("004", "aws", "ours raised the constraint to ~> 5.66, which still holds; people took the file of theirs"),
@@ -121,7 +121,7 @@ fn merges_of_people() {
             differing.push((case.name.as_str(), others));
         }
     }
-    // Two exact constraints leave nothing to choose: people must say which configuration holds.
+    // Two exact constraints leave no choice: the user must decide which configuration applies.
     let expected = BTreeMap::from([("016", 1), ("017", 1), ("020", 1), ("034", 1)]);
     assert_eq!(conflicts, expected);
     let explained: Vec<_> = REASONS.iter().map(|(case, others, _)| (*case, (*others).to_owned())).collect();

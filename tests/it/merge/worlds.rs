@@ -70,7 +70,7 @@ fn entries(text: &str) -> BTreeMap<String, LockEntry> {
     decoded.lock.iter().map(|(addr, entry)| (addr.type_name().to_owned(), entry.clone())).collect()
 }
 
-/// Both sides of the lock file as it is now; equal where nothing is in conflict.
+/// Both sides of the current lock file; equal without conflicts.
 fn sides(workspace: &Workspace) -> [BTreeMap<String, LockEntry>; 2] {
     let text = workspace.lock_file();
     match split(text.as_bytes()).unwrap() {

@@ -1,4 +1,4 @@
-//! What is asked before the whole tree is known.
+//! Queries that start before the whole tree is known.
 
 use super::{NEEDS_WIDGET, world};
 use crate::support::registry::{Answer, Endpoint, Registry, Request};
@@ -14,7 +14,7 @@ fn at(requests: &[Request], endpoint: Endpoint) -> usize {
     requests.iter().position(|request| request.endpoint == endpoint).unwrap()
 }
 
-/// The server holds the module back until the checksums of the provider are asked for.
+/// The server delays the module until the checksums of the provider are requested.
 #[test]
 fn providers_are_asked_about_while_modules_are_fetched() {
     let workspace = Workspace::with_files(&[("main.tf", &format!("{NEEDS_WIDGET}{}", calling("net")))]);
@@ -60,7 +60,7 @@ fn no_host_is_asked_that_the_policy_forbids() {
     assert_eq!(registry.count(Endpoint::ModuleArchive), 1);
 }
 
-/// The server holds one module back until the module is asked for that the other one calls.
+/// The server delays one module until the module that the other one calls is requested.
 #[test]
 fn what_a_module_calls_does_not_wait_for_its_slow_neighbours() {
     let held = |registry: Registry, name: &str| {

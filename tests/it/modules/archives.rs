@@ -1,4 +1,4 @@
-//! Modules in archives: what their addresses say beside where they are.
+//! Modules in archives: what else their addresses say.
 
 use std::io::Write;
 
@@ -111,7 +111,7 @@ fn announced_checksums_are_held_to() {
     }
 }
 
-/// An archive that changed is told, unless its address says by a digest what it is.
+/// A changed archive is reported, unless its address has a digest.
 #[test]
 fn an_archive_that_changed() {
     let (registry, archive) = served();

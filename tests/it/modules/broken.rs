@@ -73,7 +73,7 @@ fn a_killed_run_leaves_nothing_half_fetched() {
     assert_eq!(registry.count(Endpoint::ModuleArchive), 2);
 }
 
-/// What cannot be fetched is told once for a package, and once for a host that is skipped, however many calls there are.
+/// A failed fetch is reported once for a package, and once for a skipped host, however many calls there are.
 #[test]
 fn a_package_that_many_call_fails_once() {
     let calls = |count: usize, source: &dyn Fn(usize) -> String| -> String {
@@ -101,7 +101,7 @@ fn a_package_that_many_call_fails_once() {
     assert!(run.stderr.matches("error: ").count() < 25, "{run}");
 }
 
-/// A registry that does not answer is told once, however many root modules and providers need it.
+/// A registry that does not answer is reported once, however many root modules and providers need it.
 #[test]
 fn a_dead_registry_is_told_once() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

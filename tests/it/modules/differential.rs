@@ -1,4 +1,4 @@
-//! Beside terraform: in a clean checkout `lock` writes what `get` and `providers lock` write together.
+//! Compared with terraform: in a clean checkout `lock` writes what `get` and `providers lock` write together.
 
 use super::git::{Repository, needs_widget};
 use super::{CALL, world};

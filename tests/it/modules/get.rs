@@ -21,7 +21,7 @@ fn without_a_lock_nothing_is_installed() {
     assert!(!workspace.has(".terraform"));
 }
 
-/// So that `get -r` can stand before `init` in a repository where only some root modules call modules from elsewhere.
+/// So `get -r` can run before `init` in a repository where only some root modules call modules from elsewhere.
 #[test]
 fn where_no_module_comes_from_elsewhere_there_is_nothing_to_lock() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));

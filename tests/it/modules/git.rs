@@ -5,7 +5,7 @@ use crate::support::registry::{Endpoint, Registry};
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, widget};
 
-/// Commits files to a repository beside the work tree, and serves it as `/net.git`.
+/// Commits files to a repository next to the working tree, and serves it as `/net.git`.
 pub(super) struct Repository(pub(super) Workspace);
 
 impl Repository {

@@ -35,7 +35,7 @@ fn attributes_and_line_ends_change_nothing() {
     repository.commit("other.txt", "x\n");
     registry = repository.served_by(registry);
     let plain = locked(&registry);
-    // What a checkout would do with the files is not asked for; and files whose names begin with a dot do not count.
+    // What a checkout would do with the files does not matter; and files whose names begin with a dot do not count.
     repository.commit(".gitattributes", "unix.txt text eol=crlf\nlarge.bin filter=lfs\nwindows.txt export-ignore\n");
     repository.commit(".github/workflows/ci.yml", "on: push\n");
     registry = repository.served_by(registry);

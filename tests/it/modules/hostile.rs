@@ -1,4 +1,4 @@
-//! Packages that no honest publisher makes. What unpacking refuses is tested beside its code.
+//! Packages that no honest publisher makes. Unit tests cover what unpacking refuses.
 
 use super::CALL;
 #[cfg(target_os = "linux")]

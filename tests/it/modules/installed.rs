@@ -31,7 +31,7 @@ fn what_is_installed_is_compared() {
         let refused = workspace.tflock(&registry, ["verify", "--installed"]).ended_with(3);
         assert!(refused.stdout.contains("[installed-differs]") && refused.stdout.contains(file), "{refused}");
         assert!(refused.stdout.contains("`tflock get`"), "{refused}");
-        // Unless it is asked for, what is locked counts and not what is installed.
+        // By default the locked content counts and not what is installed.
         workspace.tflock(&registry, ["verify"]).ended_with(0);
         workspace.write(&main, &text);
     }
@@ -85,7 +85,7 @@ fn honest(registry: &Registry, workspace: &Workspace) {
     workspace.tflock(registry, ["verify", "--installed"]).ended_with(0);
 }
 
-/// What `terraform get` makes of an honest repository is not held against it.
+/// What `terraform get` makes of an honest repository passes.
 #[cfg(unix)]
 #[test]
 fn checkouts_convert_what_they_like() {
@@ -120,7 +120,7 @@ fn checkouts_convert_what_they_like() {
     }
 }
 
-/// What stands where a file should be is neither followed nor opened, and nothing but a name is folded into `$Id$`.
+/// What is in the place of a file is neither followed nor opened, and nothing but a name is folded into `$Id$`.
 #[cfg(unix)]
 #[test]
 fn what_a_tool_never_installs() {

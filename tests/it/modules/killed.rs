@@ -1,6 +1,6 @@
 //! Runs that are killed while they fetch or install: nothing half done is used or kept.
 //!
-//! `TFLOCK_TEST_KILLS` says how many runs are killed; a few are, unless told otherwise.
+//! `TFLOCK_TEST_KILLS` says how many runs are killed, a few by default.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Module locks: written, kept, held against what is served, explained.
+//! Module locks: written, kept, checked against what is served, explained.
 
 use super::git::{Repository, needs_widget, workspace};
 use super::{CALL, NEEDS_WIDGET, world};
@@ -52,7 +52,7 @@ fn a_registry_module_is_locked_and_kept() {
     ] {
         assert!(locks.contains(&line), "{line}\n{locks}");
     }
-    // A newer release does not matter now, and nothing is asked for what is known.
+    // A newer release does not matter now, and known content needs no request.
     let registry = registry.module("acme/net/lab", "1.2.0", &[("main.tf", NEEDS_WIDGET)]);
     registry.forget_requests();
     let second = workspace.tflock(&registry, LOCK).ended_with(0);
@@ -61,7 +61,7 @@ fn a_registry_module_is_locked_and_kept() {
     assert_eq!(workspace.read(LOCKS), locks);
     workspace.tflock(&registry, ["lock", "--check", "--platform", "linux_amd64"]).ended_with(0);
     workspace.tflock(&registry, ["verify"]).ended_with(0);
-    // Unless it is asked for, or what is locked is not allowed any more.
+    // Unless it is requested, or the locked version is not allowed any more.
     let check = workspace.tflock(&registry, ["upgrade", "--modules", "--check"]).ended_with(1);
     assert!(check.stdout.contains("1.1.0 -> 1.2.0"), "{check}");
     assert_eq!(workspace.read(LOCKS), locks);
@@ -72,7 +72,7 @@ fn a_registry_module_is_locked_and_kept() {
     workspace.write("main.tf", &CALL.replace("~> 1.0", "< 1.2"));
     workspace.tflock(&registry, LOCK).ended_with(0);
     assert!(workspace.read(LOCKS).contains("\"1.1.0\""));
-    // What a registry was asked a moment ago is not held against what is asked for now.
+    // A recent answer of a registry does not replace a new query.
     let registry = registry.module("acme/net/lab", "2.0.0", &[("main.tf", NEEDS_WIDGET)]);
     workspace.write("main.tf", &CALL.replace("~> 1.0", "~> 2.0"));
     workspace.tflock(&registry, LOCK).ended_with(0);
@@ -93,7 +93,7 @@ fn a_registry_version_is_held_to_its_content() {
     let registry = registry.module("acme/net/lab", "1.1.0", &[("main.tf", NEEDS_WIDGET), ("more.tf", "# more\n")]);
     let changed = workspace.tflock(&registry, ["verify"]).ended_with(3);
     assert!(changed.stdout.contains("[module-changed]") && changed.stdout.contains("1.1.0"), "{changed}");
-    // Whoever has not fetched it yet does not get the other content for the locked one.
+    // A machine without the locked content does not get the other content instead.
     std::fs::remove_dir_all(workspace.path("").with_file_name("cache").join("v2/modules")).unwrap();
     for command in [&["get"][..], &LOCK] {
         let refused = workspace.tflock(&registry, command).ended_with(3);
@@ -123,7 +123,7 @@ fn each_call_keeps_the_version_of_its_own_block() {
     workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
     let locks = workspace.read(LOCKS);
     assert_eq!(locks.matches("module \"").count(), 2, "{locks}");
-    // The other version would do as well; but it is that of another call.
+    // The other version is allowed as well, but belongs to another call.
     workspace.write("main.tf", &calls.replace("\"1.0.0\"", "\">= 1.0\""));
     workspace.tflock(&registry, LOCK).ended_with(0);
     let now = workspace.read(LOCKS);
@@ -185,7 +185,7 @@ fn a_tag_is_moved() {
     assert!(workspace.has(".terraform/modules/net/main.tf") && !workspace.has(".terraform/modules/net/evil.tf"));
 }
 
-/// What is installed as it is locked does not depend on a tag that somebody moved; what a change locks does.
+/// Installed content that matches the lock does not depend on a moved tag; what a change locks does.
 #[test]
 fn installed_modules_do_not_depend_on_a_moved_tag() {
     const INSTALLED: [&str; 2] = ["verify", "--installed"];
@@ -202,7 +202,7 @@ fn installed_modules_do_not_depend_on_a_moved_tag() {
     let run = workspace.tflock(&registry, INSTALLED).ended_with(3);
     assert!(run.stdout.contains("[installed-differs]") && run.stdout.contains("[module-changed]"), "{run}");
     workspace.tflock(&registry, ["get"]).ended_with(0);
-    // The same lock as a change of a pull request: somebody may have locked what the tag never had.
+    // The same lock as a change of a pull request: it may lock what the tag never had.
     let locks = workspace.read(LOCKS);
     workspace.git(["rm", "--quiet", LOCKS]);
     committed(&workspace);

@@ -32,7 +32,7 @@ fn versions_of_a_registry() {
     let registry = registry.module("acme/net/lab", "1.2.0", &files);
     let newer = workspace.tflock(&registry, ["outdated", "--modules", "--exit-code"]).ended_with(1);
     assert_eq!(row(&newer.stdout), [&*package, "1.1.0", "1.2.0", "2.0.0", "net", place], "{newer}");
-    // Only lists of versions were asked for.
+    // Only lists of versions were requested.
     assert_eq!(registry.count(Endpoint::ModuleDownload) + registry.count(Endpoint::ModuleArchive), 0);
     let json = workspace.tflock(&registry, ["outdated", "--modules", "--format", "json"]).ended_with(0).json();
     let told = &json["modules"][0];
@@ -62,7 +62,7 @@ fn many_root_modules_are_told_once() {
     assert!(run.stdout.contains("all 5 root modules") && run.stdout.contains("5 can be upgraded"), "{run}");
     assert_eq!(run.stdout.matches("acme/net/lab").count(), 1, "{run}");
     assert_eq!(registry.count(Endpoint::ModuleVersions), 1);
-    // Nor is the gate's question asked more than once.
+    // Nor does the gate send its query more than once.
     registry.forget_requests();
     workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
     assert_eq!(registry.count(Endpoint::ModuleDownload), 1);
@@ -87,13 +87,13 @@ fn tags_and_branches() {
         repository.0.git(["tag", tag]);
     }
     registry = repository.served_by(registry);
-    // A tag that names a version has newer ones beside it; the `ref` holds them back.
+    // The repository has newer tags than the one of the `ref`.
     let run = tagged.tflock(&registry, ["outdated", "--modules", "--exit-code"]).ended_with(0);
     let package = format!("git::https://{}/net.git", registry.host());
     let source = format!("{package}?ref=v1.0.0");
     let held = "module.net v1.0.0 (main.tf:1:1)";
     assert_eq!(row(&run.stdout), [&*source, "v1.0.0", "v1.0.0", "v1.1.0", "net", held], "{run}");
-    // A branch went on.
+    // A branch has new commits.
     let run = branch.tflock(&registry, ["outdated", "--modules", "--exit-code"]).ended_with(1);
     assert_eq!(row(&run.stdout), [&*package, &old[..12], &new[..12], &new[..12], "net"], "{run}");
     // A tag that moved is not called newer.

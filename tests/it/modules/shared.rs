@@ -45,7 +45,7 @@ fn forty_runs_share_the_cache() {
     assert_eq!(registry.count(Endpoint::ModuleArchive), 1);
 }
 
-/// Forty calls are fetched side by side: the server holds each archive back until sixteen are asked for.
+/// Forty calls are fetched side by side: the server delays each archive until sixteen are requested.
 #[test]
 fn forty_modules_are_fetched_side_by_side() {
     let mut registry = world();
@@ -63,6 +63,6 @@ fn forty_modules_are_fetched_side_by_side() {
     let run = workspace.tflock(&registry, ["get"]).ended_with(0);
     assert!(run.stdout.contains("40 modules") && run.stdout.contains("installed 40 of"), "{run}");
     assert_eq!(registry.count(Endpoint::ModuleArchive), 40);
-    // Locked, their versions are not asked for.
+    // Locked, their versions are not requested.
     assert_eq!(registry.count(Endpoint::ModuleVersions), 0);
 }

@@ -56,7 +56,7 @@ fn a_password_goes_to_its_machine_only() {
     assert!(!format!("{}{}", run.stdout, run.stderr).contains("s3cret"));
 }
 
-/// The time for each document is the user's; that for archives and git is tested beside their code.
+/// The time for each document is the user's; unit tests cover that of archives and git.
 #[test]
 fn a_registry_that_never_answers() {
     let never = || Answer::slow(Duration::from_secs(3600));

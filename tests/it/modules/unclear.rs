@@ -1,4 +1,4 @@
-//! Packages that their hash would not tell from others, or that a tool would read as others.
+//! Packages that their hash would not distinguish from others, or that a tool would read as others.
 
 use super::archives::Entry::{File, HardLink, Link};
 use super::archives::tar_gz;

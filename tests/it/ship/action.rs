@@ -17,7 +17,7 @@ const TOP: &str = env!("CARGO_MANIFEST_DIR");
 const NAME: &str = "tflock-0.1.0-x86_64-unknown-linux-musl";
 const RELEASE: &str = "/OWNER/tflock/releases/download/v0.1.0/tflock-0.1.0-x86_64-unknown-linux-musl.tar.gz";
 
-/// What stands for GitHub's own program: attests what it is told to, keeps comments in files.
+/// A stub of GitHub's own program: attests what the test says, keeps comments in files.
 const GH: &str = r#"#!/bin/sh
 log=../github; echo "gh $*" >> "$log/calls"
 case $* in
@@ -127,7 +127,7 @@ impl Job {
         self.ran.iter().map(|(_, run)| run.code).collect()
     }
 
-    /// What people see: the log of the second step, the step summary, the comment, the calls of GitHub's program.
+    /// What users see: the log of the second step, the step summary, the comment, the calls of GitHub's program.
     fn seen(&self) -> String {
         let run = &self.ran[1].1;
         // Questions end in any order, and which packages arrive before a refusal is a matter of luck.
@@ -215,7 +215,7 @@ fn an_honest_change_passes_and_is_explained() {
     let job = job.pinned().run(&registry);
     assert_eq!(job.codes(), [Some(0); 3], "{:?}", job.ran);
     insta::assert_snapshot!("action_honest", job.seen());
-    // The next push replaces the comment, also when there is nothing to tell any more.
+    // The next push replaces the comment, also if there is nothing to report any more.
     commit_back(&job.workspace);
     let again = Job { ran: Vec::new(), ..job }.run(&registry);
     assert_eq!(again.codes(), [Some(0); 3]);

@@ -69,7 +69,7 @@ fn the_table_of_documents_is_that_of_the_schema() {
     let wanted = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let wanted: BTreeSet<String> = wanted.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect();
     assert_eq!(commands, wanted);
-    // What stands in the row of failures, and what is only below `roots`.
+    // The keys in the row of failures, and those that are only below `roots`.
     named.extend(["error", "file"].map(str::to_owned));
     assert_eq!(named, members());
 }
@@ -118,7 +118,7 @@ fn the_bot_adds_what_was_completed() {
     assert_eq!(added(&["b/.tflock.modules.hcl"]), "b/.tflock.modules.hcl\n");
 }
 
-/// The map names folders and files of `src/`, each by its path there or from the top; `NAME` stands for one to be made.
+/// The map names folders and files of `src/`, each by its path there or from the top; `NAME` is a placeholder.
 #[test]
 fn the_architecture_names_what_is_there() {
     let map = std::fs::read_to_string(Path::new(TOP).join("docs/architecture.md")).unwrap();

@@ -28,7 +28,7 @@ fn registry() -> Registry {
     })
 }
 
-/// A root module as `terraform init` has left it on somebody's machine: one `h1:`, and the `zh:` of all platforms.
+/// A root module as `terraform init` left it on one machine: one `h1:`, and the `zh:` of all platforms.
 fn root(registry: &Registry, number: usize) -> (String, String) {
     let mut main = String::from("terraform {\n  required_providers {\n");
     let mut lock = EMPTY_LOCK.to_owned();

@@ -9,7 +9,7 @@ use crate::support::yaml::document;
 
 const HOOKS: &str = ".pre-commit-hooks.yaml";
 
-/// A repository with our hooks beside `work`, as pre-commit clones it, and its revision.
+/// A repository with our hooks next to `work`, as pre-commit clones it, and its revision.
 fn hooks(workspace: &Workspace) -> String {
     workspace.write(
         &format!("../hooks/{HOOKS}"),

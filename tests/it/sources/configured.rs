@@ -1,4 +1,4 @@
-//! `provider_installation`: which source is asked, by what was asked.
+//! `provider_installation`: which source is used, by the requests that arrived.
 
 use super::{filesystem_mirror, packed};
 use crate::support::registry::{Endpoint, Registry};
@@ -6,14 +6,14 @@ use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, hashes, widget};
 
-/// What a table of methods is asked for, and what comes of it.
+/// What a table of methods is used for, and the result.
 struct Row {
-    /// What stands in `provider_installation`; `{fs}` is a block of a filesystem mirror that has 1.3.0 for linux, `{empty}`
+    /// The text of `provider_installation`; `{fs}` is a block of a filesystem mirror that has 1.3.0 for linux, `{empty}`
     /// one of an empty directory, `{net}` the URL of a network mirror with 1.4.0.
     methods: &'static str,
-    /// The version that is locked; none if the provider is not found.
+    /// The locked version; `None` if the provider is not found.
     locked: Option<&'static str>,
-    /// Whether the registry and the network mirror were asked.
+    /// Whether the registry and the network mirror were queried.
     asked: [bool; 2],
 }
 

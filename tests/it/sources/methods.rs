@@ -1,4 +1,4 @@
-//! Every combination of installation method, include, exclude and absence: what is locked, and which source was asked.
+//! Every combination of installation method, include, exclude and absence: what is locked, and which source was queried.
 
 use super::filesystem_mirror;
 use super::oci::{layout, served};
@@ -67,7 +67,7 @@ impl World {
         format!("{} {{\n {argument}\n {filter}\n}}\n", KINDS[kind])
     }
 
-    /// Which sources were asked, by the numbers of their methods; for a folder it cannot be told.
+    /// Which sources were queried, by the numbers of their methods; unknown for a folder.
     fn asked(&self) -> [bool; 4] {
         let mirrors = self.mirrors.requests();
         let any = |start: &[&str]| mirrors.iter().any(|it| start.iter().any(|start| it.path.starts_with(start)));
@@ -93,7 +93,7 @@ impl World {
         let run = workspace.tflock(&self.mirrors, args);
 
         let taking = || methods.iter().filter(|method| method.takes());
-        // Whoever takes the provider tells its versions; the package comes from the first that has it. What an OCI mirror
+        // Every method that includes the provider lists its versions; the package comes from the first that has it. What an OCI mirror
         // lacks is not looked for behind it.
         let decides = taking().find(|method| method.has || method.kind == OCI);
         let found = decides.is_some_and(|method| method.has);

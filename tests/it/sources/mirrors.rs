@@ -133,7 +133,7 @@ fn a_locked_version_that_the_mirror_does_not_have() {
     assert!(workspace.tflock(&registry, empty).stderr.contains("has no release of provider"));
 }
 
-/// What a network mirror tells of platforms that were not looked at, where its user trusts that.
+/// What a network mirror reports of platforms that were not inspected, if its user trusts that.
 #[test]
 fn trusted_hashes_are_held_to_their_form_and_to_the_record() {
     const OPENTOFU: &str = "registry.opentofu.org";

@@ -1,4 +1,4 @@
-//! Where packages are asked for: `--source`, the settings, the CLI configuration.
+//! Where packages come from: `--source`, the settings, the CLI configuration.
 
 mod configured;
 mod methods;
@@ -26,7 +26,7 @@ fn place(registry: &Registry, folder: &str) -> String {
     format!("{folder}/{}/acme/widget", registry.host())
 }
 
-/// Puts copies of what was signed beside the packages of a mirror.
+/// Puts copies of the signed documents next to the packages of a mirror.
 fn copies(workspace: &Workspace, registry: &Registry, (folder, version): (&str, &str)) {
     let [sums, signature, keys] = registry.signed_documents("acme/widget", version);
     let name = format!("{}/terraform-provider-widget_{version}_SHA256SUMS", place(registry, folder));

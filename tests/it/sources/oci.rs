@@ -191,7 +191,7 @@ const HTPASSWD: &str = "user:$2b$12$FY3iKlqltyE/GtaofBCrX.vEzzYro2662rsUkSGKJxwD
 /// Starts the registry program over a folder; none, and a line on stderr, if it is not installed.
 fn start(folder: &Path, guarded: bool) -> Option<Program> {
     let program = found("docker-registry")?;
-    // Whoever takes the port meanwhile makes the start fail, and the test tell it.
+    // If another program takes the port, the start fails, and the test says so.
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let [certificate, key] = server_pem();
     std::fs::write(folder.join("tls.pem"), certificate).unwrap();
@@ -222,7 +222,7 @@ fn start(folder: &Path, guarded: bool) -> Option<Program> {
     let listens = lines.by_ref().any(|line| line.contains("listening on"));
     let program = Program { child, port };
     assert!(listens, "docker-registry did not start");
-    // Its further words are read, so that it never waits for a reader.
+    // The rest of its output is read, so it never waits for a reader.
     std::thread::spawn(move || lines.for_each(drop));
     Some(program)
 }

@@ -126,7 +126,7 @@ fn no_module_shows_a_secret() {
         std::fs::write(workspace.path("../home/.netrc"), netrc).unwrap();
         let lock = ["lock", "--platform=linux_amd64", "--lock-modules"];
         let commands = [&lock[..], &["list", "--modules"], &["outdated", "--modules"], &["why"], &["get"]];
-        // After this status servers are asked again, which takes a while.
+        // After this status requests are retried, which takes a while.
         let count = if fault == Some(500) { 1 } else { commands.len() };
         for command in &commands[..count] {
             shows_none(&workspace.tflock(&registry, command.iter().chain(&["-v"])));

@@ -8,7 +8,7 @@ use crate::support::worlds::widget;
 const REQUIRED: &str = "terraform {\n  required_providers {\n    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      \
                         version = \"1.3.0\"\n    }\n  }\n}\n";
 
-/// `a`, whose settings name a mirror that has 1.3.0, and `b`, which asks the registry for 1.3.0 and 1.4.0.
+/// `a`, whose settings name a mirror that has 1.3.0, and `b`, which uses the registry with 1.3.0 and 1.4.0.
 fn world() -> (Registry, Workspace) {
     let registry = widget().release("acme/widget", "1.3.0", &["linux_amd64", "darwin_arm64"]);
     let files = [("a/main.tf", REQUIRED), ("a/.tflock.hcl", "source = \"fs:../mirror\"\n"), ("b/main.tf", REQUIRED)];

@@ -25,7 +25,7 @@ pub struct Page<'b> {
 }
 
 impl Browser {
-    /// None where there is no Chromium, and a line on stderr says so.
+    /// `None` without Chromium, and a line on stderr says so.
     pub fn start() -> Option<Self> {
         let chromium = found("chromium")?;
         let profile = tempfile::tempdir().unwrap();
@@ -135,7 +135,7 @@ impl Page<'_> {
         }
     }
 
-    /// What the browser logged, refused or asked a server for since the page was opened, but for the file itself.
+    /// What the browser logged, refused or requested since the page was opened, except the file itself.
     pub fn complaints(&self) -> Vec<Value> {
         self.evaluate("1");
         let of_interest = ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"];

@@ -36,7 +36,7 @@ pub const PARDONED: Key = Key(6);
 /// A copy of [`SUBKEY`] whose subkey is revoked.
 pub const SUBKEY_REVOKED: Key = Key(7);
 
-/// All keys; copies stand behind what they are copies of.
+/// All keys; copies come after their originals.
 pub const ALL: [Key; 8] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED, RENEWED, PARDONED, SUBKEY_REVOKED];
 
 const NAMES: [&str; 8] = ["GOOD", "OTHER", "SUBKEY", "EXPIRED", "REVOKED", "RENEWED", "PARDONED", "SUBKEY_REVOKED"];

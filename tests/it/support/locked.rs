@@ -10,7 +10,7 @@ use super::worlds::{PLATFORMS, widget_and_gadget};
 
 /// The name of the lock file.
 pub const LOCK: &str = ".terraform.lock.hcl";
-/// Configuration that asks for both.
+/// Configuration that requires both.
 pub const MAIN: &str = r#"terraform {
   required_providers {
     widget = {

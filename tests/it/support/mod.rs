@@ -1,4 +1,4 @@
-//! What command tests stand on: a registry over HTTPS, a directory to work in, the program in a process of its own.
+//! What command tests need: a registry over HTTPS, a directory to work in, the program in a process of its own.
 //!
 //! The product is steered only by what its users have: files, flags, environment and a certificate authority.
 #![expect(unreachable_pub, reason = "nothing is outside of a test binary, and `pub` says what tests may use")]

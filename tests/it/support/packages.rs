@@ -1,6 +1,6 @@
 //! Packages of the fixture: tiny archives whose bytes follow from provider, version, platform and edition alone.
 //!
-//! Entries are stored unless deflate is asked for, so that hashes in snapshots outlive updates of the compressor.
+//! Entries are stored unless deflate is requested, so hashes in snapshots outlive updates of the compressor.
 //! The hashes are computed here from the entries, not by the product: they are what the product is measured by.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct PackageName<'a> {
 pub enum Shape {
     /// Entries are deflated.
     Deflated,
-    /// The licence stands in it twice; the later one counts.
+    /// The licence is in it twice; the later one counts.
     DuplicateEntry,
     /// Directories have entries of their own, which count for nothing.
     DirectoryEntries,

@@ -31,7 +31,7 @@ pub struct Invocation<'a> {
 /// What a process did.
 #[derive(Debug)]
 pub struct Run {
-    /// None if a signal ended it.
+    /// `None` if a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -255,7 +255,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// Packages arrive in any order: lines about it that stand together are sorted.
+/// Packages arrive in any order: adjacent lines about it are sorted.
 fn sorted_progress(text: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     lines.chunk_by_mut(|a, b| is_progress(a) == is_progress(b)).for_each(|chunk| {

@@ -17,7 +17,7 @@ pub const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
 /// The program under test.
 pub const TFLOCK: &str = env!("CARGO_BIN_EXE_tflock");
 
-/// Files below `work`, and beside it `home`, `cache` and `tmp`.
+/// Files below `work`, and next to it `home`, `cache` and `tmp`.
 ///
 /// Where a file says `{{registry}}` or `{{other-host}}`, the run puts the host of its registry.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Workspace {
         let source = Path::new(TESTDATA).join(case);
         assert!(source.is_dir(), "testdata has no folder {case}");
         copy(&source, &workspace.path(""));
-        // Whoever tried the example left a lock file there, which git ignores and tests must not see.
+        // A run of the example leaves a lock file there, which git ignores and tests must not see.
         let ignored = std::fs::read_to_string(source.join(".gitignore")).unwrap_or_default();
         for name in ignored.lines().filter(|line| !line.starts_with('#')) {
             let _absent = std::fs::remove_file(workspace.path(name));
@@ -65,14 +65,14 @@ impl Workspace {
         Self { environment: self.environment.clone(), cli_config: self.cli_config.clone(), ..other }
     }
 
-    /// Programs see this variable. `{{registry}}` may stand in name and value.
+    /// Programs see this variable. Name and value may contain `{{registry}}`.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Programs see this text in their CLI configuration, beside the `host` blocks of the registry.
+    /// Programs see this text in their CLI configuration, with the `host` blocks of the registry.
     #[must_use]
     pub fn cli_config(mut self, text: &str) -> Self {
         self.cli_config.push_str(text);
@@ -165,7 +165,7 @@ impl Workspace {
         Some(self.invocation(&found("terraform")?, registry.into(), args).run())
     }
 
-    /// Runs `git` at the top, as somebody, and expects success.
+    /// Runs `git` at the top, with an author, and expects success.
     #[track_caller]
     pub fn git<I>(&self, args: I) -> Run
     where
@@ -174,7 +174,7 @@ impl Workspace {
         self.git_may_fail(args).ended_with(0)
     }
 
-    /// Runs `git` at the top, as somebody.
+    /// Runs `git` at the top, with an author.
     pub fn git_may_fail<I>(&self, args: I) -> Run
     where
         I: IntoIterator<Item: AsRef<OsStr>>,

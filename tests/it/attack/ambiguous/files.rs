@@ -2,7 +2,7 @@
 
 use super::{World, ambiguous};
 
-/// What stands in `.gitattributes`, in another file, and a part of the reason.
+/// The text of `.gitattributes`, the text of another file, and a part of the reason.
 const CHANGES: [(&str, &str, &str, &str); 22] = [
     (".gitattributes", "*.tf ident\n", "$Id$", "changes"),
     (".gitattributes", "*.tf ident\n", "# \"$Id:\"/*$\"", "changes"),
@@ -81,7 +81,7 @@ fn honest_attributes_are_no_matter() {
     let ident = world.repository("ident");
     ident.with(".gitattributes", "*.tf ident\n");
     world.call("ident", "ident", "");
-    // What this clone has beside its commits is no matter.
+    // Files of this clone that are not committed do not matter.
     let own = world.repository("own");
     own.with("old.sh", "$Id$\n");
     world.0.write("own/.git/info/attributes", "* ident filter=x\n");

@@ -17,7 +17,7 @@ pub(super) const LOCK_MODULES: [&str; 4] = ["lock", "--lock-modules", "--format"
 pub(super) const LOCKS: &str = ".tflock.modules.hcl";
 const RULE: &str = "module-ambiguous";
 
-/// A root module with repositories beside its files.
+/// A root module with repositories next to its files.
 pub(super) struct World(pub(super) Workspace);
 
 impl World {

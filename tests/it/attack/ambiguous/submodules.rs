@@ -2,7 +2,7 @@
 
 use super::{Repository, World};
 
-/// `{inner}` stands for the repository of the submodules. Each has a submodule at `m`.
+/// `{inner}` is the repository of the submodules. Each has a submodule at `m`.
 const REFUSED: [(&str, &str); 17] = [
     (
         "[submodule \"a\"]\n\tpath = m\n\turl = {inner}\n\tupdate = none\n[submodule \"b\"]\n\tpath = m\n\turl = {inner}\n",

@@ -18,7 +18,7 @@ use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, pin};
 use crate::support::registry::Registry;
 use crate::support::workspace::{TFLOCK, Workspace};
 
-/// Platforms of developers' machines, so that `init` finds its own.
+/// Platforms of developers' machines, so `init` finds its own.
 const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
 
 /// What nothing may install: signed by a key that is not pinned, banned, or of a provider that no lock file has.
@@ -65,7 +65,7 @@ fn entry(registry: &Registry, provider: &str, version: &str, constraints: &str) 
     block(registry, provider, &head, &all(registry, provider, version))
 }
 
-/// The block that asks for some providers: local name, provider, constraint.
+/// The block that requires some providers: local name, provider, constraint.
 fn require(registry: &Registry, providers: &[(&str, &str, &str)]) -> String {
     let one = |(name, provider, constraint): &(&str, &str, &str)| {
         let version = if constraint.is_empty() { String::new() } else { format!("      version = \"{constraint}\"\n") };
@@ -75,7 +75,7 @@ fn require(registry: &Registry, providers: &[(&str, &str, &str)]) -> String {
     format!("terraform {{\n  required_providers {{\n{providers}  }}\n}}\n")
 }
 
-/// What main asks for.
+/// What main requires.
 const HONEST: [(&str, &str, &str); 2] = [("gadget", "acme/gadget", ""), ("widget", "acme/widget", "~> 1.4")];
 
 /// The repository as main has it.
@@ -97,7 +97,7 @@ fn main_branch(registry: &Registry) -> Workspace {
     workspace.write("modules/net/main.tf", "locals {}\n");
     workspace.write("shared/common.txt", "locals {\n  common = true\n}\n");
     workspace.write("app/net.tf", "module \"net\" {\n  source = \"../modules/net\"\n}\n");
-    // A lock file and a module by way of several links, and what an earlier proposal may have left beside them.
+    // A lock file and a module by way of several links, and what an earlier proposal may have left next to them.
     workspace.write("third/main.tf", &(require(registry, &HONEST) + "module \"net\" {\n  source = \"./net\"\n}\n"));
     workspace.write("locks/one/lock", &lock);
     let own = all(registry, "acme/widget", "1.4.0").join("\",\n    \"");
@@ -123,7 +123,7 @@ fn host() -> String {
     format!("{}_{arch}", if std::env::consts::OS == "macos" { "darwin" } else { std::env::consts::OS })
 }
 
-/// The directories of the tree that hold configuration, where somebody could run `init`.
+/// The directories of the tree with configuration, where `init` can run.
 fn directories(top: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut next = vec![top.to_owned()];
@@ -190,7 +190,7 @@ fn what_the_gate_passes_installs_nothing_else() {
         // What the job of CI has is what is checked out: where git refused to add something, it is not part of the proposal.
         workspace.git_may_fail(["checkout", "--quiet", "--force", "HEAD"]);
         workspace.git_may_fail(["clean", "-ffdxq"]);
-        // Most are refused without asking anybody.
+        // Most are refused without a request.
         let gate = |more: &[&str]| workspace.program(&program, &registry, GATE.iter().chain(&["-r"]).chain(more));
         let offline = gate(&["--offline"]);
         let run = if offline.code == Some(0) { gate(&[]) } else { offline };

@@ -47,7 +47,7 @@ impl Proposal<'_> {
         (*self.dice.of(&["app", "other", "third", "new", "app/deep"])).to_owned()
     }
 
-    /// Who is asked for that should not be.
+    /// The provider that should not be required.
     fn wanted(&mut self) -> (&'static str, &'static str, &'static str) {
         *self.dice.of(&[
             ("evil", "acme/evil", ""),
@@ -58,7 +58,7 @@ impl Proposal<'_> {
         ])
     }
 
-    /// Configuration that asks for it, beside what main asks for or alone.
+    /// Configuration that requires it, with what main requires or alone.
     fn configuration(&mut self, alone: bool) -> String {
         let registry = self.registry;
         let wanted = self.wanted();
@@ -133,7 +133,7 @@ impl Proposal<'_> {
         self.done.push(format!("{kind} in {root}"));
     }
 
-    /// What stands in configuration and lock files, and what leads to them.
+    /// The content of configuration and lock files, and the links to them.
     fn change_texts(&mut self, root: &str, kind: usize) {
         let lock = format!("{root}/{LOCK}");
         match kind {
@@ -211,7 +211,7 @@ impl Proposal<'_> {
         }
     }
 
-    /// Where things stand, and the rules.
+    /// The state of the repository, and the rules.
     fn change_places(&mut self, root: &str, kind: usize) {
         let lock = format!("{root}/{LOCK}");
         match kind {

@@ -1,11 +1,11 @@
-//! Configuration that asks for a provider in ways that are easy to overlook.
+//! Configuration that requires a provider in ways that are easy to overlook.
 
 use super::Op::{Append, Link, Move, Replace, Write};
 use super::{Row, judge};
 
 const MISSING: &[&str] = &["entry-missing"];
 
-/// A second block of that name is an error of its own, so that only modules and overrides get this one.
+/// A second block of that name is an error of its own, so only modules and overrides get this one.
 const EVIL: &str =
     "terraform {\n  required_providers {\n    evil = {\n      source = \"{registry}/evil/gadget\"\n    }\n  }\n}\n";
 

@@ -1,6 +1,6 @@
 //! Neighbours of known attacks: small pull requests, each with the verdict of the gate.
 //!
-//! Each is a list of plain changes to one repository, judged without asking anybody.
+//! Each is a list of plain changes to one repository, judged without requests.
 
 mod configuration;
 mod lock_texts;
@@ -12,7 +12,7 @@ use crate::support::proposal::{GATE, SETTINGS, commit, edit, repository};
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
-/// One change of a pull request. `{registry}` in texts stands for the registry.
+/// One change of a pull request. `{registry}` in texts is the registry.
 #[derive(Clone, Copy)]
 enum Op {
     Write(&'static str, &'static str),
@@ -97,7 +97,7 @@ fn link(workspace: &Workspace, path: &str, target: &str) {
     let _ = target;
 }
 
-/// Judges each row in a tree of its own; all that are wrong are told at once.
+/// Judges each row in a tree of its own, and reports all wrong rows together.
 #[track_caller]
 fn judge(rows: &[Row]) {
     let registry = honest();

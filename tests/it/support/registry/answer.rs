@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// The kinds of things one can ask the fixture for.
+/// The kinds of documents that the fixture serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Endpoint {
     /// `/.well-known/terraform.json`.
@@ -89,7 +89,7 @@ impl Answer {
         Self::new(Effect::Endless { announced: Some(announced) })
     }
 
-    /// 200 and a page for people, as captive portals answer.
+    /// 200 and a web page, as captive portals answer.
     pub fn html() -> Self {
         let body = "<!doctype html><title>Please sign in</title>\n".to_owned();
         Self::new(Effect::Text { content_type: "text/html", body })

@@ -30,7 +30,7 @@ struct Gate {
     looks: usize,
 }
 
-/// How often somebody looks whether a gate is open, and how long after the last look.
+/// How often a request checks whether a gate is open, and how long after the last check.
 const LOOKS: usize = 4000;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 

@@ -1,4 +1,4 @@
-//! A registry over HTTPS on loopback, described by a sentence, which counts what it is asked.
+//! A registry over HTTPS on loopback, described by a sentence, which counts requests.
 //!
 //! It knows the protocols of service discovery, provider registries and network mirrors, and nothing of the product.
 //! Providers have the address `localhost:PORT/NAMESPACE/TYPE`; [`Registry::standing_for`] lends it another host.
@@ -111,7 +111,7 @@ impl Registry {
         self
     }
 
-    /// There is a module, such as `acme/net/lab`, with these files: path and text, where `{{registry}}` may stand. It replaces
+    /// There is a module, such as `acme/net/lab`, with these files: path and text, which may contain `{{registry}}`. It replaces
     /// one of the same version.
     ///
     /// Hosts of modules need a dot in their name: write `{{other-host}}/acme/net/lab` in configurations.
@@ -180,7 +180,7 @@ impl Registry {
 
 /// The sentence: one release.
 impl Registry {
-    /// There is a release, signed by [`super::keys::GOOD`] unless told otherwise. It replaces one of the same version.
+    /// There is a release, signed by [`super::keys::GOOD`] by default. It replaces one of the same version.
     #[must_use]
     pub fn release(mut self, provider: &str, version: &str, platforms: &[&str]) -> Self {
         self.withdraw(provider, version);
@@ -220,7 +220,7 @@ impl Registry {
         self.with(|release| release.listed = Some(keys.to_vec()))
     }
 
-    /// Its download documents list no keys. There is a signature still, of somebody unknown.
+    /// Its download documents list no keys. There is a signature still, by an unknown key.
     #[must_use]
     pub fn unsigned(self) -> Self {
         self.listing(&[])
@@ -232,7 +232,7 @@ impl Registry {
         self.with(|release| naming.clone_into(&mut release.naming))
     }
 
-    /// It speaks these versions of the plugin protocol; `5.0` unless told otherwise.
+    /// It supports these versions of the plugin protocol, `5.0` by default.
     #[must_use]
     pub fn speaking(self, protocols: &[&str]) -> Self {
         self.with(|release| release.protocols = protocols.iter().map(ToString::to_string).collect())
@@ -281,7 +281,7 @@ impl Registry {
         self.world().release_mut(provider, version).platforms.push(platform.to_owned());
     }
 
-    /// A version is gone. Does nothing if there is none.
+    /// Removes a version. Does nothing if there is none.
     pub fn withdraw(&self, provider: &str, version: &str) {
         self.world().releases.retain(|it| !(it.provider == provider && it.version == version));
     }
@@ -292,19 +292,19 @@ impl Registry {
     }
 }
 
-/// What it was asked, and what is true.
+/// The requests that it got, and the truth.
 impl Registry {
     /// All requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         self.world().requests.clone()
     }
 
-    /// How often an endpoint was asked with GET, about any provider.
+    /// How often an endpoint got a GET request, for any provider.
     pub fn count(&self, endpoint: Endpoint) -> usize {
         self.world().requests.iter().filter(|it| it.endpoint == endpoint && it.method == "GET").count()
     }
 
-    /// How often an archive of a provider was asked for with GET.
+    /// How often an archive of a provider was requested with GET.
     pub fn downloads(&self, provider: &str) -> usize {
         let world = self.world();
         let zips = world.requests.iter().filter(|it| it.endpoint == Endpoint::Zip && it.method == "GET");

@@ -28,7 +28,7 @@ pub enum Flaw {
     UnreadableKey,
     /// There is no signature document.
     MissingSignature,
-    /// Download documents speak of this platform, whichever was asked for.
+    /// Download documents name this platform, whichever was requested.
     WrongTarget(&'static str),
     /// This platform is listed, but has no download document.
     MissingPlatform(&'static str),

@@ -45,7 +45,7 @@ impl Reply {
     }
 }
 
-/// What a path asks for.
+/// What a path requests.
 pub struct Place<'a> {
     pub endpoint: Endpoint,
     /// `namespace/type`, or `namespace/name/system`.
@@ -93,7 +93,7 @@ pub fn place(path: &str) -> Place<'_> {
 /// The answer to a request, with the faults of the world.
 pub fn answer(world: &mut World, request: &Request) -> Reply {
     let Request { endpoint, provider, host, path, .. } = request;
-    // The other host tells the truth where this one redirects, else the redirect would never end.
+    // The other host serves the document where this one redirects, else the redirect would never end.
     let elsewhere = *host == world.other_host;
     let key = format!("{} {path}", request.method);
     let due = world.answers.iter_mut().find_map(|(at, answer)| {

@@ -1,4 +1,4 @@
-//! What the registry serves, and what it was asked: the state that builder, tests and server share.
+//! What the registry serves, and the requests that it got: the state that builder, tests and server share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub struct World {
 }
 
 impl World {
-    /// The releases of a provider; none if it is unknown.
+    /// The releases of a provider; `None` if it is unknown.
     pub fn releases_of(&self, provider: &str) -> impl Iterator<Item = &Release> {
         self.releases.iter().filter(move |release| release.provider == provider)
     }
