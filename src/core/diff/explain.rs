@@ -183,8 +183,8 @@ fn hashes_removed(change: &Change) -> (String, String) {
     let consequence = match kept(change) {
         0 => "Nothing is compared for this version from now on.".to_owned(),
         kept => format!(
-            "{kept} checksum{} left. Where none of them fits, on another platform or with a mirror, `init` fails or \
-             adds what it is given.",
+            "{kept} checksum{} left. If no remaining checksum fits, on another platform or with a mirror, `init` fails or \
+             adds a new one.",
             if kept == 1 { " is" } else { "s are" }
         ),
     };

@@ -126,7 +126,7 @@ rules! {
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
     UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that was not requested.", "Set `platforms` in `.tflock.hcl`.";
     EntryMissing, "entry-missing", Deny, Other, "The configuration requires a provider that has no entry in the lock file.", "Run `tflock lock` and review what it adds.";
-    VersionNotAllowed, "version-not-allowed", Deny, Other, "The locked version is not one that the configuration allows.", "`tflock why ADDR` shows who requires it; `tflock upgrade ADDR` selects another one.";
+    VersionNotAllowed, "version-not-allowed", Deny, Other, "The locked version is not one that the configuration allows.", "`tflock why ADDR` shows who requires it; `tflock upgrade ADDR` selects a different version.";
     ConstraintsStale, "constraints-stale", Warn, Other, "The recorded constraints are not those of the configuration.", "Run `tflock lock`.";
     PlatformUncovered, "platform-uncovered", Deny, Other, "A wanted platform has no h1 in an entry, so installing there changes or refuses the lock file.", "Run `tflock lock`, or name the platform under `optional_platforms` in `.tflock.hcl`.";
     MalformedHash, "malformed-hash", Deny, Trust, "A recorded hash is not written as a hash of its scheme and can match no package.", "Restore the line from version control, or remove it and run `tflock lock`.";
@@ -134,7 +134,7 @@ rules! {
     ContradictedHash, "contradicted-hash", Deny, Trust, "A recorded hash belongs to another provider or version.", "Find out who added it (`git log -S HASH`); then remove the line and run `tflock lock`.";
     ZhMissing, "zh-missing", Warn, Trust, "The checksums of a release list packages that an entry does not record.", "Run `tflock lock` and review what it adds.";
     H1Missing, "h1-missing", Warn, Trust, "An entry records no h1, so only packed archives can be checked against it.", "Run `tflock lock`.";
-    VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects another one.";
+    VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects a different version.";
     SignerNotPinned, "signer-not-pinned", Deny, Trust, "No signer is remembered for a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR FINGERPRINT`, or `tflock trust init` for all.";
     HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider or a module comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`, for a module to `policy.module_hosts`.";
     LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in place of Latin ones, so it looks like another address.", "Rewrite the address in plain letters; find out who wrote it (`git blame`).";
@@ -144,10 +144,10 @@ rules! {
     RegistryWarning, "registry-warning", Warn, Other, "The registry warns about a provider, such as that it is deprecated or has moved.", "Read the warning. If the provider moved, change its source address, then run `tflock lock`; state that uses the old address needs `state replace-provider` of the tool.";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without contacting a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
-    AmbiguousName, "ambiguous-name", Deny, Trust, "A file system that folds names takes a tracked name for another one that tflock reads.", "Rename it, or remove it from version control: `git rm -r --cached PATH`.";
+    AmbiguousName, "ambiguous-name", Deny, Trust, "A file system that folds names takes a tracked name for the name of a file that tflock reads.", "Rename it, or remove it from version control: `git rm -r --cached PATH`.";
     InstalledDiffers, "installed-differs", Deny, Trust, "An installed package, of a provider or a module, is not what is locked.", "Run `tflock install`, or `tflock get` for modules, or remove it and run `init` again.";
     HashReplaced, "hash-replaced", Deny, Trust, "Hashes of a locked release were replaced by others under the same version.", "Restore the entry from the base. If its publisher did publish it again: `tflock lock --accept-republished ADDR@VERSION --reason TEXT`, and have the record in the trust file approved.";
-    HashesDropped, "hashes-dropped", Deny, Trust, "Hashes of a locked release were removed and none came in their place.", "Restore them from the base, or run `tflock lock` for all platforms.";
+    HashesDropped, "hashes-dropped", Deny, Trust, "Hashes of a locked release were removed and not replaced.", "Restore them from the base, or run `tflock lock` for all platforms.";
     LockFileRemoved, "lock-file-removed", Deny, Trust, "The dependency lock file was removed, though its root module is still there.", "Restore it from the base: `git checkout REV -- PATH`. Without it whatever is served next is recorded.";
     LockFileMoved, "lock-file-moved", Deny, Trust, "Configuration moved to another directory without its dependency lock file.", "Move the lock file too (`git mv`). Without it whatever is served next is recorded.";
     PolicyWeakened, "policy-weakened", Deny, Policy, "The settings allow what they refused before.", "Revert the change; or have the owner of the file approve it, and run `tflock verify` with --allow-trust-change.";

@@ -28,12 +28,12 @@ pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
     let (served, vouched) = release.h1.iter().next()?;
     let platform = vouched.platforms.keys().next().map(|platform| format!(" for {platform}")).unwrap_or_default();
     let message = format!(
-        "no package of {} {} that the mirror has is recorded: it gives {served}{platform}, and none of the {} recorded",
+        "the mirror serves no recorded package of {} {}: it serves {served}{platform}, not {} recorded",
         release.address,
         release.version,
         match recorded.len() {
-            1 => "hash that is".to_owned(),
-            count => format!("{count} hashes that are"),
+            1 => "the hash that is".to_owned(),
+            count => format!("one of the {count} hashes that are"),
         },
     );
     Some(Finding::new(Rule::MirrorDiffers, message).about(&release.address).of_version(&release.version))

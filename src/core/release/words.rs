@@ -38,7 +38,7 @@ fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new:
             format!("{} of {all} recorded hashes are missing (first: {})", gone.len(), first.abridged())
         }
         ([], 1) => "the recorded hash does not match".to_owned(),
-        ([], all) => format!("none of the {all} recorded hashes matches"),
+        ([], all) => format!("0 of {all} recorded hashes match"),
     };
     let archives = release.archives().copied().map(PackageHash::zh);
     let served = archives.chain(release.h1.keys().cloned()).find(|hash| !recorded.contains(hash));
@@ -57,15 +57,14 @@ fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
     let (first, others) = (hashes.next().map(PackageHash::abridged).unwrap_or_default(), hashes.count());
     let which = match others {
         0 => format!("the recorded hash {first}"),
-        others => format!("none of the {} recorded hashes (first: {first})", others + 1),
+        others => format!("any of the {} recorded hashes (first: {first})", others + 1),
     };
     let served = release.h1.iter().flat_map(|(hash, vouched)| vouched.platforms.keys().map(move |it| (it, hash))).min();
     format!(
-        "{which} of {} {} is {}that of a served package{}; its {}",
+        "no served package of {} {} has {which}{}; its {}",
         release.address,
         release.version,
-        if others == 0 { "not " } else { "" },
-        served.map(|(platform, hash)| format!(", such as {} for {platform}", hash.abridged())).unwrap_or_default(),
+        served.map(|(platform, hash)| format!(" (the one for {platform} has {})", hash.abridged())).unwrap_or_default(),
         signature(release),
     )
 }

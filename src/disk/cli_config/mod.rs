@@ -70,7 +70,7 @@ pub struct RegistryProtocols {
 fn wrong(position: Position, problem: impl Display) -> Error {
     Error::new(ErrorKind::Settings, format!("invalid CLI configuration: {problem}"))
         .at(position)
-        .hint("correct the file, or set TF_CLI_CONFIG_FILE to another one")
+        .hint("correct the file, or set TF_CLI_CONFIG_FILE to another file")
 }
 
 fn unreadable(file: &Path, reason: &dyn Display) -> Error {

@@ -72,7 +72,7 @@ pub(super) fn git(reports: &[GitReport]) -> String {
                 let _ = writeln!(text, "removed from {CLONE} and .gitattributes: commit that file");
             }
             GitReport::Uninstalled { attributes: false, clone: true } => {
-                let _ = writeln!(text, "removed from {CLONE}; .gitattributes has none of the lines");
+                let _ = writeln!(text, "removed from {CLONE}; .gitattributes lacks the lines");
             }
             GitReport::Uninstalled { attributes: false, clone: false } => {
                 text.push_str("nothing was installed\n");
