@@ -5,22 +5,29 @@ use std::path::Path;
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Words to avoid, and how often messages, help texts and pages still have them. The counts may only fall.
-const WORDS: [(&str, [usize; 3]); 14] = [
-    ("as it was", [0, 0, 0]),
-    ("are told", [0, 0, 0]),
-    ("believed", [0, 0, 0]),
-    ("but for", [0, 0, 0]),
-    ("counts for nothing", [0, 0, 0]),
-    ("is that of", [0, 0, 1]),
-    ("is told", [0, 0, 0]),
-    ("nobody", [0, 0, 0]),
-    ("so that", [0, 0, 1]),
-    ("somebody", [0, 0, 0]),
-    ("vouch", [0, 0, 0]),
-    ("on offer", [0, 0, 0]),
-    ("whoever", [0, 0, 0]),
-    ("work tree", [0, 0, 0]),
+/// Words that messages, help texts and pages avoid.
+const WORDS: [&str; 21] = [
+    "another one",
+    "are told",
+    "as it is",
+    "as it was",
+    "asked for",
+    "believed",
+    "but for",
+    "counts for nothing",
+    "held to",
+    "is gone",
+    "is that of",
+    "is told",
+    "nobody",
+    "on offer",
+    "so that",
+    "somebody",
+    "stands",
+    "tells",
+    "vouch",
+    "whoever",
+    "work tree",
 ];
 
 /// Names of the JSON contract.
@@ -37,7 +44,8 @@ fn texts_avoid_the_words_that_the_style_guide_lists() {
         }
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
         messages.extend(literals(code).into_iter().map(|literal| (shown.clone(), literal)));
-        if shown.starts_with("src/cli") {
+        // The commands have their arguments next to them.
+        if shown.starts_with("src/cli") || code.contains("clap::") {
             let lines = code.lines().filter_map(|line| line.trim_start().strip_prefix("/// "));
             help.push((shown, lines.collect::<Vec<_>>().join(" ")));
         }
@@ -48,15 +56,13 @@ fn texts_avoid_the_words_that_the_style_guide_lists() {
             pages.push((path.strip_prefix(top).unwrap().display().to_string(), prose(&text)));
         }
     }
-    assert!(messages.len() > 2000 && help.len() > 10 && pages.len() > 15);
+    assert!(messages.len() > 2000 && help.len() > 30 && pages.len() > 15);
     let mut wrong = String::new();
-    for (word, most) in WORDS {
-        for ((kind, texts), most) in [("messages", &messages), ("help", &help), ("pages", &pages)].into_iter().zip(most)
-        {
+    for word in WORDS {
+        for (kind, texts) in [("messages", &messages), ("help", &help), ("pages", &pages)] {
             let found: Vec<_> = texts.iter().filter(|(_, text)| has(text, word)).collect();
-            let count: usize = found.iter().map(|(_, text)| text.to_lowercase().matches(word).count()).sum();
-            if count > most {
-                writeln!(wrong, "{kind}: {count} times {word:?}, where {most} are allowed: {found:#?}").unwrap();
+            if !found.is_empty() {
+                writeln!(wrong, "{kind}: {word:?} in {found:#?}").unwrap();
             }
         }
     }

@@ -113,7 +113,7 @@ impl Judged<'_> {
         let (rule, message) = if owners.is_empty() {
             let of = match hash.scheme() {
                 HashScheme::Zh => "is not in its checksums",
-                _ => "matches no package of that release",
+                _ => "belongs to no package of that release",
             };
             (Rule::UnattestedHash, format!("recorded hash {hash} of {name} {of}"))
         } else {
