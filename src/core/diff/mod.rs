@@ -1,8 +1,8 @@
 //! What changed between two lock files: plain functions from values to values.
 //!
-//! [`changes`] finds the changes, [`judge()`] judges the added and removed hashes, [`ask()`] finds changed
-//! requirements, [`risk()`] says how dangerous a change is, and [`explain()`] puts it into words. The folder knows
-//! nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
+//! [`changes`] finds the changes, [`judge()`] judges the added and removed hashes, the module `ask` finds
+//! changed requirements, [`risk()`] says how dangerous a change is, and [`explain()`] puts it into words. The folder
+//! knows nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
 
 mod ask;
 mod change;
