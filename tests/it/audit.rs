@@ -368,7 +368,7 @@ fn build_information_is_shared_through_an_index() {
     let run = audit(&workspace, &registry, &["--format", "json"]).ended_with(0);
     assert!(run.stderr.contains("is not an entry about it"), "{run}");
     assert_eq!((found(&run), registry.downloads("acme/widget")), (expected(2), 1));
-    // A machine that read other modules in the package says so, and leaves the index as it is.
+    // A machine that read other modules in the package says so, and leaves the index unchanged.
     for file in &files {
         let text = std::fs::read_to_string(file).unwrap().replacen("  ", " ", 1);
         std::fs::write(file, text.replace("go1.21.4", "go1.99.9")).unwrap();

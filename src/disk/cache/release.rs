@@ -211,7 +211,7 @@ fn decode(text: &str, address: &ProviderAddr, version: &Version) -> Option<Relea
     let mut words = lines.next()?.split(' ');
     let mut digests = words.by_ref().take(3).map(Sha256Digest::from_hex);
     let (sums, signature, keys) = (digests.next()??, digests.next()?, digests.next()?);
-    // Earlier runs noted none of these.
+    // Earlier runs noted no such facts.
     let (mut locked, mut disputed, mut download_host) = (Locked::Never, false, None);
     for word in words {
         match (word, word.strip_prefix(HOST)) {

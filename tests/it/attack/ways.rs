@@ -13,7 +13,7 @@ fn gate(workspace: &Workspace, registry: &Registry) -> Run {
     workspace.tflock(registry, GATE.iter().chain(&["-r", "--offline", "--format", "json"]))
 }
 
-/// The tree is that of main.
+/// The tree equals the tree of main.
 fn merged(workspace: &Workspace) {
     commit(workspace, "before");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);

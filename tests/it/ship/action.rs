@@ -28,7 +28,7 @@ case $* in
 esac
 "#;
 
-/// The entries of a mapping; none if there is no mapping.
+/// The entries of a mapping; empty if there is no mapping.
 fn pairs(mapping: &Value) -> Vec<(String, String)> {
     let entries = mapping.as_object().into_iter().flatten();
     entries.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
