@@ -38,7 +38,12 @@ pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<Option<bool>, Error> 
     let files: Vec<Replacement<'_>> = std::iter::once(lock).chain(edits).collect();
     let directory = write.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match transaction::store_all(&files, directory, &write.boundary) {
-        Ok(stored) => Ok(Some(stored.contains(&Stored::Written))),
+        Ok(stored) => {
+            // What a run that is killed here leaves is empty, and means the same.
+            let emptied = files[1..].iter().filter(|file| file.bytes.is_empty() && !file.path.is_symlink());
+            emptied.for_each(|file| drop(std::fs::remove_file(file.path)));
+            Ok(Some(stored.contains(&Stored::Written)))
+        }
         Err(StoreError::Changed(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -59,6 +59,19 @@ fn configuration_is_named_as_every_file() {
     }
 }
 
+/// What was made for the only requirement goes with it.
+#[test]
+fn removing_what_was_added_leaves_every_file_as_before() {
+    let registry = registry();
+    for main in ["locals {}\n", "terraform {\n  required_version = \">= 1.0\"\n}\n\nlocals {}\n"] {
+        let workspace = Workspace::with_files(&[("main.tf", main)]);
+        run(&workspace, &registry, "add", "gadget", &[]).ended_with(0);
+        assert!(workspace.lock_file().contains("acme/gadget"));
+        run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
+        assert_eq!((workspace.read("main.tf").as_str(), workspace.has("versions.tf")), (main, false));
+    }
+}
+
 #[test]
 fn a_requirement_and_its_entry() {
     let registry = registry();

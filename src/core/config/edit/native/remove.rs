@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::super::align::edit_aligned;
-use super::super::lines::{blank_line_at, blank_line_before, comments_above, line_end};
+use super::super::lines::{blank_line_at, blank_line_before, comments_above, line_end, line_start};
 use super::super::splice::Splices;
 use super::{Required, Site, is_on_one_line};
+use crate::hcl::scan::Block;
 
 /// Takes out the entry at an index, with its lines and the comments directly above.
 ///
-/// Of the blank lines that set it off from others, one goes with it. An emptied block stays.
+/// Of the blank lines that set it off from others, one goes with it. The blocks that are empty then go with it too.
 pub(in super::super) fn remove_entry(site: &Site<'_>, required: &Required<'_>, index: usize) -> String {
     let text = site.text;
     let range = if is_on_one_line(text, &required.block, required.entries.first()) {
@@ -17,7 +18,31 @@ pub(in super::super) fn remove_entry(site: &Site<'_>, required: &Required<'_>, i
     } else {
         with_lines(text, required, index)
     };
-    edit_aligned(text, &site.ranges(Some(required)), Splices::one(range, ""))
+    let Some(block) = with_block(text, &required.block, &range) else {
+        return edit_aligned(text, &site.ranges(Some(required)), Splices::one(range, ""));
+    };
+    match with_block(text, &site.terraform, &block) {
+        Some(terraform) => Splices::one(terraform, "").apply(text),
+        None => edit_aligned(text, &site.ranges(None), Splices::one(block, "")),
+    }
+}
+
+/// A block with its lines and the blank line that sets it off, if nothing is in it but what goes.
+fn with_block(text: &str, block: &Block<'_>, gone: &Range<usize>) -> Option<Range<usize>> {
+    let is_blank = |range: Range<usize>| text[range].trim().is_empty();
+    if !is_blank(block.body.start..gone.start.max(block.body.start))
+        || !is_blank(gone.end.min(block.body.end)..block.body.end)
+    {
+        return None;
+    }
+    let (start, close) = (line_start(text, block.at), block.body.end + 1);
+    let end = line_end(text, close);
+    if !is_blank(start..block.at) || !is_blank(close..end) {
+        return Some(block.at..close);
+    }
+    let is_last = text[end..].trim_start().is_empty() || text[end..].trim_start_matches([' ', '\t']).starts_with('}');
+    let before = blank_line_before(text, start).filter(|_| is_last || blank_line_at(text, end).is_some());
+    Some(before.map_or(start, |blank| blank.start)..end)
 }
 
 /// The only entry of a block on one line; with the white space if nothing else is there.
