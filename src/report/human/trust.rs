@@ -53,7 +53,10 @@ fn shared(lines: Vec<[String; 4]>) -> (Vec<Vec<[String; 4]>>, Vec<[String; 4]>) 
     }
     same.retain(|_, lines| lines.len() > 1);
     let others = lines.into_iter().filter(|line| !same.values().flatten().any(|other| other == line)).collect();
-    (same.into_values().collect(), others)
+    let mut same: Vec<_> = same.into_values().collect();
+    // By provider; the order of fingerprints says nothing.
+    same.sort();
+    (same, others)
 }
 
 /// One signer with the providers that it signs for.
