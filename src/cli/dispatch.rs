@@ -98,10 +98,10 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Diff(asked) => {
             let mut request = asked.request(arguments);
             let is_file = |name: &OsString| Path::new(name).exists();
-            if request.asked.files.is_some() || request.asked.names.iter().any(is_file) {
+            if request.given.files.is_some() || request.given.names.iter().any(is_file) {
                 return diff::diff(&request, services);
             }
-            let below = in_root_modules_below(&mut request.asked.recursive, services);
+            let below = in_root_modules_below(&mut request.given.recursive, services);
             diff::diff(&request, services).map(below)
         }
         Command::Merge(arguments) => merge::merge(&arguments.request(), services),

@@ -43,7 +43,7 @@ pub fn run(
     let arguments = args::double_dashes(arguments);
     match Arguments::parse(&arguments) {
         Ok(arguments) => answer(&arguments, environment, streams),
-        Err(refused) => usage::tell(&refused, &arguments, environment, streams),
+        Err(refused) => usage::report(&refused, &arguments, environment, streams),
     }
 }
 
@@ -95,19 +95,19 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     scope.modules.fetch = Some(module_fetch(&Scope { offline, ..scope.clone() }, &online));
     let named = scope.named.clone();
     let services = Services { scope, events: progress.events(), online, stdin: Mutex::new(&mut *streams.stdin) };
-    let stand = |many: bool| {
+    let ctx = |many: bool| {
         let recursive = many && named.len() < 2;
         let (top, in_work_tree) = services.scope.top();
         InvocationContext { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
     };
     match dispatch::dispatch(arguments, &services) {
         Ok(outcome) => {
-            let stand = stand(outcome.many);
-            Ok(outcome.advised(&stand))
+            let ctx = ctx(outcome.many);
+            Ok(outcome.advised(&ctx))
         }
         Err(mut error) => {
-            let stand = stand(false);
-            error.advise(&|text, file| stand.for_all(text, file));
+            let ctx = ctx(false);
+            error.advise(&|text, file| ctx.for_all(text, file));
             Err(error)
         }
     }

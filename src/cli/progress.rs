@@ -184,7 +184,7 @@ impl Screen {
         let sum = |of: fn(&Package) -> u64| packages.values().map(of).sum::<u64>();
         let (count, came) = (packages.len(), sum(|package| package.bytes));
         let announced = sum(|package| package.total.unwrap_or(package.bytes));
-        let is_told = packages.values().all(|package| package.total.is_some());
+        let is_known = packages.values().all(|package| package.total.is_some());
         drop(packages);
         let fetched = *locked(&self.fetched);
         let (done, wanted) = (fetched.packages, fetched.wanted.max(fetched.packages + count));
@@ -192,7 +192,7 @@ impl Screen {
         let (known, got) = (fetched.bytes + announced, fetched.bytes + came);
         // Packages of unknown size are assumed to have the average size.
         let all = known + known / ((done + count) as u64).max(1) * waiting as u64;
-        let of = match (is_told, waiting) {
+        let of = match (is_known, waiting) {
             (true, 0) => format!(" of {}", size(all)),
             (true, _) => format!(" of about {}", size(all)),
             (false, _) => String::new(),
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    fn told(mode: Mode, detail: Detail) -> String {
+    fn printed(mode: Mode, detail: Detail) -> String {
         let package = PackageKey {
             address: ProviderAddr::parse("hashicorp/aws", Dialect::Terraform).unwrap(),
             version: Version::new(5, 31, 0),
@@ -345,15 +345,15 @@ mod tests {
     #[test]
     fn plain_lines() {
         let expected = "again\\u{1b}[2J\nfetched 1 package, 12.3 MB\n";
-        assert_eq!(told(Mode::Lines, Detail::Normal), expected);
+        assert_eq!(printed(Mode::Lines, Detail::Normal), expected);
         let each =
             "again\\u{1b}[2J\nfetched hashicorp/aws 5.31.0 for linux_amd64 (12.3 MB)\nfetched 1 package, 12.3 MB\n";
-        assert_eq!(told(Mode::Lines, Detail::Verbose), format!("contacting https://example.com/\n{each}"));
-        assert_eq!(told(Mode::Silent, Detail::Quiet), "");
+        assert_eq!(printed(Mode::Lines, Detail::Verbose), format!("contacting https://example.com/\n{each}"));
+        assert_eq!(printed(Mode::Silent, Detail::Quiet), "");
     }
 
     #[test]
-    fn bars_only_for_people() {
+    fn bars_are_drawn_on_terminals_only() {
         assert_eq!(Mode::choose(Detail::Normal, true, false), Mode::Bars);
         assert_eq!(Mode::choose(Detail::Normal, true, true), Mode::Lines);
         assert_eq!(Mode::choose(Detail::Verbose, false, false), Mode::Lines);

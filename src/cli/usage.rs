@@ -42,7 +42,7 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
 }
 
 /// The facts that arguments show even if they do not parse.
-struct Asked {
+struct Given {
     json: bool,
     command: Option<String>,
     /// The command and the named subcommand.
@@ -51,7 +51,7 @@ struct Asked {
     length: Length,
 }
 
-impl Asked {
+impl Given {
     /// Reads the arguments, the program's name first, without parsing them.
     fn of(arguments: &[OsString]) -> Self {
         let known = command();
@@ -73,13 +73,13 @@ impl Asked {
 
 /// Prints the message of clap about arguments, the program's name first: help and version as the result, everything
 /// else as a usage error.
-pub(super) fn tell(
+pub(super) fn report(
     refused: &clap::Error,
     arguments: &[OsString],
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
-    let asked = &Asked::of(arguments);
+    let asked = &Given::of(arguments);
     let is_bare = refused.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand;
     let help = is_bare.then(|| generated::help(&asked.names, Length::Short).ok()).flatten();
     let rendered = help.unwrap_or_else(|| refused.render());
@@ -125,9 +125,9 @@ const MEANT: &str = "; did you mean ";
 
 /// Removes the line that only points to the help, and puts a suggestion on a line of its own.
 fn plainly(text: &str) -> String {
-    let told = text.lines().filter(|line| !line.starts_with("For more information"));
-    let told: Vec<String> = told.map(|line| line.replacen(MEANT, "\n  help: did you mean ", 1)).collect();
-    told.join("\n").trim_end().to_owned() + "\n"
+    let kept = text.lines().filter(|line| !line.starts_with("For more information"));
+    let kept: Vec<String> = kept.map(|line| line.replacen(MEANT, "\n  help: did you mean ", 1)).collect();
+    kept.join("\n").trim_end().to_owned() + "\n"
 }
 
 /// Command names of other tools, and the tflock command for the purpose.
@@ -161,7 +161,7 @@ const OTHER_OPTIONS: [(&str, &str, &str); 5] = [
 const STAGED: &str = "`tflock diff` compares HEAD with the working tree, staged or not";
 
 /// The next step for an option of another tool.
-fn other_option(refused: &clap::Error, asked: &Asked) -> Option<String> {
+fn other_option(refused: &clap::Error, asked: &Given) -> Option<String> {
     let Some(ContextValue::String(argument)) = refused.get(ContextKind::InvalidArg) else { return None };
     let command = asked.command.as_deref().filter(|_| refused.kind() == ClapKind::UnknownArgument)?;
     let is_meant = |(of, option, _): &&(&str, &str, &str)| [command, "*"].contains(of) && option == argument;
@@ -202,7 +202,7 @@ fn unknown_command(refused: &clap::Error) -> Option<Error> {
     Some(meant(parent, name).into_iter().chain([format!("`{help}` lists the commands")]).fold(error, Error::hint))
 }
 
-fn unknown(error: &Error, asked: &Asked, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
+fn unknown(error: &Error, asked: &Given, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
     if asked.json {
         return result(streams, &report::failure(asked.command.as_deref(), error, Format::Json)).and(ExitCode::Failed);
     }
@@ -213,7 +213,7 @@ fn unknown(error: &Error, asked: &Asked, environment: &Environment, streams: &mu
 }
 
 /// The next step instead of `-r` for a command that edits the configuration of named root modules only.
-fn only_named(refused: &clap::Error, asked: &Asked) -> Option<String> {
+fn only_named(refused: &clap::Error, asked: &Given) -> Option<String> {
     let command = asked.command.as_deref().filter(|command| ["add", "remove"].contains(command))?;
     match refused.get(ContextKind::InvalidArg)? {
         ContextValue::String(argument) if argument == "-r" || argument == "--recursive" => Some(format!(

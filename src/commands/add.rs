@@ -75,7 +75,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         let hint = "name the root module with -C; for a new one here, write its versions.tf first";
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
-    let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
     let unlocked = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
         let root = edit_requirements::add(root, settings, &additions)?;
@@ -90,7 +90,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
 
 /// The required providers that this run does not name and that have no entry in the lock file.
 fn others_without_entry(root: &Root, settings: &RunSettings) -> Option<String> {
-    let asked: BTreeSet<ProviderAddr> = root.asked().into_iter().collect();
+    let asked: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
     let required = root.requirements().iter().map(|(addr, _)| addr);
     let others = required.filter(|addr| root.lock().get(addr).is_none() && !asked.contains(addr));
     let names: Vec<String> = others.map(|addr| addr.short(settings.dialect)).collect();

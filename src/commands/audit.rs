@@ -13,7 +13,7 @@ use super::programs::{self, Locked, Programs, Wanted, is_reported};
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
-use super::verify::base::{AskedBase, Base};
+use super::verify::base::{Base, BaseOptions};
 use super::verify::opening::open;
 use crate::addr::ProviderAddr;
 use crate::advisory::{Advisory, Components};
@@ -80,7 +80,7 @@ impl AuditArgs {
 /// Looks the programs of locked providers up in a database of advisories.
 pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    let asked = args.base.clone().map(|revision| AskedBase { revision, trust_change_allowed: false });
+    let asked = args.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed: false });
     let base = asked.map(|asked| Base::open(scope, &asked)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
     let targets = Targets::within(scope, args.recursive, Unlocked::Opened, exclusions.as_ref())?.or_none()?;
@@ -223,7 +223,7 @@ impl<'a> Audited<'a> {
                 Ok(fixed_by) => program.fixed_by = fixed_by,
                 Err(error) => report.failed.push(error),
             }
-            findings.extend(told(&program).into_iter().map(level));
+            findings.extend(findings_of(&program).into_iter().map(level));
             report.programs.push(program);
         }
         RootOutcome { path: path.to_owned(), body: Ok(Body::Audit(report)), findings: placed(root, findings) }
@@ -299,7 +299,7 @@ pub(super) fn program(
     }
 }
 
-fn told(program: &AuditedProgram) -> Vec<Finding> {
+fn findings_of(program: &AuditedProgram) -> Vec<Finding> {
     let AuditedProgram { address, version, vulnerabilities, .. } = program;
     let one = |same: &[Vulnerability]| {
         let part = |it: &Vulnerability| {

@@ -46,11 +46,11 @@ pub(super) fn of_roots(
     let asking = roots.iter().zip(&asked).enumerate().filter(|(_, (_, asked))| !asked.is_empty());
     let asking = asking.filter_map(|(at, (root, asked))| Some((at, &root.as_ref().ok()?.source, asked.iter())));
     let sources = Sources::new(services, &cache);
-    let mut answers = sources.ask(asking, |session, members| {
+    let mut answers = sources.query_groups(asking, |session, members| {
         let of_all: BTreeSet<ProviderAddr> = members.iter().flat_map(|at| asked[*at].iter().cloned()).collect();
         let offered = Arc::new(offered(session.as_ref(), of_all.clone())?);
         let warned = session.as_ref().filter(|_| choose);
-        let warned = warned.map(|session| session.ask(async |sources| sources.warnings(of_all).await));
+        let warned = warned.map(|session| session.block_on(async |sources| sources.warnings(of_all).await));
         let warnings = Arc::new(warned.transpose()?.unwrap_or_default());
         let of_member = |at: &usize| {
             let queries = match &roots[*at] {
@@ -70,7 +70,7 @@ pub(super) fn of_roots(
 
 fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
     let forbidden: BTreeSet<ProviderAddr> = root.forbidden().into_iter().filter_map(|it| it.address).collect();
-    root.asked().into_iter().filter(|addr| !forbidden.contains(addr)).collect()
+    root.requested().into_iter().filter(|addr| !forbidden.contains(addr)).collect()
 }
 
 fn queries(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
@@ -80,7 +80,7 @@ fn queries(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr
 /// Selects versions; earlier answers of the source are reused.
 fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -> Result<Choices, Error> {
     match session.filter(|_| !queries.is_empty()) {
-        Some(session) => session.ask(async |sources| sources.answers(&[queries]).await.pop().unwrap_or_default()),
+        Some(session) => session.block_on(async |sources| sources.answers(&[queries]).await.pop().unwrap_or_default()),
         None => Ok(Choices::new()),
     }
 }
@@ -90,7 +90,7 @@ fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Resu
         let message = "only the registries know which versions exist, and --offline forbids contacting them";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
     };
-    let versions = session.ask(async |sources| sources.versions(providers).await)?;
+    let versions = session.block_on(async |sources| sources.versions(providers).await)?;
     Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
 }
 

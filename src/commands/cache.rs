@@ -147,8 +147,8 @@ fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outco
     };
     let entries = exchange::decode(&bytes).map_err(|problem| {
         let message = format!("{} is not an exported index: {problem}", shown(&file));
-        let told = Error::new(ErrorKind::Disk, message).in_file(&file);
-        told.hint("nothing was imported; `tflock cache export FILE` writes such a file")
+        let mapped = Error::new(ErrorKind::Disk, message).in_file(&file);
+        mapped.hint("nothing was imported; `tflock cache export FILE` writes such a file")
     })?;
     let count = entries.entries.len();
     let (imported, known, findings) = match cache.import(entries) {

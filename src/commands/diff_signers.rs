@@ -85,7 +85,7 @@ mod tests {
         pins(&format!("provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{signer}\"]\n}}\n"))
     }
 
-    fn told(old: Option<Pins>, new: Option<Pins>, signer: &str) -> (Standing, Option<(Rule, Level)>) {
+    fn judged(old: Option<Pins>, new: Option<Pins>, signer: &str) -> (Standing, Option<(Rule, Level)>) {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let lock = |version: &str| {
             let entry = LockEntry {
@@ -103,22 +103,22 @@ mod tests {
     }
 
     #[test]
-    fn the_new_trust_file_decides_and_the_old_one_is_told() {
+    fn the_new_trust_file_decides_and_the_old_one_is_reported() {
         let empty = || Some(pins(""));
         let refused = |rule| (Standing::Refused, Some((rule, Level::Deny)));
-        assert_eq!(told(None, None, A), (Standing::FirstUse, None));
-        assert_eq!(told(Some(pinned(A)), Some(pinned(A)), A), (Standing::Pinned, None));
-        assert_eq!(told(None, Some(pinned(A)), A), (Standing::PinnedHere, None));
-        assert_eq!(told(empty(), Some(pinned(A)), A), (Standing::PinnedHere, None));
+        assert_eq!(judged(None, None, A), (Standing::FirstUse, None));
+        assert_eq!(judged(Some(pinned(A)), Some(pinned(A)), A), (Standing::Pinned, None));
+        assert_eq!(judged(None, Some(pinned(A)), A), (Standing::PinnedHere, None));
+        assert_eq!(judged(empty(), Some(pinned(A)), A), (Standing::PinnedHere, None));
         let warned = |standing, rule| (standing, Some((rule, Level::Warn)));
-        assert_eq!(told(empty(), empty(), A), warned(Standing::FirstUse, Rule::SignerNotPinned));
-        assert_eq!(told(Some(pinned(B)), Some(pinned(A)), A), warned(Standing::Rotated, Rule::SignerChanged));
-        assert_eq!(told(Some(pinned(A)), Some(pinned(A)), B), refused(Rule::SignerChanged));
-        assert_eq!(told(Some(pinned(A)), Some(pinned(A)), "unsigned"), refused(Rule::UnsignedAfterSigned));
+        assert_eq!(judged(empty(), empty(), A), warned(Standing::FirstUse, Rule::SignerNotPinned));
+        assert_eq!(judged(Some(pinned(B)), Some(pinned(A)), A), warned(Standing::Rotated, Rule::SignerChanged));
+        assert_eq!(judged(Some(pinned(A)), Some(pinned(A)), B), refused(Rule::SignerChanged));
+        assert_eq!(judged(Some(pinned(A)), Some(pinned(A)), "unsigned"), refused(Rule::UnsignedAfterSigned));
         // A trust file, or a pin, that goes away with the change frees no signer.
-        assert_eq!(told(Some(pinned(A)), None, B), refused(Rule::SignerChanged));
-        assert_eq!(told(Some(pinned(A)), empty(), B), refused(Rule::SignerNotPinned));
+        assert_eq!(judged(Some(pinned(A)), None, B), refused(Rule::SignerChanged));
+        assert_eq!(judged(Some(pinned(A)), empty(), B), refused(Rule::SignerNotPinned));
         let denied = pins(&format!("denied_signer \"{A}\" {{\n reason = \"revoked\"\n}}\n"));
-        assert_eq!(told(Some(pinned(A)), Some(denied), A), refused(Rule::SignerDenied));
+        assert_eq!(judged(Some(pinned(A)), Some(denied), A), refused(Rule::SignerDenied));
     }
 }

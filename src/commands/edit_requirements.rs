@@ -118,7 +118,7 @@ pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Resu
     let &RemoveArgs { ref providers, force, lock_only, .. } = args;
     let files = if lock_only { Vec::new() } else { sources(settings)? };
     let mut edited = files.clone();
-    let (mut still, mut gone) = (Vec::new(), Vec::new());
+    let (mut still, mut lost) = (Vec::new(), Vec::new());
     for text in providers {
         let addr = root.names().resolve(text)?;
         if !lock_only {
@@ -133,11 +133,11 @@ pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Resu
         }
         match root.requirements().get(&addr) {
             Some(_) if !lock_only => still.push(addr),
-            _ => gone.push(addr),
+            _ => lost.push(addr),
         }
     }
     let edits = edit::edits_between(&files, &edited);
-    Ok(root.editing(editable(edits, settings)?).only(still).dropping(gone))
+    Ok(root.editing(editable(edits, settings)?).only(still).dropping(lost))
 }
 
 /// Rewrites the constraints of the root module that exclude the wanted version of a provider: the given version, or the
@@ -146,7 +146,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
     let Bump { wanted, prereleases, offered } = asked;
     let files = sources(settings)?;
     let mut edited = files.clone();
-    for addr in root.asked() {
+    for addr in root.requested() {
         let Some(requirement) = root.requirements().get(&addr) else { continue };
         // A provider with unknown versions fails later, when it is locked.
         let releases = offered.get(&addr).into_iter().flatten().flatten();

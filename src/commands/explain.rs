@@ -58,12 +58,12 @@ pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, E
         Topic::Item(item) => outcome(Explained::Item(item)),
         Topic::Hash(hash) => {
             let read = read(args.recursive, services)?;
-            outcome(Explained::Hash(read.hash(hash))).but(read.unreadable)
+            outcome(Explained::Hash(read.hash(hash))).with_error(read.unreadable)
         }
         Topic::Address(text) => {
             let read = read(args.recursive, services)?;
             match read.provider(&text) {
-                Ok(provider) => outcome(Explained::Provider(provider)).but(read.unreadable),
+                Ok(provider) => outcome(Explained::Provider(provider)).with_error(read.unreadable),
                 // An unreadable lock file may have it.
                 Err(error) => return Err(read.unreadable.unwrap_or(error)),
             }
@@ -137,13 +137,13 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
     let names = topics::TOPICS.iter().map(|topic| topic.name).chain(Rule::ALL.iter().map(|rule| rule.id()));
     let near = names.min_by_key(|id| strsim::osa_distance(id, text));
     let near = near.filter(|id| strsim::osa_distance(id, text) <= text.len().div_ceil(3).min(4));
-    let told = |rule: &&Rule| rule.id().contains(text) || rule.summary().to_lowercase().contains(text);
+    let mentions = |rule: &&Rule| rule.id().contains(text) || rule.summary().to_lowercase().contains(text);
     // Of many rules that mention a word none is a better suggestion than the others.
-    let telling: Vec<&str> = Rule::ALL.iter().filter(told).map(|rule| rule.id()).collect();
-    let telling = Some(telling).filter(|rules| near.is_none() && text.len() > 3 && (1..=5).contains(&rules.len()));
+    let matching: Vec<&str> = Rule::ALL.iter().filter(mentions).map(|rule| rule.id()).collect();
+    let matching = Some(matching).filter(|rules| near.is_none() && text.len() > 3 && (1..=5).contains(&rules.len()));
     let message = format!("{text:?} is neither a rule nor a hash nor a provider: {}", reason.to_string());
     let near = near.map(|id| format!("did you mean `tflock explain {id}`?"));
-    let near = near.or_else(|| Some(format!("these rules mention it: {}", telling?.join(", "))));
+    let near = near.or_else(|| Some(format!("these rules mention it: {}", matching?.join(", "))));
     let all = "`tflock explain` lists all rules and topics".to_owned();
     near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }

@@ -41,7 +41,7 @@ impl Newer<'_> {
             let message = format!("--fixed-by requests the list of releases of {address}, which --offline forbids");
             Error::new(ErrorKind::Offline, message).hint("run the command without --offline")
         })?;
-        let mut versions = session.ask(async |sources| sources.versions([address.clone()].into()).await)?;
+        let mut versions = session.block_on(async |sources| sources.versions([address.clone()].into()).await)?;
         let mut offered = versions.remove(address).unwrap_or_else(|| Ok(Vec::new())).map_err(of_refusal)?;
         offered.retain(|version| version > locked && constraints.allows(version));
         offered.retain(|version| policy::of_release(address, version, &settings.settings).is_empty());

@@ -59,7 +59,7 @@ pub fn fmt(args: &FmtArgs, services: &Services<'_>) -> Outcome {
         }
     }
     let differs = args.check && formatted.iter().any(|file| file.changed);
-    Outcome::of_body("fmt", Body::Formatted(formatted)).differing(differs).but(Error::all(errors))
+    Outcome::of_body("fmt", Body::Formatted(formatted)).exit_1_if(differs).with_error(Error::all(errors))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,7 +179,7 @@ mod tests {
     const LOOSE: &[u8] = b"provider \"registry.opentofu.org/a/b\" {version = \"1.0.0\"}";
 
     #[test]
-    fn the_text_tells_the_tool_unless_one_is_named() {
+    fn the_text_shows_the_tool_unless_an_option_names_one() {
         let formatted = format(LOOSE, None).unwrap();
         assert_eq!((formatted.dialect, formatted.changed), (Dialect::OpenTofu, true));
         assert!(formatted.text.contains("\"tofu init\""));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_tool_refuses_is_refused() {
+    fn files_that_the_tool_refuses_are_refused() {
         let text = b"provider \"example.com/a/opentofu-x\" {\n  version = \"1.0.0\"\n}\n";
         assert!(format(text, None).is_ok());
         assert_eq!(format(text, Some(Dialect::OpenTofu)).unwrap_err().len(), 1);

@@ -25,7 +25,7 @@ pub struct Request {
 }
 
 pub fn get(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Reported)?;
     let roots = targets.all_settings()?;
     services.events_for(targets.dialect());
     Ok(targets.outcome("get", &roots, |settings| install(settings).map(Body::Installed)))

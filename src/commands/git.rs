@@ -61,7 +61,7 @@ pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
             }
         });
     }
-    Ok(Outcome { notes, ..Outcome::of_body("git", Body::Git(reports)) }.differing(differs))
+    Ok(Outcome { notes, ..Outcome::of_body("git", Body::Git(reports)) }.exit_1_if(differs))
 }
 
 const CONFIG: [(&str, &str); 3] = [

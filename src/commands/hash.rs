@@ -28,7 +28,7 @@ pub fn hash(args: &HashArgs, services: &Services<'_>) -> Outcome {
     let directories = services.scope.directories();
     let opened = directories.iter().flat_map(|directory| args.paths.iter().map(|path| directory.join(path)));
     let (lines, error) = hashed(&opened.collect::<Vec<_>>());
-    Outcome::of_body("hash", Body::Hashed(lines)).but(error)
+    Outcome::of_body("hash", Body::Hashed(lines)).with_error(error)
 }
 
 /// Hashes packages, in the order given: `zh:` and `h1:` of an archive, `h1:` of a directory. A package that cannot be

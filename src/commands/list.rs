@@ -52,7 +52,7 @@ pub(crate) struct ListArgs {
 }
 
 pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let unlocked = if args.modules { Unlocked::Opened } else { Unlocked::Told };
+    let unlocked = if args.modules { Unlocked::Opened } else { Unlocked::Reported };
     let targets = Targets::of(&services.scope, args.recursive, unlocked)?.or_none()?;
     let roots = targets.all_settings()?;
     if args.modules {
@@ -60,7 +60,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     }
     let (cache, asked) = (services.open_cache_of(&roots), Named::new(&args.providers));
     let mut opened = parallel::each(roots.len(), parallel::cores(), |at| open(&roots[at])).into_iter();
-    let mut told: HashMap<[usize; 2], Vec<Told<'_>>> = HashMap::new();
+    let mut shared: HashMap<[usize; 2], Vec<RootList<'_>>> = HashMap::new();
     let outcome = targets.outcome("list", &roots, |root| {
         let (lock, tree) = opened.next().unwrap_or_else(|| open(root)).inspect_err(|_| asked.miss())?;
         let requirements = tree.as_deref().map(|tree| &tree.requirements);
@@ -68,9 +68,9 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         asked.see(names);
         // Root modules with equal files and rules share one list.
         let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
-        let told = told.entry(files).or_default();
+        let shared = shared.entry(files).or_default();
         let is_like = |other: &RunSettings| other.dialect == root.dialect && other.settings == root.settings;
-        if let Some((_, entries)) = told.iter().find(|(other, _)| is_like(other)) {
+        if let Some((_, entries)) = shared.iter().find(|(other, _)| is_like(other)) {
             return Ok(Body::Entries(Arc::clone(entries)));
         }
         let only: Vec<ProviderAddr> = args.providers.iter().filter_map(|text| names.resolve(text).ok()).collect();
@@ -78,11 +78,11 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         let mut entries = entries(root, &lock.lock, tree.as_deref(), &cache);
         entries.retain(is_wanted);
         let entries = Arc::new(entries);
-        told.push((root, Arc::clone(&entries)));
+        shared.push((root, Arc::clone(&entries)));
         Ok(Body::Entries(entries))
     });
     let notes = without_lock(&targets).into_iter().collect();
-    Ok(Outcome { grouping: args.by, notes, ..outcome }.but(asked.missing(not_locked)))
+    Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(asked.missing(not_locked)))
 }
 
 /// Names the root modules without a list.
@@ -125,9 +125,9 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
     };
     let known = tree.remote_modules.iter().map(|call| {
         let asked = call.address.as_ref().map(|source| (source, call.constraints.as_ref()));
-        let told = used((&call.key, &call.source), asked);
-        let version = told.version.clone().or_else(|| call.version.as_ref().map(ModuleVersion::canonical));
-        placed(UsedModule { version, ..told }, &call.place)
+        let shared = used((&call.key, &call.source), asked);
+        let version = shared.version.clone().or_else(|| call.version.as_ref().map(ModuleVersion::canonical));
+        placed(UsedModule { version, ..shared }, &call.place)
     });
     let missing = tree.missing.iter().map(|module| {
         let asked = module.request.as_ref().map(|request| (&request.source, request.constraints.as_ref()));
@@ -170,7 +170,7 @@ fn listed(
         .collect()
 }
 
-type Told<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
+type RootList<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
 
 /// The lock file of a root module and, if readable, its configuration.
 type Opened = (Arc<Decoded>, Option<Arc<Tree>>);
@@ -221,7 +221,7 @@ mod tests {
     use crate::version::{Constraints, Version};
 
     #[test]
-    fn entries_are_listed_with_what_is_known() {
+    fn entries_are_listed_with_platforms_and_signers() {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let mut lock = LockFile::new();
         let entry = LockEntry {

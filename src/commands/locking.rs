@@ -240,7 +240,7 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
     let missing = if targets.found && all_begun { named.unknown() } else { None };
     let reselected = reselected.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unlocked = if all_begun { unlocked(&options.reselected_modules, &reselected) } else { None };
-    let mut outcome = outcome.differing(differs).but(missing).but(unlocked);
+    let mut outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Drop the root modules without results: "up to date" would hide that no request was sent.
         outcome.roots.retain(|root| root.code() != ExitCode::Done);

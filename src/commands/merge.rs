@@ -98,7 +98,7 @@ fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
     }
     let mut outcome = outcome(merged);
     outcome.notes.extend(steps);
-    outcome.but(Error::all(errors))
+    outcome.with_error(Error::all(errors))
 }
 
 fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<(MergedText, Configuration)>, Error> {
@@ -160,12 +160,12 @@ fn lost_platforms(cache: &Cache, replaced: &Replaced) -> Option<Vec<Platform>> {
 fn outcome(files: Vec<MergedFile>) -> Outcome {
     let note = |file: &MergedFile| {
         let none = (!file.merged).then(|| "there are no conflict markers".to_owned());
-        let told: Vec<String> = file.remarks.iter().map(ToString::to_string).chain(none).collect();
-        told.into_iter().map(|text| format!("{}: {text}", shown(&file.path))).collect::<Vec<_>>()
+        let remarked: Vec<String> = file.remarks.iter().map(ToString::to_string).chain(none).collect();
+        remarked.into_iter().map(|text| format!("{}: {text}", shown(&file.path))).collect::<Vec<_>>()
     };
     let notes = files.iter().flat_map(note).collect();
     let conflicts = files.iter().any(|file| file.conflicts);
-    Outcome { notes, ..Outcome::of_body("merge", Body::Merged(files)) }.differing(conflicts)
+    Outcome { notes, ..Outcome::of_body("merge", Body::Merged(files)) }.exit_1_if(conflicts)
 }
 
 /// The user's next step after conflicts of the driver. Git runs the driver before it writes the merged configuration,

@@ -81,7 +81,7 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
         ..args.locking.options()
     };
     let (check, dry_run) = (options.check, options.dry_run);
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
     let kept = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
         kept.lock().unwrap_or_else(PoisonError::into_inner).extend(remarks(settings));

@@ -76,7 +76,9 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
         _ => false,
     };
     let differs = args.exit_code && outcome.roots.iter().any(is_upgradable);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }.differing(differs).but(missing))
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }
+        .exit_1_if(differs)
+        .with_error(missing))
 }
 
 struct Known {
@@ -122,7 +124,7 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };
     let (mut known, mut errors) = (BTreeMap::new(), root.unrequired());
-    let asked = root.asked();
+    let asked = root.requested();
     let count = asked.len();
     for addr in asked {
         let choice = choices.remove(&addr).map(chosen).transpose();
@@ -150,8 +152,8 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
 fn chosen(choice: Answer) -> Result<Chosen, Error> {
     match choice {
         Ok(selected) => {
-            let told = selected.passed_over.iter().map(|(version, why)| (version.clone(), why.to_string()));
-            Ok(Chosen { version: Some(selected.version().clone()), passed_over: told.collect() })
+            let left = selected.passed_over.iter().map(|(version, why)| (version.clone(), why.to_string()));
+            Ok(Chosen { version: Some(selected.version().clone()), passed_over: left.collect() })
         }
         Err(Refusal::Finding(finding)) if [Rule::Banned, Rule::TooYoung].contains(&finding.rule) => {
             Ok(Chosen::default())
@@ -171,7 +173,7 @@ mod tests {
     use crate::version::Constraints;
 
     #[test]
-    fn the_constraint_that_holds_back_is_named() {
+    fn the_excluding_constraint_is_named() {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let mut requirements = Requirements::new();
         for (module, constraint) in [("", ">= 1.0"), ("net", "~> 1.0")] {

@@ -34,7 +34,7 @@ pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>
     };
     let differs = exit_code && roots.iter().any(is_upgradable);
     let outcome = Outcome::of_roots("outdated", roots);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.differing(differs))
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.exit_1_if(differs))
 }
 
 /// The rows of one root module, and why some are missing.

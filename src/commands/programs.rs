@@ -82,7 +82,7 @@ pub(super) fn read(
         programs.extend(found);
     }
     for key in missing.into_keys().filter(|key| !programs.contains_key(key)).collect::<Vec<_>>() {
-        let error = not_asked(&key);
+        let error = not_queried(&key);
         programs.insert(key, Err(error));
     }
     Ok(programs)
@@ -101,7 +101,7 @@ pub(super) fn read_newer(
     let mut questions = Questions::new(Depth { most: wanted.most, ..Depth::DOCUMENTS }, false);
     questions.add(root, &lock, wanted.platform.map(std::slice::from_ref).unwrap_or_default());
     let queries = questions.queries;
-    let known = session.ask(async |sources| sources.lookups(queries.clone()).await)?;
+    let known = session.block_on(async |sources| sources.lookups(queries.clone()).await)?;
     let hashes = match known.get(key) {
         Some(Lookup::Known(release)) => {
             let signed = release.archives().map(|zh| PackageHash::zh(*zh));
@@ -110,10 +110,10 @@ pub(super) fn read_newer(
         _ => PackageHashes::default(),
     };
     let mut read = downloaded(&queries, &BTreeMap::from([(key.clone(), hashes)]), wanted, session, cache)?;
-    read.remove(key).unwrap_or_else(|| Err(not_asked(key)))
+    read.remove(key).unwrap_or_else(|| Err(not_queried(key)))
 }
 
-fn not_asked((addr, version): &ReleaseKey) -> Error {
+fn not_queried((addr, version): &ReleaseKey) -> Error {
     Error::new(ErrorKind::Offline, format!("the settings forbid downloading the package of {addr} {version}"))
 }
 
@@ -203,7 +203,7 @@ fn downloaded(
         }
         orders
     };
-    let answers = session.ask(async |sources| {
+    let answers = session.block_on(async |sources| {
         let known = sources.lookups(queries.clone()).await;
         let mut orders = choose(&known, &mut programs);
         for (key, program) in sources.shared_programs(orders.clone()).await {

@@ -115,7 +115,7 @@ impl Publishing {
                 outcome.roots.iter_mut().take(1).for_each(|first| first.findings.extend(contradictions.clone()));
                 outcome
             }
-            Err(error) => outcome.but(Some(error)),
+            Err(error) => outcome.with_error(Some(error)),
         }
     }
 }

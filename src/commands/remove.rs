@@ -43,7 +43,7 @@ pub(crate) struct RemoveArgs {
 
 pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let options = LockOptions { dry_run: args.dry_run, accept_no_configuration: true, ..LockOptions::default() };
-    let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
     let kept = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
         let root = edit_requirements::remove(root, settings, args)?;
@@ -54,7 +54,7 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
     let asked = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
     let mut outcome = run(asked, targets, services);
     outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
-    if outcome.roots.iter().any(|root| is_gone(&root.body)) {
+    if outcome.roots.iter().any(|root| is_unused(&root.body)) {
         outcome.notes.push(
             "the signer stays trusted; if you re-add the provider, versions in git history keep their recorded hashes, and \
              other versions are a first use"
@@ -64,16 +64,16 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
     Ok(outcome)
 }
 
-fn is_gone(body: &Result<Body, Error>) -> bool {
+fn is_unused(body: &Result<Body, Error>) -> bool {
     let is_removed = |change: &Change| change.kind == ChangeKind::Removed;
     matches!(body, Ok(Body::Changes(changes)) if changes.written && changes.changes.iter().any(is_removed))
 }
 
 /// Notes about providers that are still required, each with its first requirement.
 fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
-    root.asked().into_iter().filter_map(|addr| {
+    root.requested().into_iter().filter_map(|addr| {
         let origin = root.requirements().get(&addr)?.origins.first()?;
-        let asker = origin.asker();
+        let asker = origin.caller();
         let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
         Some(format!("{name} stays locked: {asker} requires it ({}:{})", shown(&file), origin.position))
     })

@@ -74,7 +74,7 @@ struct Opened {
 }
 
 pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
     let roots = targets.all_settings()?;
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache_of(&roots));
@@ -89,7 +89,7 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let mut notes = Vec::new();
     let sources = Sources::new(services, &cache);
     if args.online {
-        ask(&locked, &sources)?;
+        query_releases(&locked, &sources)?;
     }
     let mut programs = Programs::new();
     if args.deep {
@@ -124,7 +124,7 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     outcome.notes = notes;
     outcome.dialect = targets.dialect();
     let failures = failed.into_iter().filter_map(|root| root.body.err()).chain(unread);
-    Ok(outcome.but(Error::all(failures)))
+    Ok(outcome.with_error(Error::all(failures)))
 }
 
 fn open(settings: &RunSettings) -> Result<Opened, Error> {
@@ -137,7 +137,7 @@ fn open(settings: &RunSettings) -> Result<Opened, Error> {
 }
 
 /// Requests the documents of all releases; the cache keeps them.
-fn ask(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
+fn query_releases(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
     let asking =
         locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
     for group in sources.groups(asking.collect::<Vec<_>>()) {
@@ -146,7 +146,7 @@ fn ask(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
             questions.add(root, lock, &[]);
         }
         if let Some(session) = group.opened? {
-            questions.ask(&session)?;
+            questions.send(&session)?;
         }
     }
     Ok(())

@@ -32,7 +32,7 @@ pub(super) struct Sources<'a> {
     cache: Arc<Cache>,
     /// Shared by the whole run.
     budget: Arc<DownloadBudget>,
-    sessions: Mutex<BTreeMap<Asked, Opened>>,
+    sessions: Mutex<BTreeMap<Setup, Opened>>,
     /// Notes for users, each once.
     notes: Mutex<BTreeSet<String>>,
 }
@@ -42,7 +42,7 @@ pub(super) type Opened = Result<Option<Session>, Error>;
 
 /// The sources of root modules; root modules with equal sources share every query.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Asked {
+struct Setup {
     dialect: Dialect,
     methods: Vec<Method>,
 }
@@ -66,21 +66,21 @@ impl<'a> Sources<'a> {
         }
     }
 
-    fn told(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    fn pending(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.told()).into_iter().collect()
+        std::mem::take(&mut *self.pending()).into_iter().collect()
     }
 
     /// Prints a note immediately.
-    pub(super) fn tell(&self, text: String) {
+    pub(super) fn print(&self, text: String) {
         self.events.emit(Event::Note { text });
     }
 
     fn note(&self, text: impl Into<String>) {
-        self.told().insert(text.into());
+        self.pending().insert(text.into());
     }
 
     /// Groups root modules by their sources. Each is given with its number and providers.
@@ -88,7 +88,7 @@ impl<'a> Sources<'a> {
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
     ) -> Vec<Group> {
-        let (mut groups, mut failed) = (BTreeMap::<Asked, Vec<usize>>::new(), Vec::new());
+        let (mut groups, mut failed) = (BTreeMap::<Setup, Vec<usize>>::new(), Vec::new());
         for (number, source, providers) in roots {
             match self.of(source.borrow(), providers) {
                 Ok(asked) => groups.entry(asked).or_default().push(number),
@@ -101,7 +101,7 @@ impl<'a> Sources<'a> {
 
     /// Calls `query` once for each group, and returns the results by the number of the root module. `query` returns
     /// results in the order of the members. After an interruption no request is sent.
-    pub(super) fn ask<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
+    pub(super) fn query_groups<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
         mut query: impl FnMut(Option<Session>, &[usize]) -> Result<Vec<T>, Error>,
@@ -129,22 +129,22 @@ impl<'a> Sources<'a> {
         }
     }
 
-    fn of<'p>(&self, source: &RootSource, providers: impl Iterator<Item = &'p ProviderAddr>) -> Result<Asked, Error> {
+    fn of<'p>(&self, source: &RootSource, providers: impl Iterator<Item = &'p ProviderAddr>) -> Result<Setup, Error> {
         if source.choice == SourceChoice::Configured {
             let config = self.config(source.dialect)?;
-            self.tell_overrides(&config);
+            self.note_overrides(&config);
         } else if source.is_default && !self.scope.offline {
-            self.tell_unasked(source, providers)?;
+            self.note_unused(source, providers)?;
         }
         self.asked(source)
     }
 
-    fn asked(&self, source: &RootSource) -> Result<Asked, Error> {
+    fn asked(&self, source: &RootSource) -> Result<Setup, Error> {
         let dialect = source.dialect;
         let is_configured = source.choice == SourceChoice::Configured;
         let config = if is_configured { self.config(dialect)? } else { Arc::default() };
         let methods = Method::of(&source.choice, &config, (dialect, &source.root))?;
-        Ok(Asked { dialect, methods })
+        Ok(Setup { dialect, methods })
     }
 
     /// The providers that a root module gets from a filesystem mirror inside one of some working trees. Errors about
@@ -155,7 +155,7 @@ impl<'a> Sources<'a> {
         trees: &[PathBuf],
         providers: impl Iterator<Item = &'p ProviderAddr>,
     ) -> BTreeSet<ProviderAddr> {
-        let Ok(Asked { methods, .. }) = self.asked(source) else { return BTreeSet::new() };
+        let Ok(Setup { methods, .. }) = self.asked(source) else { return BTreeSet::new() };
         let within: Vec<(&Filter, FilesystemMirror)> = methods
             .iter()
             .filter_map(|method| match &method.place {
@@ -176,18 +176,18 @@ impl<'a> Sources<'a> {
 
     fn config(&self, dialect: Dialect) -> Result<Arc<CliConfig>, Error> {
         let config = &self.online.access(dialect)?.config;
-        self.told().extend(config.warnings.iter().cloned());
+        self.pending().extend(config.warnings.iter().cloned());
         Ok(Arc::clone(config))
     }
 
-    fn session(&self, asked: &Asked) -> Opened {
+    fn session(&self, asked: &Setup) -> Opened {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = sessions.entry(asked.clone()).or_insert_with(|| self.open(asked));
         opened.clone()
     }
 
     /// Notes the providers whose locked packages are overridden and not installed.
-    fn tell_overrides(&self, config: &CliConfig) {
+    fn note_overrides(&self, config: &CliConfig) {
         for over in config.installation.iter().flat_map(|installation| &installation.dev_overrides) {
             self.note(format!(
                 "dev_overrides of the CLI configuration run {} from {}, whatever is locked",
@@ -198,7 +198,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Notes that the CLI configuration has other sources, unless an option or setting chose the source.
-    fn tell_unasked<'p>(
+    fn note_unused<'p>(
         &self,
         source: &RootSource,
         providers: impl Iterator<Item = &'p ProviderAddr>,
@@ -228,7 +228,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Opens the sources; `None` if they need the network and `--offline` forbids it.
-    fn open(&self, asked: &Asked) -> Opened {
+    fn open(&self, asked: &Setup) -> Opened {
         let is_directory = |method: &Method| matches!(method.place, Place::Directory(_));
         if self.scope.offline && !asked.methods.iter().all(is_directory) {
             return Ok(None);
@@ -284,7 +284,7 @@ impl<'a> Sources<'a> {
     fn online(&self, dialect: Dialect, download_retries: Option<u32>) -> Result<(&'a Access, Client), Error> {
         let access = self.online.access(dialect)?;
         let warnings = access.config.warnings.iter().chain(access.credentials.warnings());
-        self.told().extend(warnings.cloned().chain(access.roots_problem.clone()));
+        self.pending().extend(warnings.cloned().chain(access.roots_problem.clone()));
         let options = access.client.options();
         let other = download_retries.filter(|retries| *retries != options.download_retries);
         let with = |download_retries| self.online.client(ClientOptions { download_retries, ..options.clone() });
@@ -304,7 +304,7 @@ pub(super) fn watch(events: &Events, over: Shutdown) -> Watch {
         events.emit(match doing {
             // A request that is cut off at the end of the run is not retried.
             _ if over.is_requested() => return,
-            ClientEvent::Asking(url) => Event::Request { url: url.to_string() },
+            ClientEvent::Requesting(url) => Event::Request { url: url.to_string() },
             ClientEvent::Again(error, delay) => {
                 // Our own delays are short and random; one that a server requires may be long.
                 let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };

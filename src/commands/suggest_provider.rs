@@ -31,15 +31,15 @@ pub fn with_near_names(
             let is_new = outcome.command == "add";
             let errors = outcome.roots.iter_mut().filter_map(|root| root.body.as_mut().err());
             for error in errors.chain(&mut outcome.error) {
-                meant.tell(error);
+                meant.add_hints(error);
                 if is_new && error.kind.is_inconclusive() {
-                    meant.tell_namesakes(error);
+                    meant.add_namesakes(error);
                 }
             }
             Ok(outcome)
         }
         Err(mut error) => {
-            meant.tell(&mut error);
+            meant.add_hints(&mut error);
             Err(error)
         }
     }
@@ -54,7 +54,7 @@ struct Meant<'a> {
 }
 
 impl Meant<'_> {
-    fn tell(&mut self, error: &mut Error) {
+    fn add_hints(&mut self, error: &mut Error) {
         error.others.iter_mut().for_each(|error| self.one(error));
         self.one(error);
         for hint in self.typed.iter().filter_map(|text| directory(text)) {
@@ -67,13 +67,13 @@ impl Meant<'_> {
     fn one(&mut self, error: &mut Error) {
         let meant = |name: &&&str| ProviderAddr::parse(name, self.dialect).ok().as_ref() == error.address.as_deref();
         let Some(name) = self.typed.iter().find(meant).copied().filter(|_| error.address.is_some()) else { return };
-        let is_told = error.hints.iter().any(|hint| hint.starts_with("did you mean"));
+        let has_suggestion = error.hints.iter().any(|hint| hint.starts_with("did you mean"));
         let mut known = self.known().clone();
         if error.kind == ErrorKind::UnknownProvider {
             // The registry was queried; it has more providers than the working tree.
             known.extend(well_known().map(str::to_owned));
             error.hints.clear();
-        } else if is_told {
+        } else if has_suggestion {
             return;
         }
         let near = suggest(name, known.iter().map(String::as_str)).into_iter().filter(|near| *near != name);
@@ -85,7 +85,7 @@ impl Meant<'_> {
     }
 
     /// Names the providers of the working tree that have a type which was typed alone.
-    fn tell_namesakes(&mut self, error: &mut Error) {
+    fn add_namesakes(&mut self, error: &mut Error) {
         let dialect = self.dialect;
         for text in self.typed.iter().filter(|text| !text.contains('/')) {
             let is_other = |short: &&String| short.rsplit('/').next() == Some(*text) && short.contains('/');
@@ -127,7 +127,7 @@ mod tests {
         let typed = ["acme/other", typed];
         let mut meant =
             Meant { typed: &typed, dialect: Dialect::Terraform, roots: &[], known: Some(BTreeSet::default()) };
-        meant.tell(&mut error);
+        meant.add_hints(&mut error);
         error.hints
     }
 

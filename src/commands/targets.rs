@@ -34,7 +34,7 @@ pub struct Targets<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unlocked {
     /// Report those with a backend as findings.
-    Told,
+    Reported,
     /// Treat all of them as root modules.
     Created,
     /// Treat those with a backend as root modules.
@@ -44,7 +44,7 @@ pub enum Unlocked {
 impl Unlocked {
     /// The choice for the option `--create`.
     pub fn created(create: bool) -> Self {
-        if create { Self::Created } else { Self::Told }
+        if create { Self::Created } else { Self::Reported }
     }
 }
 

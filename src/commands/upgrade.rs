@@ -162,7 +162,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         let message = "--same-versions is about several root modules, but there is only one";
         return Err(Error::new(ErrorKind::Usage, message).hint("pass -r, or -C more than once"));
     }
-    let targets = Targets::of(&services.scope, below.recursive, Unlocked::Told)?;
+    let targets = Targets::of(&services.scope, below.recursive, Unlocked::Reported)?;
     let mut newest: BTreeMap<PathBuf, Result<Arc<Offered>, Error>> = BTreeMap::new();
     if *bump && selection.precise.is_none() {
         // Locking reports the notes.

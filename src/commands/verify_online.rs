@@ -46,7 +46,7 @@ impl Questions {
             let own = run.settings.stated_h1(addr.host());
             let recorded = |scheme| entry.hashes.of(scheme).filter(|hash| hash.is_well_formed()).cloned().collect();
             let explain = Explain {
-                believe: own != Some(H1Rule::Verified),
+                trust_reported: own != Some(H1Rule::Verified),
                 h1: recorded(HashScheme::H1),
                 zh: recorded(HashScheme::Zh),
                 depth: self.depth,
@@ -74,10 +74,10 @@ impl Questions {
     }
 
     /// The answers; sends no request without queries.
-    pub fn ask(self, session: &Session) -> Result<Releases, Error> {
+    pub fn send(self, session: &Session) -> Result<Releases, Error> {
         if self.queries.is_empty() {
             return Ok(Releases::new());
         }
-        session.ask(async |sources| sources.lookups(self.queries).await)
+        session.block_on(async |sources| sources.lookups(self.queries).await)
     }
 }

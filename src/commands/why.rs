@@ -62,7 +62,7 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         // Root modules that do not require the named providers are left out.
         outcome.roots.retain(|root| !matches!(&root.body, Ok(Body::Requirements(found)) if found.is_empty()));
     }
-    Ok(outcome.but(missing))
+    Ok(outcome.with_error(missing))
 }
 
 fn not_required(text: &str) -> Error {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_locked_version_stands_beside_who_asks() {
+    fn the_locked_version_is_next_to_its_requirements() {
         let mut lock = LockFile::new();
         let entry = LockEntry {
             version: Version::new(3, 1, 0),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_asked_for_is_answered() {
+    fn only_the_requested_providers_are_shown() {
         let found = required(&requirements(&["tls", "null"]), None, &[addr("tls"), addr("other")]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].address, addr("tls"));

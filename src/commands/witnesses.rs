@@ -63,13 +63,13 @@ impl Witnesses<'_> {
             Some((if until.is_some() { commit } else { "HEAD".to_owned() }, lock))
         };
         let archives = release.archives().copied().map(PackageHash::zh);
-        let computed = release.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::Computed);
+        let computed = release.h1.iter().filter(|(_, attested)| attested.evidence == Evidence::Computed);
         let contents = computed.map(|(hash, _)| hash.clone());
-        let on_offer = archives.chain(contents).filter(|hash| !entry.hashes.contains(hash)).take(LOOKED_FOR);
+        let available = archives.chain(contents).filter(|hash| !entry.hashes.contains(hash)).take(LOOKED_FOR);
         let any = last(&format!("\"{}\"", release.address));
         let is_of_version = |lock: &LockFile| lock.get(&release.address).is_some_and(|it| it.version == entry.version);
         let is_known = any.as_ref().is_some_and(|(_, lock)| is_of_version(lock));
-        let of_version = on_offer.filter_map(|hash| last(hash.as_str())).filter(|(_, lock)| is_of_version(lock));
+        let of_version = available.filter_map(|hash| last(hash.as_str())).filter(|(_, lock)| is_of_version(lock));
         let found = any.into_iter().chain(of_version);
         let witnesses = found.filter_map(|(revision, lock)| {
             let place = if revision == "HEAD" { revision.clone() } else { format!("commit {revision}") };

@@ -133,9 +133,9 @@ impl Error {
 
     /// Puts its next steps, and those of the errors next to it, into other words, by the files that they are about.
     pub fn advise(&mut self, words: &dyn Fn(&str, Option<&Path>) -> String) {
-        let told: Vec<String> = self.hints.iter().map(|hint| words(hint, self.file.as_deref())).collect();
-        if told != self.hints {
-            self.general = Some(std::mem::replace(&mut self.hints, told).into());
+        let adapted: Vec<String> = self.hints.iter().map(|hint| words(hint, self.file.as_deref())).collect();
+        if adapted != self.hints {
+            self.general = Some(std::mem::replace(&mut self.hints, adapted).into());
         }
         self.others.iter_mut().for_each(|other| other.advise(words));
     }

@@ -125,14 +125,14 @@ fn package_with(text: &str, unknown: impl Fn(&str, &str) -> Option<String>) -> S
     let (scheme, rest) = address.split_at(start);
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let told = |parameter: &str| match parameter.split_once('=') {
+    let kept = |parameter: &str| match parameter.split_once('=') {
         Some(("depth", _)) | None => None,
         Some((name, _)) if HARMLESS.contains(&name) => Some(harmless(parameter)),
         Some((name, value)) => unknown(name, value),
     };
     let mut parameters: Vec<&str> = parameters.split('&').collect();
     parameters.sort_unstable();
-    let parameters: Vec<String> = parameters.into_iter().filter_map(told).collect();
+    let parameters: Vec<String> = parameters.into_iter().filter_map(kept).collect();
     let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
     format!("{scheme}{host}{path}{query}")
 }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_known_by_what_is_fetched() {
+    fn packages_are_identified_by_what_is_fetched() {
         for (text, known) in [
             ("git::https://bob:PW@h:8443/r.git?token=T&ref=v1&depth=1&sshkey=K", "git::https://h:8443/r.git?ref=v1"),
             ("git::ssh://git@h/o/r.git", "git::ssh://h/o/r.git"),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_that_differ_in_what_is_hidden_are_told_apart() {
+    fn packages_with_different_hidden_parts_are_distinguished() {
         let one = package_key("https://h/x.zip?revision=one&token=T");
         assert_eq!(one, "https://h/x.zip?revision=digest:7692c3ad3540bb80");
         assert_ne!(one, package_key("https://h/x.zip?revision=two&token=T"));

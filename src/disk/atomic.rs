@@ -81,7 +81,7 @@ pub(super) struct Staged {
     path: PathBuf,
     target: PathBuf,
     /// `None` if the old file has the same bytes.
-    beside: Option<tempfile::NamedTempFile>,
+    temporary: Option<tempfile::NamedTempFile>,
 }
 
 /// Writes a new file next to the old one, which is not touched yet.
@@ -90,7 +90,7 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
     let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else {
         return Err(StoreError::NotAFile(path.to_owned()));
     };
-    let staged = |beside, target: &Path| Staged { path: path.to_owned(), target: target.to_owned(), beside };
+    let staged = |temporary, target: &Path| Staged { path: path.to_owned(), target: target.to_owned(), temporary };
     match std::fs::metadata(&target) {
         Ok(old) if !old.is_file() => return Err(StoreError::NotAFile(path.to_owned())),
         Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(staged(None, &target)),
@@ -98,15 +98,15 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
     }
     // The library adds the random name, which means nothing.
     let unnamed = |error: io::Error| failed("create a file next to", path)(io::Error::from(error.kind()));
-    let mut beside = self::beside(directory, name).map_err(unnamed)?;
-    beside.write_all(bytes).map_err(failed("write", path))?;
-    set_mode(beside.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;
-    beside.as_file().sync_all().map_err(failed("write", path))?;
-    Ok(staged(Some(beside), &target))
+    let mut temporary = self::temporary(directory, name).map_err(unnamed)?;
+    temporary.write_all(bytes).map_err(failed("write", path))?;
+    set_mode(temporary.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;
+    temporary.as_file().sync_all().map_err(failed("write", path))?;
+    Ok(staged(Some(temporary), &target))
 }
 
 /// A new file next to that of a name, which [`sweep`] knows.
-pub(super) fn beside(directory: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
+pub(super) fn temporary(directory: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
     let mut prefix = name.to_owned();
     prefix.push(BESIDE);
     new_file(&prefix, directory)
@@ -162,8 +162,8 @@ fn is_held(reason: &io::Error) -> bool {
 
 impl Staged {
     pub(super) fn replace(self) -> Result<Stored, StoreError> {
-        let Some(beside) = self.beside else { return Ok(Stored::Unchanged) };
-        put_in_place(beside, &self.target).map_err(failed("replace", &self.path))?;
+        let Some(temporary) = self.temporary else { return Ok(Stored::Unchanged) };
+        put_in_place(temporary, &self.target).map_err(failed("replace", &self.path))?;
         if let Some(directory) = self.target.parent() {
             sync_directory(directory);
         }
@@ -259,8 +259,8 @@ impl From<StoreError> for Error {
             }
             StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
         };
-        let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(bare(file));
-        hint.into_iter().fold(told, Self::hint)
+        let mapped = Self::new(ErrorKind::Disk, error.to_string()).in_file(bare(file));
+        hint.into_iter().fold(mapped, Self::hint)
     }
 }
 
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_leave_everything_as_it_was() {
+    fn failures_change_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let folder = directory.path().join("versions.tf");
         std::fs::create_dir(&folder).unwrap();
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_swept_away() {
+    fn files_of_a_killed_run_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let kept =
             [".terraform.lock.hcl", "a.tflock-abc", "a.tflock-abcdefgh_", "x.tflock-1234567890", ".tflock-abcdefghi"];

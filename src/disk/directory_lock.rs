@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_ever() {
+    fn waiting_for_a_lock_ends() {
         let directory = tempfile::tempdir().unwrap();
         let short = (2, Duration::from_millis(1));
         let writer = DirectoryLock::acquire(directory.path()).unwrap();

@@ -33,9 +33,9 @@ pub fn write(entry: &Path, line: &str) -> io::Result<bool> {
     }
     let directory = entry.parent().unwrap_or(entry);
     std::fs::create_dir_all(directory)?;
-    let mut beside = new_file(".tmp".as_ref(), directory)?;
-    beside.write_all(line.as_bytes())?;
-    match beside.persist_noclobber(entry) {
+    let mut temporary = new_file(".tmp".as_ref(), directory)?;
+    temporary.write_all(line.as_bytes())?;
+    match temporary.persist_noclobber(entry) {
         Ok(_) => Ok(true),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error.error),

@@ -46,7 +46,7 @@ impl Linker {
 
     fn attempt(&self, from: &Path, place: &Path) -> Result<(), StoreError> {
         let parent = place.parent().unwrap_or(place);
-        let staged = beside(parent)?;
+        let staged = temporary_in(parent)?;
         if self.choice == LinkChoice::Symlink {
             let link = staged.path().join("link");
             symlink(from, &link).map_err(failed("link", place))?;
@@ -153,7 +153,7 @@ fn symlink(to: &Path, link: &Path) -> io::Result<()> {
 }
 
 /// A new directory below `parent`, which [`sweep`] recognises. Its permissions follow the umask.
-pub(super) fn beside(parent: &Path) -> Result<TempDir, StoreError> {
+pub(super) fn temporary_in(parent: &Path) -> Result<TempDir, StoreError> {
     let mut directory = tempfile::Builder::new();
     directory.prefix(OWN);
     #[cfg(unix)]
@@ -170,7 +170,7 @@ pub(super) fn put_in_place(staged: TempDir, place: &Path) -> Result<(), StoreErr
 }
 
 fn exchange(from: &Path, place: &Path) -> Result<(), StoreError> {
-    let aside = beside(place.parent().unwrap_or(place))?;
+    let aside = temporary_in(place.parent().unwrap_or(place))?;
     take_away(place, &aside)?;
     renamed(from, place).map_err(|reason| {
         // Windows refuses to rename what another program has open: nothing is lost.
@@ -181,7 +181,7 @@ fn exchange(from: &Path, place: &Path) -> Result<(), StoreError> {
 
 /// Removes a directory or a link, never what a link leads to. It goes at once, not file by file.
 pub fn remove(place: &Path) -> Result<(), StoreError> {
-    let aside = beside(place.parent().unwrap_or(place))?;
+    let aside = temporary_in(place.parent().unwrap_or(place))?;
     take_away(place, &aside)
 }
 

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_share_what_became_of_them() {
+    fn equal_texts_share_their_result() {
         let alike = Alike::default();
         let [one, two] = [b"one", b"two"].map(|text| alike.keep(text, Arc::new(text.to_vec())));
         assert!(Arc::ptr_eq(&one, &alike.keep(b"one", Arc::default())));

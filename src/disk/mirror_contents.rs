@@ -65,9 +65,9 @@ pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, Re
             }
             LocalPackage::Unpacked(path) => {
                 release.unpacked.insert(platform.clone(), path.clone());
-                let beside = directory.join(format!("{}_{platform}.zip", file_prefix(addr, version)));
-                if beside.is_file() {
-                    release.archives.insert(platform.clone(), beside);
+                let packed = directory.join(format!("{}_{platform}.zip", file_prefix(addr, version)));
+                if packed.is_file() {
+                    release.archives.insert(platform.clone(), packed);
                 }
             }
         }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_stand_one_after_the_other() {
+    fn keys_follow_each_other() {
         let block =
             |name: &str| format!("-----BEGIN PGP PUBLIC KEY BLOCK-----\n{name}\n-----END PGP PUBLIC KEY BLOCK-----\n");
         let file = format!("a remark\n{}{}", block("a"), block("b"));

@@ -147,7 +147,7 @@ impl ArchiveCopy {
     }
 
     pub fn begin(&self) -> Result<(), StoreError> {
-        let file = atomic::beside(&self.directory, self.name.as_ref())
+        let file = atomic::temporary(&self.directory, self.name.as_ref())
             .map_err(failed("create a file next to", &self.path()))?;
         *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
         Ok(())

@@ -99,7 +99,7 @@ impl OciCredentials {
         match best {
             None => Ok(None),
             Some((_, Found::Here(credential))) => Ok(Some(credential)),
-            Some((_, Found::Helper(helper))) => ask(&helper, registry, limit),
+            Some((_, Found::Helper(helper))) => call_helper(&helper, registry, limit),
         }
     }
 
@@ -162,7 +162,7 @@ fn specificity(prefix: &str, registry: &str, name: &str) -> Option<usize> {
 /// Gets the password of a registry from `docker-credential-NAME`.
 ///
 /// Source: `github.com/docker/docker-credential-helpers`.
-fn ask(name: &str, registry: &str, limit: Duration) -> Result<Option<OciCredential>, String> {
+fn call_helper(name: &str, registry: &str, limit: Duration) -> Result<Option<OciCredential>, String> {
     let program = format!("docker-credential-{name}");
     let answer = helper::docker_credential(&program, &format!("https://{registry}"), limit)?;
     let Some(answer) = answer else { return Ok(None) };
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_looked_for_where_that_is_forbidden() {
+    fn nothing_is_read_if_discovery_is_off() {
         let (home, _) = docker(&format!(r#"{{"auths": {{"r.example": {{"auth": "{USER}"}}}}}}"#));
         let variables: Variables = [("HOME", home.path().to_str().unwrap())].into_iter().collect();
         let defaults = OciDefaults { discover_ambient_credentials: false, ..OciDefaults::default() };
@@ -241,9 +241,9 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_told_without_what_stands_there() {
+    fn a_damaged_file_is_reported_without_its_content() {
         let (_home, credentials) = docker("{\"auths\": \"hunter2\"}");
-        let told = credentials.of("r.example", "a", Duration::MAX).unwrap_err();
-        assert!(told.contains("config.json") && !told.contains("hunter2"), "{told}");
+        let refusal = credentials.of("r.example", "a", Duration::MAX).unwrap_err();
+        assert!(refusal.contains("config.json") && !refusal.contains("hunter2"), "{refusal}");
     }
 }

@@ -168,7 +168,7 @@ impl Unpacking {
 
     /// Begins, or starts again.
     pub fn begin(&self) -> Result<(), StoreError> {
-        let directory = linking::beside(&self.shelf.directory)?;
+        let directory = linking::temporary_in(&self.shelf.directory)?;
         *self.state() = State { directory: Some(directory), ..State::default() };
         Ok(())
     }

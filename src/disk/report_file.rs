@@ -28,7 +28,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if !is_replaced {
         return std::fs::write(&place, text);
     }
-    let mut beside = new_file(".tmp".as_ref(), &directory)?;
-    beside.write_all(text.as_bytes())?;
-    put_in_place(beside, &place)
+    let mut temporary = new_file(".tmp".as_ref(), &directory)?;
+    temporary.write_all(text.as_bytes())?;
+    put_in_place(temporary, &place)
 }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_with_the_last_file_leaves_the_first_as_it_was() {
+    fn an_error_with_the_last_file_leaves_the_first_unchanged() {
         let directory = tempfile::tempdir().unwrap();
         let [lock, config, folder] = ["lock", "versions.tf", "folder"].map(|name| directory.path().join(name));
         std::fs::write(&lock, "old").unwrap();

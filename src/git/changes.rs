@@ -250,13 +250,13 @@ impl Changes {
     }
 
     /// True if something is at a path of the working tree and no link leads there.
-    pub fn stands(&self, path: &str) -> bool {
+    pub fn is_present(&self, path: &str) -> bool {
         Disk { top: self.top.clone(), real: BTreeMap::new() }.kind(path).is_some()
     }
 
     /// True if a file is there that is under version control or comes there with the next commit: what is ignored is not.
     pub fn knows(&self, path: &str) -> bool {
-        self.stands(path) && (self.is_tracked(path) || self.paths.contains(path))
+        self.is_present(path) && (self.is_tracked(path) || self.paths.contains(path))
     }
 
     /// True if a file changed, or what leads to it: a symbolic link, or the submodule that it is in.
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_on_the_way_down_is_told() {
+    fn the_first_crossing_on_the_way_is_reported() {
         let crossings = [("a/b", Kind::Link), ("a/b/c", Kind::Submodule)];
         let crossings: BTreeMap<_, _> = crossings.map(|(path, kind)| (RepoPath::from_git(path), kind)).into();
         assert_eq!(first(&crossings, "a/b/c/d"), Some(("a/b", Kind::Link)));

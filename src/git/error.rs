@@ -43,42 +43,42 @@ fn shown(directory: &Path) -> String {
 
 impl From<GitError> for Error {
     fn from(error: GitError) -> Self {
-        let told = Error::new(ErrorKind::Usage, error.to_string());
-        let deepen = |told: Error| {
-            told.hint("fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI")
+        let mapped = Error::new(ErrorKind::Usage, error.to_string());
+        let deepen = |mapped: Error| {
+            mapped
+                .hint("fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI")
                 .hint("or here: `git fetch --unshallow`")
         };
         match error {
-            GitError::Start(_) => told.hint("install git, or put it on PATH"),
-            GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => {
-                told.hint("`git config --global --add safe.directory DIR`, where the checkout belongs to another user")
-            }
-            GitError::NoWorkTree { .. } => told.hint("name a directory of the working tree with `-C DIR`"),
+            GitError::Start(_) => mapped.hint("install git, or put it on PATH"),
+            GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => mapped
+                .hint("`git config --global --add safe.directory DIR`, where the checkout belongs to another user"),
+            GitError::NoWorkTree { .. } => mapped.hint("name a directory of the working tree with `-C DIR`"),
             GitError::OtherRepository { .. } => {
-                told.hint("repair `.git` there: `git status` must name the same working tree")
+                mapped.hint("repair `.git` there: `git status` must name the same working tree")
             }
             GitError::UnknownName { remote: Some(remote), .. } => {
-                told.hint(format!("the clone has no such branch of its own; try {remote:?}"))
+                mapped.hint(format!("the clone has no such branch of its own; try {remote:?}"))
             }
-            GitError::UnknownName { near: Some(near), .. } => told.hint(format!("did you mean {near}?")),
+            GitError::UnknownName { near: Some(near), .. } => mapped.hint(format!("did you mean {near}?")),
             GitError::UnknownName { shallow: true, .. } => {
-                deepen(told.hint("the clone is shallow and may lack the revision"))
+                deepen(mapped.hint("the clone is shallow and may lack the revision"))
             }
-            GitError::UnknownName { .. } => told.hint("`git branch --all` lists the branches, `git tag` the tags"),
+            GitError::UnknownName { .. } => mapped.hint("`git branch --all` lists the branches, `git tag` the tags"),
             GitError::AmbiguousName { candidates, .. } => {
                 let branch = |name: &&String| name.starts_with("refs/remotes/") || name.starts_with("refs/heads/");
                 match candidates.iter().rev().find(branch) {
-                    Some(branch) => told.hint(format!("name it in full: `{branch}`, if that is meant")),
-                    None => told.hint("name it in full"),
+                    Some(branch) => mapped.hint(format!("name it in full: `{branch}`, if that is meant")),
+                    None => mapped.hint("name it in full"),
                 }
             }
-            GitError::TooShallow { .. } => deepen(told),
-            GitError::NoMergeBase { .. } => told.hint("`--tip` compares with the revision itself"),
-            GitError::Partial => told
+            GitError::TooShallow { .. } => deepen(mapped),
+            GitError::NoMergeBase { .. } => mapped.hint("`--tip` compares with the revision itself"),
+            GitError::Partial => mapped
                 .hint("clone without a filter: in actions/checkout leave out `filter` and `sparse-checkout`")
                 .hint("or here: `git fetch --refetch --no-filter`"),
             GitError::TooSlow { .. } | GitError::TooLarge { .. } | GitError::Failed { .. } => {
-                Error { kind: ErrorKind::Disk, ..told }
+                Error { kind: ErrorKind::Disk, ..mapped }
             }
         }
     }

@@ -56,8 +56,8 @@ impl Git {
             ["log", "--max-count=200", "--no-textconv", "--no-ext-diff", "--no-color", "--format=", "--unified=0"];
         let answer = self.launcher.run(args.iter().copied().chain(["--patch", "--", &path]))?.checked("log")?;
         let text = String::from_utf8_lossy(&answer.stdout);
-        let gone = text.lines().filter_map(|line| line.strip_prefix('-'));
-        Ok(gone.filter(|line| line.starts_with(beginning)).map(str::to_owned).collect())
+        let lost = text.lines().filter_map(|line| line.strip_prefix('-'));
+        Ok(lost.filter(|line| line.starts_with(beginning)).map(str::to_owned).collect())
     }
 
     fn file_with(&self, commit: &Commit, path: &str, text: &str) -> Result<Option<Vec<u8>>, GitError> {

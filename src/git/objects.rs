@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_stand_for_themselves() {
+    fn patterns_match_literally() {
         assert_eq!(escaped("a[1]/b*?\\"), "a\\[1]/b\\*\\?\\\\");
     }
 }

@@ -17,7 +17,7 @@ pub struct Question {
 
 impl Question {
     /// Lists lock files, trust files and configuration, if the directory is in a working tree.
-    pub fn ask(start: &Path) -> Self {
+    pub fn send(start: &Path) -> Self {
         let Ok(git) = Git::open(start) else { return Self { running: None, prefix: String::new() } };
         let names = [lockfile::FILE_NAME, pins::FILE_NAME].map(str::to_owned).into_iter();
         let names = names.chain(suffixes().map(|suffix| format!("*{suffix}")));

@@ -41,7 +41,7 @@ pub fn is_complete(step: &Query, release: &Release) -> bool {
     if entry.version != *version || step.accept_republished || release.listed.is_empty() || !is_listed {
         return false;
     }
-    let believed = step.rules.reported == ReportedRule::Write;
+    let accepts = step.rules.reported == ReportedRule::Write;
     let archives = archives(release);
     let covers = |platform: &Platform, evidence: Evidence| {
         let is_archive = archives.get(platform).is_some_and(&recorded);
@@ -50,12 +50,12 @@ pub fn is_complete(step: &Query, release: &Release) -> bool {
     let covered = |platform: &Platform| {
         covers(platform, Evidence::Computed)
             // Hashes that would be written without a download.
-            || believed && covers(platform, Evidence::ReportedByOrigin)
+            || accepts && covers(platform, Evidence::ReportedByOrigin)
             || step.rules.optional.contains(platform)
             || step.rules.unnamed.contains(platform) && !archives.contains_key(platform)
     };
-    let mut reported = release.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::ReportedByOrigin);
-    step.platforms.iter().all(covered) && (!believed || reported.all(|(h1, _)| recorded(h1)))
+    let mut reported = release.h1.iter().filter(|(_, attested)| attested.evidence == Evidence::ReportedByOrigin);
+    step.platforms.iter().all(covered) && (!accepts || reported.all(|(h1, _)| recorded(h1)))
 }
 
 /// The archive of each platform, by file names.
@@ -91,7 +91,7 @@ mod tests {
     fn known() -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let lines = [(digest(1), archive("linux_amd64")), (digest(2), Line::Other)];
-        let linux = vouched("linux_amd64", Evidence::Computed);
+        let linux = attested("linux_amd64", Evidence::Computed);
         Release {
             lines: lines.into(),
             listed: vec![digest(1), digest(2)],
@@ -104,7 +104,7 @@ mod tests {
         Line::archive(Some(platform.parse().unwrap()))
     }
 
-    fn vouched(platform: &str, evidence: Evidence) -> Attestation {
+    fn attested(platform: &str, evidence: Evidence) -> Attestation {
         Attestation::new(Some(platform.parse().unwrap()), evidence)
     }
 
@@ -153,18 +153,18 @@ mod tests {
         let mut universal = known();
         universal.lines.insert(digest(2), Line::archive(platforms.map(|platform| platform.parse().unwrap())));
         let step = step(&[zh(1), zh(2), h1(2)], &platforms);
-        universal.attest(h1(2), vouched("darwin_arm64", Evidence::Computed));
+        universal.attest(h1(2), attested("darwin_arm64", Evidence::Computed));
         assert!(!is_complete(&step, &universal));
-        universal.attest(h1(2), vouched("darwin_amd64", Evidence::Computed));
+        universal.attest(h1(2), attested("darwin_amd64", Evidence::Computed));
         assert!(is_complete(&step, &universal));
         let recorded = [h1(2)].into_iter().collect();
         assert_eq!(fetched(&universal, &recorded).count(), 2);
     }
 
     #[test]
-    fn a_report_covers_where_it_is_believed() {
+    fn a_report_covers_if_reports_are_trusted() {
         let mut known = with_darwin();
-        known.h1.insert(h1(2), vouched("darwin_arm64", Evidence::ReportedByOrigin));
+        known.h1.insert(h1(2), attested("darwin_arm64", Evidence::ReportedByOrigin));
         let mut step = step(&[zh(1), zh(2), h1(1), h1(2)], &["linux_amd64", "darwin_arm64"]);
         assert!(!is_complete(&step, &known));
         step.rules.reported = ReportedRule::Write;
@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn only_packages_tell_of_an_unknown_h1() {
+    fn only_packages_show_the_platform_of_an_unknown_h1() {
         let step = step(&[zh(1), h1(1)], &["linux_amd64"]);
         assert!(!is_unattributed(&step, Some(&known())));
         let unknown = Release { h1: BTreeMap::default(), ..known() };
         assert!(is_unattributed(&step, None) && is_unattributed(&step, Some(&unknown)));
-        let mut believed = step.clone();
-        believed.rules.reported = ReportedRule::Write;
-        assert!(!is_unattributed(&believed, None));
+        let mut accepts = step.clone();
+        accepts.rules.reported = ReportedRule::Write;
+        assert!(!is_unattributed(&accepts, None));
         // Nothing is recorded that a package would tell of.
         assert!(!is_unattributed(&self::step(&[zh(1)], &["linux_amd64"]), None));
     }

@@ -88,7 +88,7 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
 
 /// `"~> 5.0" of module.net does not allow it`, with the place of the constraint.
 fn reason(origin: &Origin, with_place: bool) -> String {
-    let (constraint, asker) = (origin.constraint.as_deref().unwrap_or_default(), origin.asker());
+    let (constraint, asker) = (origin.constraint.as_deref().unwrap_or_default(), origin.caller());
     let place = if with_place && !origin.file.as_os_str().is_empty() {
         format!(" ({}:{})", shown(&origin.file), origin.position)
     } else {

@@ -138,7 +138,7 @@ fn contradiction(addr: &ProviderAddr, requirement: &Requirement) -> Error {
     );
     let constrained = requirement.origins.iter().filter_map(|origin| Some((origin, origin.constraint.as_ref()?)));
     let hints = constrained.map(|(origin, constraint)| {
-        format!("`{constraint}` at {}:{} ({})", crate::path::shown(&origin.file), origin.position.line, origin.asker())
+        format!("`{constraint}` at {}:{} ({})", crate::path::shown(&origin.file), origin.position.line, origin.caller())
     });
     hints.fold(Error::new(ErrorKind::NotFound, message).about(addr.clone()), Error::hint)
 }

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn records_hold_no_secret() {
+    fn records_contain_no_secret() {
         let address =
             RemoteAddress::parse("git::https://me:pw@a.example/x.git//m?token=t&ref=v1&depth=1&sshkey=k").unwrap();
         assert_eq!(address.package(), "git::https://a.example/x.git?ref=v1&token=…");

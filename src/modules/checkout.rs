@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_leaves_as_it_is() {
+    fn files_that_a_checkout_leaves_unchanged() {
         for (attributes, text) in [
             ("", "$Id$"),
             ("* text=auto", "$Id: 1.2 $"),

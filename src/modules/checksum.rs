@@ -151,7 +151,7 @@ mod tests {
     ];
 
     #[test]
-    fn checksums_of_all_kinds_are_held_to() {
+    fn checksums_of_all_kinds_are_enforced() {
         for text in ABC {
             let bare = text.split_once(':').unwrap().1;
             for text in [text.to_owned(), bare.to_owned(), text.to_uppercase()] {

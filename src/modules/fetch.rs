@@ -77,7 +77,7 @@ pub(super) struct Placed {
 
 /// A package to fetch from an address.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct PackageRequest<'a> {
     address: &'a RemoteAddress,
     /// The kind of archive; none for git and OCI registries.
     kind: Option<ArchiveKind>,
@@ -269,7 +269,7 @@ impl Fetcher {
                 address = address.at_commit(commit);
             }
             let key = format!("package {:?} {}{}", address.method, address.url, wanted.kind());
-            let asked = Asked { address: &address, kind: kind.flatten(), wanted, lasting };
+            let asked = PackageRequest { address: &address, kind: kind.flatten(), wanted, lasting };
             let stored = self.packages.answer(key.clone(), Box::pin(self.stored(asked, &key))).await?;
             return Ok(Arc::new(Placed { subdir, hosts, ..(*stored).clone() }));
         }
@@ -277,8 +277,8 @@ impl Fetcher {
         Err(Error::new(ErrorKind::Package, message))
     }
 
-    async fn stored(&self, asked: Asked<'_>, key: &str) -> Result<Arc<Placed>, Error> {
-        let Asked { address, kind, wanted, lasting } = asked;
+    async fn stored(&self, asked: PackageRequest<'_>, key: &str) -> Result<Arc<Placed>, Error> {
+        let PackageRequest { address, kind, wanted, lasting } = asked;
         self.client.budget().spend(Cost::Packages, 1)?;
         self.client.budget().spend(Cost::Unpacked, 0)?;
         // One run at a time, so the others find what it fetched.

@@ -61,7 +61,7 @@ impl Fetcher {
 }
 
 /// True if the tag of an address is meant to go on.
-pub(super) fn goes_on(address: &RemoteAddress) -> bool {
+pub(super) fn is_moving(address: &RemoteAddress) -> bool {
     address.parameter("tag").is_none_or(|tag| tag == DEFAULT_TAG)
 }
 

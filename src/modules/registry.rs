@@ -57,7 +57,7 @@ impl ModuleRegistry {
     /// All versions that a registry lists, in its order, as it writes them. Only the first module of an answer counts.
     pub async fn versions(&self, module: &RegistryModule) -> Result<Vec<String>, Error> {
         let url = self.endpoint(module, "versions").await?;
-        let document = self.ask(module, url).await?;
+        let document = self.request(module, url).await?;
         let answer: VersionsAnswer =
             read(&document).map_err(|reason| unusable(module, &document.final_url, &reason))?;
         let first = answer.modules.into_iter().flatten().next();
@@ -74,7 +74,7 @@ impl ModuleRegistry {
         dialect: Dialect,
     ) -> Result<RemoteAddress, Error> {
         let url = self.endpoint(module, &format!("{}/download", version.canonical())).await?;
-        let document = self.ask(module, url.clone()).await?;
+        let document = self.request(module, url.clone()).await?;
         let header = document.header("x-terraform-get").map(str::to_owned);
         let text = location_text(dialect, header, in_body(&document))
             .ok_or_else(|| unusable(module, &document.final_url, "it names no location of the module"))?;
@@ -87,11 +87,11 @@ impl ModuleRegistry {
         base.join(&path).map_err(|_| unusable(module, &base, "its service URL is not valid"))
     }
 
-    async fn ask(&self, module: &RegistryModule, url: Url) -> Result<Document, Error> {
+    async fn request(&self, module: &RegistryModule, url: Url) -> Result<Document, Error> {
         // As in the tools, a helper that fails means no token.
         let token = self.credentials.token(&module.host).await.unwrap_or_default();
-        let ask = Ask::new(url, Kind::Metadata).token(token.clone());
-        self.client.document(&ask).await.map_err(|error| refused(module, error, token.is_some()))
+        let request = Ask::new(url, Kind::Metadata).token(token.clone());
+        self.client.document(&request).await.map_err(|error| refused(module, error, token.is_some()))
     }
 }
 

@@ -29,13 +29,13 @@ impl Fetcher {
                 self.registry().location(module, version, wanted.dialect).await?
             }
             (ModuleSource::Remote(module), _) => address_of(module, &wanted)?,
-            _ => return Ok(Served::Locked { goes_on: false }),
+            _ => return Ok(Served::Locked { is_moving: false }),
         };
         self.online(&address.package())?;
         match address.method {
             Method::Git => self.commit_served(address, &wanted, pin).await,
             // A checksum in the address fixes the content.
-            Method::Archive | Method::Oci if address.is_fixed() => Ok(Served::Locked { goes_on: false }),
+            Method::Archive | Method::Oci if address.is_fixed() => Ok(Served::Locked { is_moving: false }),
             Method::Oci => self.artifact_served(address, &wanted, pin).await,
             Method::Archive => self.archive_served(address, &wanted, pin).await,
         }
@@ -48,10 +48,10 @@ impl Fetcher {
         if let Some(ambiguity) = resolved.ambiguity {
             return Ok(Served::Ambiguous(ambiguity));
         }
-        let goes_on = resolved.goes_on();
+        let is_moving = resolved.is_moving();
         let locked = pin.content.commit.as_deref();
         if locked == Some(&resolved.commit) {
-            return Ok(Served::Locked { goes_on });
+            return Ok(Served::Locked { is_moving });
         }
         let (package, _) = self.git(&address, Some(&resolved.commit), wanted).await?;
         let PackageRecord { commit, ambiguity, .. } = &package.record;
@@ -63,10 +63,10 @@ impl Fetcher {
         if let Some(locked) = locked.filter(|_| hash == pin.content.hash) {
             let (before, _) = self.git(&address, Some(locked), wanted).await?;
             if package.record.control_files() == before.record.control_files() {
-                return Ok(Served::Locked { goes_on });
+                return Ok(Served::Locked { is_moving });
             }
         }
-        Ok(Served::Other { commit: commit.clone(), hash, goes_on })
+        Ok(Served::Other { commit: commit.clone(), hash, is_moving })
     }
 
     async fn archive_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
@@ -80,9 +80,9 @@ impl Fetcher {
 
     async fn artifact_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         wanted.allow_host(&address)?;
-        let goes_on = oci::goes_on(&address);
+        let is_moving = oci::is_moving(&address);
         let package = self.artifact(&address).await?;
-        compared(&package, pin, goes_on)
+        compared(&package, pin, is_moving)
     }
 
     /// The address that an address without extension leads to in the end.
@@ -107,14 +107,14 @@ impl Fetcher {
 }
 
 /// What an archive is against what is locked.
-fn compared(package: &StoredPackage, pin: &Pin, goes_on: bool) -> Result<Served, Error> {
+fn compared(package: &StoredPackage, pin: &Pin, is_moving: bool) -> Result<Served, Error> {
     if let Some(ambiguity) = &package.record.ambiguity {
         return Ok(Served::Ambiguous(ambiguity.clone()));
     }
     let hash = package.record.lockable()?;
     Ok(if hash == pin.content.hash {
-        Served::Locked { goes_on }
+        Served::Locked { is_moving }
     } else {
-        Served::Other { commit: None, hash, goes_on }
+        Served::Other { commit: None, hash, is_moving }
     })
 }

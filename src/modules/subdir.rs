@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_glob_stands_for_one_entry() {
+    fn a_glob_matches_one_entry() {
         let place = tempfile::tempdir().unwrap();
         for dir in ["only/m/x", "only/m/y", "only/n"] {
             fs::create_dir_all(place.path().join(dir)).unwrap();

@@ -23,7 +23,7 @@ impl Shutdown {
         self.0.load(Ordering::Relaxed)
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
@@ -66,7 +66,7 @@ async fn or_interrupted<T>(work: impl Future<Output = T>, over: Shutdown) -> Res
         answer = work => Ok(answer),
         // `ctrl_c` fails where the signal cannot be caught; then the work is not interrupted.
         Ok(()) = tokio::signal::ctrl_c() => {
-            over.tell();
+            over.notify();
             Err(Error::new(ErrorKind::Interrupted, "interrupted; no lock file was changed"))
         }
     }
@@ -75,7 +75,7 @@ async fn or_interrupted<T>(work: impl Future<Output = T>, over: Shutdown) -> Res
 impl Drop for Background {
     fn drop(&mut self) {
         // Work in progress, such as hashing an archive, must not delay the end of a run.
-        self.over.tell();
+        self.over.notify();
         if let Some(Ok(runtime)) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -215,7 +215,7 @@ impl Client {
         let mut trail = RedirectChain::new(ask.url.clone(), authorization.is_some(), most);
         loop {
             self.inner.budget.request(trail.url())?;
-            self.watch().tell(|| ClientEvent::Asking(ShownUrl::new(trail.url())));
+            self.watch().notify(|| ClientEvent::Requesting(ShownUrl::new(trail.url())));
             let mut request = match &ask.sent {
                 None => client.get(trail.url().clone()),
                 Some(Sent::Form(form)) => {

@@ -61,15 +61,15 @@ impl Credentials {
             return Ok(block.clone());
         }
         let Some(helper) = &self.helper else { return Ok(None) };
-        let ask = async {
+        let call_helper = async {
             let limit = self.budget.helper().map_err(|exhausted| HelperError::Interrupted(exhausted.to_string()))?;
-            ask(helper.clone(), host.clone(), limit).await
+            call_helper(helper.clone(), host.clone(), limit).await
         };
-        self.answers.answer(host.clone(), Box::pin(ask)).await
+        self.answers.answer(host.clone(), Box::pin(call_helper)).await
     }
 }
 
-async fn ask(helper: HelperProgram, host: Hostname, limit: Duration) -> Result<Option<Secret>, HelperError> {
+async fn call_helper(helper: HelperProgram, host: Hostname, limit: Duration) -> Result<Option<Secret>, HelperError> {
     let asked = tokio::task::spawn_blocking(move || helper.token(&host, limit));
     asked.await.unwrap_or_else(|error| Err(HelperError::Interrupted(error.to_string())))
 }
@@ -203,7 +203,7 @@ mod tests {
     #[cfg(unix)]
     #[expect(clippy::disallowed_methods, reason = "a test reads what its script wrote")]
     #[tokio::test]
-    async fn the_helper_is_asked_once_a_host_and_never_beside_a_block() {
+    async fn the_helper_runs_once_a_host_and_never_with_a_credentials_block() {
         let data = tempfile::tempdir().unwrap();
         let log = data.path().join("log");
         let script = format!("echo $2 >> {}\necho '{{\"token\":\"helped\"}}'", log.display());

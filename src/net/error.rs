@@ -192,9 +192,9 @@ impl Fault {
 /// The innermost error says what happened; the outer ones that something did.
 fn root_cause(error: &reqwest::Error) -> String {
     let chain = std::iter::successors(error.source(), |&error| error.source());
-    let told = chain.last().map_or_else(|| error.to_string(), ToString::to_string);
+    let cause = chain.last().map_or_else(|| error.to_string(), ToString::to_string);
     // Some end with a page about the library that is of no use here.
-    bounded(told.split(": https://docs.rs/").next().unwrap_or(&told), 200)
+    bounded(cause.split(": https://docs.rs/").next().unwrap_or(&cause), 200)
 }
 
 /// How the reason begins where a proxy is between.
@@ -207,9 +207,9 @@ fn certificate_fault(error: &reqwest::Error) -> Option<String> {
     let mut chain = std::iter::successors(error.source(), |&error| error.source());
     match chain.find_map(tls_error) {
         Some(rustls::Error::InvalidCertificate(reason)) => {
-            let told = reason.to_string();
-            let of_authority = told.contains("CaUsedAsEndEntity");
-            Some(if of_authority { OF_AUTHORITY.to_owned() } else { bounded(&told, 200) })
+            let cause = reason.to_string();
+            let of_authority = cause.contains("CaUsedAsEndEntity");
+            Some(if of_authority { OF_AUTHORITY.to_owned() } else { bounded(&cause, 200) })
         }
         _ => None,
     }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_that_are_asked_without_it() {
+    fn hosts_that_bypass_the_proxy() {
         let variables =
             Variables::from_iter([("https_proxy", "proxy.example:3128"), ("NO_PROXY", "a.example, .b.example")]);
         let proxy = Proxy::of(&variables).unwrap();

@@ -36,16 +36,16 @@ impl Retry {
 
     /// Waits for the time of the next attempt after a failed one.
     pub(super) async fn again(&mut self, error: NetError, client: &Client) -> Result<(), NetError> {
-        let delay = self.told_delay(error, client.watch())?;
+        let delay = self.stated_delay(error, client.watch())?;
         tokio::time::sleep(delay.min(client.budget().time_left().unwrap_or_default())).await;
         Ok(())
     }
 
     /// A separate function, so the future that sleeps does not also store the error.
-    fn told_delay(&mut self, error: NetError, watch: &Watch) -> Result<Duration, NetError> {
-        let told = error.clone();
+    fn stated_delay(&mut self, error: NetError, watch: &Watch) -> Result<Duration, NetError> {
+        let shown = error.clone();
         let delay = self.delay(error)?;
-        watch.tell(|| ClientEvent::Again(told, delay));
+        watch.notify(|| ClientEvent::Again(shown, delay));
         Ok(delay)
     }
 

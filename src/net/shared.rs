@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn many_askers_share_one_job() {
+    async fn many_requests_share_one_job() {
         let shared = Shared::<&str, Result<u32, String>>::new();
         let runs = AtomicUsize::new(0);
         let job = async |answer| {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_asker_that_goes_away_leaves_no_hole() {
+    async fn a_cancelled_request_leaves_no_hole() {
         let shared = Shared::<u8, u32>::new();
         let stuck = shared.answer(1, std::future::pending());
         tokio::select! {

@@ -10,7 +10,7 @@ use super::redact::ShownUrl;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientEvent {
     /// It sends a request, possibly after a redirect.
-    Asking(ShownUrl),
+    Requesting(ShownUrl),
     /// It will retry after this delay.
     Again(NetError, Duration),
 }
@@ -24,7 +24,7 @@ impl Watch {
         Self(Some(Arc::new(callback)))
     }
 
-    pub(super) fn tell(&self, doing: impl FnOnce() -> ClientEvent) {
+    pub(super) fn notify(&self, doing: impl FnOnce() -> ClientEvent) {
         if let Some(callback) = &self.0 {
             callback(doing());
         }

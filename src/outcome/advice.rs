@@ -127,26 +127,26 @@ mod tests {
 
     const HELP: &str = "Run `tflock lock`; `tflock trust add ADDR KEY` or `tflock fmt --check` (`git log`)";
 
-    fn stand(named: &[&str], recursive: bool, to_top: &str) -> InvocationContext {
+    fn ctx(named: &[&str], recursive: bool, to_top: &str) -> InvocationContext {
         let named = named.iter().map(PathBuf::from).collect();
         let top = Top { up: to_top.into(), down: PathBuf::new() };
         InvocationContext { named, recursive, top, files_from_top: !to_top.is_empty() }
     }
 
     #[test]
-    fn commands_work_from_where_the_user_stands() {
-        let here = stand(&[], false, "");
+    fn commands_work_from_the_current_directory() {
+        let here = ctx(&[], false, "");
         assert_eq!(
             (here.for_root(HELP, Path::new(""), None), here.for_all(HELP, None)),
             (HELP.to_owned(), HELP.to_owned())
         );
-        let named = stand(&["live/a b"], false, "");
+        let named = ctx(&["live/a b"], false, "");
         let wanted = r#"Run `tflock -C "live/a b" lock`; `tflock -C "live/a b" trust add ADDR KEY` or `tflock -C "live/a b" fmt --check` (`git log`)"#;
         assert_eq!(
             (named.for_root(HELP, Path::new("x"), None), named.for_all(HELP, None)),
             (wanted.to_owned(), wanted.to_owned())
         );
-        let below = stand(&[], true, "");
+        let below = ctx(&[], true, "");
         let wanted =
             "Run `tflock -C live/a lock`; `tflock trust add ADDR KEY` or `tflock -C live/a fmt --check` (`git log`)";
         assert_eq!(below.for_root(HELP, Path::new("live/a"), None), wanted);
@@ -155,21 +155,21 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_named_from_where_the_user_stands() {
+    fn the_file_is_relative_to_the_current_directory() {
         let help = "`git log --patch -- PATH`, `git show REV:PATH`";
-        let told = |stand: InvocationContext, file: &str| stand.for_all(help, Some(Path::new(file)));
+        let advice = |ctx: InvocationContext, file: &str| ctx.for_all(help, Some(Path::new(file)));
         let wanted = |file: &str| format!("`git log --patch -- {file}`, `git show REV:PATH`");
-        assert_eq!(told(stand(&[], false, ""), "x.hcl"), wanted("x.hcl"));
-        assert_eq!(told(stand(&[], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
-        assert_eq!(told(stand(&["a b"], false, ""), "a b/x.hcl"), wanted("\"a b/x.hcl\""));
-        assert_eq!(told(stand(&[], true, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
-        assert_eq!(told(stand(&["a", "b"], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
+        assert_eq!(advice(ctx(&[], false, ""), "x.hcl"), wanted("x.hcl"));
+        assert_eq!(advice(ctx(&[], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
+        assert_eq!(advice(ctx(&["a b"], false, ""), "a b/x.hcl"), wanted("\"a b/x.hcl\""));
+        assert_eq!(advice(ctx(&[], true, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
+        assert_eq!(advice(ctx(&["a", "b"], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
     }
 
     #[test]
     fn paths_are_as_short_as_can_be() {
         let top = Top { up: "../..".into(), down: "live/a".into() };
-        let stand = InvocationContext { recursive: true, top, files_from_top: true, ..InvocationContext::default() };
+        let ctx = InvocationContext { recursive: true, top, files_from_top: true, ..InvocationContext::default() };
         let help = "`tflock get`, `git log -- PATH`";
         for (root, wanted) in [
             ("live/a", "`tflock get`, `git log -- x.hcl`"),
@@ -179,20 +179,20 @@ mod tests {
             ("", "`tflock -C ../.. get`, `git log -- ../../x.hcl`"),
         ] {
             let file = Path::new(root).join("x.hcl");
-            assert_eq!(stand.for_root(help, Path::new(root), Some(&file)), wanted);
+            assert_eq!(ctx.for_root(help, Path::new(root), Some(&file)), wanted);
         }
     }
 
     #[test]
-    fn what_says_where_it_works_stays() {
-        let below = stand(&[], true, "..");
+    fn commands_with_a_directory_stay() {
+        let below = ctx(&[], true, "..");
         for text in
             ["`tflock lock -r --create`", "`tflock -C DIR add`", "`tflock explain RULE`", "tflock lock", "`tflock`"]
         {
             assert_eq!(below.for_all(text, None), text);
             assert_eq!(below.for_root(text, Path::new("a"), None), text);
         }
-        let named = stand(&["below"], false, "");
+        let named = ctx(&["below"], false, "");
         assert_eq!(named.for_all("`tflock lock -r --create`", None), "`tflock -C below lock -r --create`");
         assert_eq!(below.for_root("`tflock lock`", Path::new("a"), None), "`tflock -C ../a lock`");
     }

@@ -87,24 +87,24 @@ impl Outcome {
 
     /// Adapts the commands in next steps to the user's directory.
     #[must_use]
-    pub fn advised(mut self, stand: &InvocationContext) -> Self {
-        self.recursive = stand.recursive;
+    pub fn advised(mut self, ctx: &InvocationContext) -> Self {
+        self.recursive = ctx.recursive;
         for root in &mut self.roots {
             let RootOutcome { path, body, findings } = root;
             for finding in findings {
-                finding.advise(|text, file| stand.for_root(text, path, file));
+                finding.advise(|text, file| ctx.for_root(text, path, file));
             }
             if let Ok(Body::Changes(changes)) = body {
                 for step in &mut changes.advice {
                     // A step for all root modules is reported once.
-                    *step = if stand.recursive { stand.for_all(step, None) } else { stand.for_root(step, path, None) };
+                    *step = if ctx.recursive { ctx.for_all(step, None) } else { ctx.for_root(step, path, None) };
                 }
             }
             if let Ok(Body::Install(report)) = body {
                 for error in &mut report.failed {
                     // Equal ones are printed once.
                     error.advise(&|text, file| {
-                        if stand.recursive { stand.for_all(text, file) } else { stand.for_root(text, path, file) }
+                        if ctx.recursive { ctx.for_all(text, file) } else { ctx.for_root(text, path, file) }
                     });
                 }
             }
@@ -115,19 +115,19 @@ impl Outcome {
                 Ok(_) => Vec::new(),
             };
             for error in unanswered {
-                error.advise(&|text, file| stand.for_root(text, path, file));
+                error.advise(&|text, file| ctx.for_root(text, path, file));
             }
         }
         if let Some(error) = &mut self.error {
-            error.advise(&|text, file| stand.for_all(text, file));
+            error.advise(&|text, file| ctx.for_all(text, file));
         }
-        self.notes.iter_mut().for_each(|note| *note = stand.for_all(note, None));
+        self.notes.iter_mut().for_each(|note| *note = ctx.for_all(note, None));
         self
     }
 
     /// Adds an error.
     #[must_use]
-    pub fn but(mut self, error: Option<Error>) -> Self {
+    pub fn with_error(mut self, error: Option<Error>) -> Self {
         if let Some(error) = error {
             self.code = self.code.and(ExitCode::of_error(&error));
             self.error = Error::all(self.error.take().into_iter().chain([error]));
@@ -137,7 +137,7 @@ impl Outcome {
 
     /// Sets exit code 1 if there is a difference that the caller wants to see.
     #[must_use]
-    pub fn differing(mut self, differs: bool) -> Self {
+    pub fn exit_1_if(mut self, differs: bool) -> Self {
         if differs {
             self.code = self.code.and(ExitCode::Findings);
         }

@@ -60,7 +60,7 @@ pub struct Selected {
     /// The `h1:` that the origin reports, also of platforms that were not requested, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
     /// A mirror's hashes of the packages of all platforms, if its user trusts them.
-    pub told: BTreeMap<Platform, Vec<PackageHash>>,
+    pub trusted: BTreeMap<Platform, Vec<PackageHash>>,
 }
 
 impl Selected {
@@ -75,7 +75,7 @@ impl Selected {
             older: None,
             passed_over: Vec::new(),
             reported: BTreeMap::new(),
-            told: BTreeMap::new(),
+            trusted: BTreeMap::new(),
         }
     }
 

@@ -93,15 +93,15 @@ fn listed(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, document: 
         if !release.lines.contains_key(&package.zh) {
             continue;
         }
-        let vouched = |evidence| Attestation::new(Some(package.platform.clone()), evidence);
+        let attested = |evidence| Attestation::new(Some(package.platform.clone()), evidence);
         if let Some(hash) = package.h1.clone() {
-            release.attest(hash, vouched(Evidence::ReportedByOrigin));
+            release.attest(hash, attested(Evidence::ReportedByOrigin));
         }
         if let Some((hash, _)) = cache.h1_of(&package.zh) {
-            release.attest(hash, vouched(Evidence::Computed));
+            release.attest(hash, attested(Evidence::Computed));
         }
     }
-    let known = |platform: &Platform| release.h1.values().any(|vouched| vouched.platforms.contains_key(platform));
+    let known = |platform: &Platform| release.h1.values().any(|attested| attested.platforms.contains_key(platform));
     let mut archives = sums.archives(addr.type_name(), &record.version).map(|(platform, _)| platform).peekable();
     release.complete = archives.peek().is_some() && archives.all(|platform| known(&platform));
     release

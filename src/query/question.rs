@@ -39,7 +39,7 @@ pub struct Explain {
     pub h1: BTreeSet<PackageHash>,
     pub zh: BTreeSet<PackageHash>,
     /// False if what the origin reports counts for nothing.
-    pub believe: bool,
+    pub trust_reported: bool,
     pub depth: Depth,
     /// True if the publisher's page is worth a request.
     pub link: bool,
@@ -109,7 +109,7 @@ impl Query {
         let new: Vec<Platform> = other.platforms.into_iter().filter(|it| !self.platforms.contains(it)).collect();
         self.platforms.extend(new);
         if let (Goal::Hashes(own), Goal::Hashes(other)) = (&mut self.goal, other.goal) {
-            own.believe &= other.believe;
+            own.trust_reported &= other.trust_reported;
             own.h1.extend(other.h1);
             own.zh.extend(other.zh);
             own.link |= other.link;
@@ -124,7 +124,7 @@ impl Query {
     }
 
     pub fn counts_reports(&self) -> bool {
-        self.explain().map_or(self.rules.reported == ReportedRule::Write, |explain| explain.believe)
+        self.explain().map_or(self.rules.reported == ReportedRule::Write, |explain| explain.trust_reported)
     }
 
     /// The recorded entry, if it records this version.
@@ -158,7 +158,7 @@ mod tests {
     use crate::settings::SignatureRule;
 
     #[test]
-    fn a_platform_that_may_be_lacking_is_not_asked_for() {
+    fn an_optional_platform_is_no_criterion() {
         let platform = |text: &str| text.parse::<Platform>().unwrap();
         let query = Query {
             constraints: Constraints::default(),
@@ -176,15 +176,15 @@ mod tests {
 
     #[test]
     fn of_two_root_modules_the_stricter_counts() {
-        let locked = |h1: &str, believe: bool, signature: SignatureRule| {
-            let explain = Explain { h1: [h1.parse().unwrap()].into(), believe, ..Explain::default() };
+        let locked = |h1: &str, trust_reported: bool, signature: SignatureRule| {
+            let explain = Explain { h1: [h1.parse().unwrap()].into(), trust_reported, ..Explain::default() };
             let rules = Rules { signature, reported: ReportedRule::Check, ..Rules::default() };
             Query::locked(Version::new(1, 0, 0), &["linux_amd64".parse().unwrap()], rules, explain)
         };
         let mut both = locked("h1:a", true, SignatureRule::Never);
         both.join(locked("h1:b", false, SignatureRule::Always));
         let explain = both.explain().unwrap();
-        assert_eq!((explain.h1.len(), explain.believe, both.platforms.len()), (2, false, 1));
+        assert_eq!((explain.h1.len(), explain.trust_reported, both.platforms.len()), (2, false, 1));
         assert_eq!(both.rules.signature, SignatureRule::Always);
         assert!(!both.counts_reports() && locked("h1:a", true, SignatureRule::Never).counts_reports());
         // What is written counts where packages are asked about.

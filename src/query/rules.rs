@@ -43,7 +43,7 @@ pub struct Exclusion {
 }
 
 impl Exclusion {
-    pub fn asks_for_age(&self) -> bool {
+    pub fn requires_age(&self) -> bool {
         self.not_after.is_some() || self.too_young_after.is_some()
     }
 

@@ -25,7 +25,7 @@ impl Session {
     }
 
     /// The answers to some queries; each request is sent once for all of them.
-    pub fn ask<T>(&self, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
+    pub fn block_on<T>(&self, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
         self.background.run(questions(Arc::clone(&self.sources)))
     }
 

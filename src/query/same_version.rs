@@ -106,9 +106,9 @@ impl SameVersion {
 impl Demand {
     /// `"~> 1.0" (a/main.tf:3:5, b/main.tf:3:5 and 7 more)`
     fn words(&self) -> String {
-        let (told, others) = self.places.split_at(self.places.len().min(PLACES));
+        let (named, others) = self.places.split_at(self.places.len().min(PLACES));
         let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-        format!("\"{}\" ({}{others})", self.constraints, told.join(", "))
+        format!("\"{}\" ({}{others})", self.constraints, named.join(", "))
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_disagrees_is_named_with_some_places() {
+    fn conflicting_constraints_are_named_with_some_places() {
         let same = same(&[
             ("~> 1.0", None),
             ("~> 2.0", None),

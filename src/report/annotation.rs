@@ -47,7 +47,7 @@ pub(super) enum Findings {
 
 /// All annotations of an outcome: each change once, then findings and errors.
 pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
-    let whose = RootSummary::of(outcome, Style::default());
+    let naming = RootSummary::of(outcome, Style::default());
     let changed = Changed::of(outcome.roots.iter().filter(|root| root.body.is_ok()));
     let mut items: Vec<Annotation> = changed.groups.iter().map(of_change).collect();
     items.extend(of_texts(&changed));
@@ -59,8 +59,8 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
             }
             _ => continue,
         };
-        let (told, _) = summary::unanswered(errors);
-        items.extend(told.into_iter().map(|error| unanswered(error, &file)));
+        let (listed, _) = summary::unanswered(errors);
+        items.extend(listed.into_iter().map(|error| unanswered(error, &file)));
     }
     let all = outcome.roots.iter().flat_map(|root| root.findings.iter().map(|it| (root.path.as_path(), it)));
     let all: Vec<_> = all.collect();
@@ -72,7 +72,7 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
         }
     }
     let failed = outcome.roots.iter().filter(|root| !matches!(root.body, Ok(Body::Verified(_))));
-    let failed = super::human::many::together(failed.flat_map(super::human::many::unanswered), whose.recursive);
+    let failed = super::human::many::together(failed.flat_map(super::human::many::unanswered), naming.recursive);
     items.extend(failed.iter().map(|failure| {
         let first = failure.paths.first().copied().unwrap_or(Path::new(""));
         let item = of_error(&failure.error, first);

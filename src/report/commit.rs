@@ -14,16 +14,16 @@ const WIDTH: usize = 72;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let changed = Changed::of(&outcome.roots);
-    let whose = RootSummary::of(outcome, style);
+    let naming = RootSummary::of(outcome, style);
     let several = changed.files.len() > 1;
     let mut items: Vec<String> = Vec::new();
     for group in &changed.groups {
-        let roots = if several { format!("; {}", whose.label(&group.roots())) } else { String::new() };
+        let roots = if several { format!("; {}", naming.label(&group.roots())) } else { String::new() };
         let addr = style.addr(&group.change.address);
         items.push(format!("{addr} {}: {}{roots}", versions(&group.change), printable(&group.headline)));
     }
     for (change, roots) in Same::of(changed.texts()).into_items() {
-        let roots = if several { format!("; {}", whose.label(&roots)) } else { String::new() };
+        let roots = if several { format!("; {}", naming.label(&roots)) } else { String::new() };
         items.extend(explain_text(change).map(|(what, _)| what + &roots));
     }
     if items.is_empty() {

@@ -20,20 +20,20 @@ pub(super) fn human(error: &Error, style: Style) -> String {
 
 /// Errors for users. Errors that differ only in their place are printed once, with their count.
 pub(super) fn each_once<'a>(errors: impl Iterator<Item = &'a Error>, style: Style) -> String {
-    let (mut told, mut at): (Vec<(&Error, usize)>, HashMap<_, usize>) = Default::default();
+    let (mut printed, mut at): (Vec<(&Error, usize)>, HashMap<_, usize>) = Default::default();
     for error in errors {
         let at = *at.entry((error.kind, &error.message, &error.url, &error.hints)).or_insert_with(|| {
-            told.push((error, 0));
-            told.len() - 1
+            printed.push((error, 0));
+            printed.len() - 1
         });
-        told[at].1 += 1;
+        printed[at].1 += 1;
     }
     let places = |count: usize| (count > 1).then(|| format!("{count} places"));
-    told.into_iter().map(|(error, count)| of(error, places(count).as_deref(), style)).collect()
+    printed.into_iter().map(|(error, count)| of(error, places(count).as_deref(), style)).collect()
 }
 
 /// One error, with its root modules if given.
-pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
+pub(super) fn of(error: &Error, naming: Option<&str>, style: Style) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, here and below.
     let message = flow("error: ".len(), &printable(&error.message), style);
@@ -41,8 +41,8 @@ pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
     // Do not repeat a path or URL that the message contains.
     let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
     let file = error.file.as_deref();
-    let told = file.is_some_and(|file| words.any(|word| word == shown(file)));
-    place(&mut text, file.filter(|_| error.position.is_some() || !told), error.position);
+    let printed = file.is_some_and(|file| words.any(|word| word == shown(file)));
+    place(&mut text, file.filter(|_| error.position.is_some() || !printed), error.position);
     if let (Some(line), Some(position)) = (&error.line, error.position) {
         // The line of a module's source may contain a password.
         let _ = writeln!(text, "{:>5} | {}", position.line, printable(&redact::words(line)));
@@ -50,8 +50,8 @@ pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
     if let Some(url) = error.url.as_deref().filter(|url| !error.message.contains(url)) {
         let _ = writeln!(text, "  url: {}", printable(url));
     }
-    if let Some(whose) = whose {
-        let _ = writeln!(text, "  in {whose}");
+    if let Some(naming) = naming {
+        let _ = writeln!(text, "  in {naming}");
     }
     helps(&mut text, &error.hints, style);
     text
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_place_and_next_step() {
+    fn human_output_has_place_and_next_step() {
         let expected = "error: no \\u{1b}[0m version\n  --> a/main.tf:3:7\n  url: https://example.com/v1\n  help: run \
                         `tflock lock`\nerror: no space\n";
         assert_eq!(human(&error(), Style::default()), expected);

@@ -345,9 +345,9 @@ impl<'a> ChangeGroup<'a> {
         for (hash, judged) in &other.judged {
             own.judged.entry(hash.clone()).or_insert_with(|| judged.clone());
         }
-        for ask in &other.asks {
-            if own.asks.len() < MOST_PLACES {
-                own.asks.push(ask.clone());
+        for ask in &other.callers {
+            if own.callers.len() < MOST_PLACES {
+                own.callers.push(ask.clone());
             } else {
                 self.more_places += 1;
             }
@@ -366,7 +366,7 @@ impl<'a> ChangeGroup<'a> {
 /// `modules/net/main.tf:4 (module.net)`
 fn requirement(origin: &Origin) -> String {
     let place = format!("{}:{}", printable(&shown(&origin.file)), origin.position.line);
-    if origin.module.is_empty() && !origin.in_tests { place } else { format!("{place} ({})", origin.asker()) }
+    if origin.module.is_empty() && !origin.in_tests { place } else { format!("{place} ({})", origin.caller()) }
 }
 
 fn unchecked(change: &Change) -> usize {

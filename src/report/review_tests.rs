@@ -143,7 +143,7 @@ fn every_pair_in_every_format() {
 }
 
 #[test]
-fn every_detail_for_people() {
+fn every_detail_in_human_output() {
     let verbose = Style { detail: Detail::Verbose, width: Some(80), ..Style::default() };
     insta::assert_snapshot!("diff_verbose", render(&case("many", &signed), Format::Human, verbose));
     let quiet = Style { detail: Detail::Quiet, width: Some(80), ..Style::default() };
@@ -151,7 +151,7 @@ fn every_detail_for_people() {
 }
 
 #[test]
-fn lines_for_people_fit_a_terminal() {
+fn human_output_fits_a_terminal() {
     for name in cases() {
         for detail in [Detail::Quiet, Detail::Normal, Detail::Verbose] {
             let mut outcome = case(&name, &nothing);
@@ -344,7 +344,7 @@ fn markdown_of_more_than_fits_says_what_is_missing() {
 
 /// The upgrade of a monorepo: one row for each change in every format, with the root modules counted.
 #[test]
-fn a_change_of_sixty_root_modules_is_told_once_in_every_format() {
+fn a_change_of_sixty_root_modules_is_printed_once_in_every_format() {
     let root = |number: usize| {
         let mut root = case("many", &signed).roots.remove(0);
         root.path = format!("live/env{number:02}/app").into();
@@ -422,7 +422,7 @@ fn text_from_outside_is_escaped_in_every_format() {
 }
 
 #[test]
-fn nothing_changed_is_said_in_every_format() {
+fn every_format_says_if_nothing_changed() {
     let text = std::fs::read(folder().join("many/old.hcl")).unwrap();
     let same = outcome(vec![root(text.clone(), text, &nothing)]);
     let Ok(Body::Review(Review { changed, .. })) = &same.roots[0].body else { panic!() };

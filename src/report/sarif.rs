@@ -32,8 +32,8 @@ fn document(items: &[Annotation]) -> String {
     let results: Vec<Value> = remarks.iter().map(|item| result(item, &rules)).collect();
     let mut invocation = Map::from_iter([("executionSuccessful".to_owned(), json!(failures.is_empty()))]);
     if !failures.is_empty() {
-        let told = failures.iter().map(|item| notification(item)).collect();
-        invocation.insert("toolExecutionNotifications".to_owned(), told);
+        let notes = failures.iter().map(|item| notification(item)).collect();
+        invocation.insert("toolExecutionNotifications".to_owned(), notes);
     }
     let document = json!({
         "$schema": SCHEMA,
@@ -84,15 +84,15 @@ fn result(item: &Annotation, rules: &[&Annotation]) -> Value {
 }
 
 fn notification(item: &Annotation) -> Value {
-    let mut told = json!({
+    let mut notes = json!({
         "descriptor": { "id": item.rule.id },
         "level": "error",
         "message": { "text": printable(&item.message) },
     });
     if let Some(location) = first_location(item) {
-        told["locations"] = json!([location]);
+        notes["locations"] = json!([location]);
     }
-    told
+    notes
 }
 
 fn first_location(item: &Annotation) -> Option<Value> {

@@ -98,7 +98,7 @@ fn provider_component(part: &str, provider: &InventoryProvider) -> Value {
     properties.extend(download_host.as_ref().map(|host| property("download-host", host.as_str())));
     properties.extend(signer.as_ref().map(|signer| property("signer", signer.as_str())));
     properties.extend(
-        hashes.keys().filter(|hash| hash.zh_digest().is_none()).map(|hash| property("h1", told(provider, hash))),
+        hashes.keys().filter(|hash| hash.zh_digest().is_none()).map(|hash| property("h1", described(provider, hash))),
     );
     properties.extend(program.iter().flat_map(program_properties));
     let archives: Vec<Value> = hashes.keys().filter_map(|hash| archive(provider, hash)).collect();
@@ -120,7 +120,7 @@ fn provider_component(part: &str, provider: &InventoryProvider) -> Value {
     )
 }
 
-fn told(provider: &InventoryProvider, hash: &PackageHash) -> String {
+fn described(provider: &InventoryProvider, hash: &PackageHash) -> String {
     format!("{hash} ({})", platforms(provider, hash))
 }
 
@@ -243,10 +243,10 @@ fn spdx(inventory: &Inventory) -> Value {
             version = Some(provider.version.to_string());
             comment.extend(provider.download_host.iter().map(|host| format!("download host: {host}")));
             comment.extend(provider.signer.iter().map(|signer| format!("signer: {signer}")));
-            comment.extend(provider.hashes.keys().map(|hash| told(provider, hash)));
-            let told = provider.program.iter().flat_map(program_properties);
+            comment.extend(provider.hashes.keys().map(|hash| described(provider, hash)));
+            let described = provider.program.iter().flat_map(program_properties);
             let value = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
-            comment.extend(told.map(|it| format!("{}: {}", value(&it, "name"), value(&it, "value"))));
+            comment.extend(described.map(|it| format!("{}: {}", value(&it, "name"), value(&it, "value"))));
             inside = provider.program.iter().filter_map(|it| it.info.as_ref().ok()).flat_map(go_modules).collect();
         } else if let Some(module) = inventory.modules.get(*part) {
             name.clone_from(&module.source);

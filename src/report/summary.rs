@@ -18,24 +18,24 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     let is_review = |root: &RootOutcome| outcome.many && matches!(root.body, Ok(Body::Review(_)));
     let reviews = Changed::of(outcome.roots.iter().filter(|root| is_review(root)));
     let reviews = (!reviews.files.is_empty()).then(|| reviews.total());
-    let told = outcome.roots.iter().filter(|root| total.is_none() || !is_well(root));
-    let told = told.filter(|root| !is_review(root) || findings(root).is_some());
-    let beside = outcome.error.iter().map(|error| format!("failed: {}", error.message));
+    let parts = outcome.roots.iter().filter(|root| total.is_none() || !is_clean(root));
+    let parts = parts.filter(|root| !is_review(root) || findings(root).is_some());
+    let failed = outcome.error.iter().map(|error| format!("failed: {}", error.message));
     let (mut same, mut names) = (Same::new(), HashMap::new());
-    for root in told {
+    for root in parts {
         let what = of_root(root);
         names.entry(what.clone()).or_insert_with(|| name(root));
         same.add(&root.path, what);
     }
-    let whose = RootSummary::of(outcome, Style::default());
-    let told = same.into_items().into_iter().map(|(what, paths)| match (paths.len(), names.get(&what)) {
+    let naming = RootSummary::of(outcome, Style::default());
+    let parts = same.into_items().into_iter().map(|(what, paths)| match (paths.len(), names.get(&what)) {
         (1, Some(name)) => format!("{name}: {what}"),
-        _ => format!("{}: {what}", whose.label(&paths)),
+        _ => format!("{}: {what}", naming.label(&paths)),
     });
-    total.clone().into_iter().chain(reviews).chain(told).chain(beside).collect()
+    total.clone().into_iter().chain(reviews).chain(parts).chain(failed).collect()
 }
 
-pub(super) fn is_well(root: &RootOutcome) -> bool {
+pub(super) fn is_clean(root: &RootOutcome) -> bool {
     let unremarked = root.findings.iter().all(|finding| finding.level < Level::Warn);
     match &root.body {
         Ok(Body::Verified(verified)) => unremarked && verified.inconclusive.is_empty(),
@@ -72,10 +72,10 @@ fn of_root(root: &RootOutcome) -> String {
 
 fn findings(root: &RootOutcome) -> Option<String> {
     let count = |level| root.findings.iter().filter(|finding| finding.level == level).count();
-    let told = [(count(Level::Deny), "denied"), (count(Level::Warn), "warned of"), (count(Level::Note), "noted")];
-    let told: Vec<String> =
-        told.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    (!told.is_empty()).then(|| format!("findings: {}", told.join(", ")))
+    let parts = [(count(Level::Deny), "denied"), (count(Level::Warn), "warned of"), (count(Level::Note), "noted")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    (!parts.is_empty()).then(|| format!("findings: {}", parts.join(", ")))
 }
 
 /// The most sources without an answer that a report names.
@@ -83,13 +83,13 @@ const MOST_UNANSWERED: usize = 3;
 
 /// The first sources without an answer, each once, and the number of the others.
 pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Vec<&'a Error>, usize) {
-    let mut told: Vec<&Error> = Vec::new();
+    let mut parts: Vec<&Error> = Vec::new();
     for error in errors {
-        if !told.contains(&error) {
-            told.push(error);
+        if !parts.contains(&error) {
+            parts.push(error);
         }
     }
-    let left = told.len().saturating_sub(MOST_UNANSWERED);
-    told.truncate(MOST_UNANSWERED);
-    (told, left)
+    let left = parts.len().saturating_sub(MOST_UNANSWERED);
+    parts.truncate(MOST_UNANSWERED);
+    (parts, left)
 }

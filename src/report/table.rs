@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wider_than_the_terminal_goes_on_below() {
+    fn wide_cells_continue_on_the_next_line() {
         let cells = |row: [&str; 2]| row.map(str::to_owned);
         let style = Style { width: Some(40), ..Style::default() };
         let all = [cells(["one", "a b c"]), cells(["two", "some words that are too many for one line"])];

@@ -58,7 +58,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         hashes_removed: Vec::new(),
         moved_from: None,
         judged: std::collections::BTreeMap::new(),
-        asks: Vec::new(),
+        callers: Vec::new(),
         signer: None,
         position: None,
         standing: Standing::default(),
@@ -169,8 +169,8 @@ fn last_lines_of_lock() {
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");
     let needless = Body::Changes(Changes { need: Need::Needless, ..Changes::default() });
-    let told = render(&outcome("lock", vec![("", Ok(needless))]), Format::Human, Style::default());
-    assert_eq!(told, "no provider is required, so no lock file is needed\n");
+    let rendered = render(&outcome("lock", vec![("", Ok(needless))]), Format::Human, Style::default());
+    assert_eq!(rendered, "no provider is required, so no lock file is needed\n");
     assert_eq!(last(true, true, None), "review and commit a/.terraform.lock.hcl (only its header or layout)\n");
     let diff = diff::unified("a\n", "b\n", "x");
     assert_eq!(

@@ -15,7 +15,7 @@ use crate::outcome::{
 
 const H1: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
-fn told(command: &'static str, body: Body) -> (String, Value) {
+fn rendered(command: &'static str, body: Body) -> (String, Value) {
     let outcome = Outcome::of_body(command, body);
     let text = render(&outcome, Format::Json, Style::default());
     assert_eq!(broken(&text), [""; 0], "{text}");
@@ -38,7 +38,7 @@ fn contents() -> HashOrigin {
 
 #[test]
 fn a_rule_is_explained_by_its_fields() {
-    let (human, json) = told("explain", Body::Explained(Explained::Rule(Rule::Republished)));
+    let (human, json) = rendered("explain", Body::Explained(Explained::Rule(Rule::Republished)));
     assert!(human.contains("\nLevel deny, class trust: exit code 3 at level deny.\n"), "{human}");
     let rule = &json["rule"];
     assert_eq!((&rule["id"], &rule["class"], &rule["exit_code"]), (&json!("republished"), &json!("trust"), &json!(3)));
@@ -46,16 +46,16 @@ fn a_rule_is_explained_by_its_fields() {
 
 #[test]
 fn alone_it_lists_rules_and_topics() {
-    let (human, json) = told("explain", Body::Explained(Explained::Index));
+    let (human, json) = rendered("explain", Body::Explained(Explained::Index));
     assert!(human.contains("\n  exit-codes   Exit codes\n") && human.contains("\n  republished "), "{human}");
     assert_eq!(json["rules"].as_array().unwrap().len(), Rule::ALL.len());
     let topic = *crate::topics::Topic::named("h1").unwrap();
-    let (human, json) = told("explain", Body::Explained(Explained::Topic(topic)));
+    let (human, json) = rendered("explain", Body::Explained(Explained::Topic(topic)));
     assert_eq!((human.as_str(), &json["topic"]["name"]), (topic.text, &json!("h1")));
 }
 
 #[test]
-fn a_hash_is_explained_by_where_it_stands_and_whose_it_is() {
+fn a_hash_is_explained_by_place_and_origin() {
     let RecordedAt { address, version, .. } = recorded(None);
     let release = ReleaseOfHash { address, version, origin: contents() };
     let explained = ExplainedHash {
@@ -64,7 +64,7 @@ fn a_hash_is_explained_by_where_it_stands_and_whose_it_is() {
         recorded: vec![recorded(Some(7))],
         releases: vec![release],
     };
-    let (human, json) = told("explain", Body::Explained(Explained::Hash(explained)));
+    let (human, json) = rendered("explain", Body::Explained(Explained::Hash(explained)));
     let lines: Vec<&str> = human.lines().collect();
     assert_eq!(lines[1], "  recorded for registry.terraform.io/acme/widget 1.0.0 in env/.terraform.lock.hcl:7");
     assert!(lines[2].contains("the files of the package for linux_amd64"), "{human}");
@@ -77,7 +77,7 @@ fn a_provider_is_explained_hash_by_hash() {
     let hashes = vec![(H1.parse().unwrap(), Some(contents())), ("zh:00".parse().unwrap(), None)];
     let entry = ExplainedEntry { entry: recorded(None), hashes };
     let provider = ExplainedProvider { entries: vec![entry], elsewhere: vec![recorded(None)] };
-    let (human, json) = told("explain", Body::Explained(Explained::Provider(provider)));
+    let (human, json) = rendered("explain", Body::Explained(Explained::Provider(provider)));
     assert!(human.contains("  zh:00  not known here\n") && human.contains(" also in env/"), "{human}");
     assert_eq!(json["provider_entries"][0]["hashes"][1]["origin"], Value::Null);
     assert_eq!(json["elsewhere"][0]["address"], "registry.terraform.io/acme/widget");
@@ -92,12 +92,12 @@ fn files_and_packages_are_fields() {
         text: text.map(str::to_owned),
     };
     let files = vec![file("a", true, None), file("b", false, None), file("-", false, Some("text\n"))];
-    let (human, json) = told("fmt", Body::Formatted(files));
+    let (human, json) = rendered("fmt", Body::Formatted(files));
     assert_eq!(human, "a\ntext\n");
     assert_eq!((&json["files"][0]["written"], &json["files"][2]["text"]), (&json!(true), &json!("text\n")));
 
     let line = HashLine { hash: H1.parse().unwrap(), path: "x.zip".into() };
-    let (human, json) = told("hash", Body::Hashed(vec![line]));
+    let (human, json) = rendered("hash", Body::Hashed(vec![line]));
     assert_eq!(human, format!("{H1}  x.zip\n"));
     assert_eq!(json["hashes"], json!([{ "hash": H1, "path": "x.zip" }]));
 }
@@ -105,16 +105,16 @@ fn files_and_packages_are_fields() {
 #[test]
 fn git_and_the_cache_are_fields() {
     let setting = GitSetting { name: "merge.tflock.driver".to_owned(), found: None, wanted: "tflock merge" };
-    let (human, json) = told("git", Body::Git(vec![GitReport::Status(vec![setting])]));
+    let (human, json) = rendered("git", Body::Git(vec![GitReport::Status(vec![setting])]));
     assert_eq!(human, "missing  merge.tflock.driver = tflock merge\n");
     assert_eq!(json["clones"][0]["settings"][0]["ok"], false);
-    let (human, _) = told("git", Body::Git(vec![GitReport::Installed(false)]));
+    let (human, _) = rendered("git", Body::Git(vec![GitReport::Installed(false)]));
     assert_eq!(human, "set: the git configuration of this clone; .gitattributes has the lines already\n");
-    let gone = |attributes, clone| told("git", Body::Git(vec![GitReport::Uninstalled { attributes, clone }])).0;
+    let gone = |attributes, clone| rendered("git", Body::Git(vec![GitReport::Uninstalled { attributes, clone }])).0;
     assert_eq!(gone(false, false), "nothing was installed\n");
     assert!(gone(true, true).ends_with("and .gitattributes: commit that file\n"));
 
-    let (human, json) = told("cache", Body::Cache(CacheReport::Pruned { files: 2, bytes: 1200 }));
+    let (human, json) = rendered("cache", Body::Cache(CacheReport::Pruned { files: 2, bytes: 1200 }));
     assert_eq!(human, "removed 2 files, 1.2 kB\n");
     assert_eq!(json["cache"], json!({ "removed_files": 2, "removed_bytes": 1200 }));
 }
@@ -122,14 +122,14 @@ fn git_and_the_cache_are_fields() {
 #[test]
 fn merges_and_short_texts_are_fields() {
     let merged = MergedFile { path: "f".into(), merged: true, conflicts: false, remarks: vec![Remark::NoBase] };
-    let (human, json) = told("merge", Body::Merged(vec![merged]));
+    let (human, json) = rendered("merge", Body::Merged(vec![merged]));
     assert_eq!(human, "");
     assert_eq!(json["files"][0]["remarks"][0]["address"], Value::Null);
 
     let text = "provider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n  hashes = [\"zh:00\"]\n}\n";
-    let (_, json) = told("textconv", Body::Shortened(textconv(text.as_bytes())));
+    let (_, json) = rendered("textconv", Body::Shortened(textconv(text.as_bytes())));
     assert_eq!((&json["readable"], &json["summary"][0]["zh"]), (&json!(true), &json!(1)));
-    let (human, json) = told("textconv", Body::Shortened(textconv(b"no lock \x1b file {")));
+    let (human, json) = rendered("textconv", Body::Shortened(textconv(b"no lock \x1b file {")));
     assert_eq!(human, "cannot be read: text e704200b8673d7df6376c240\nno lock \\u{1b} file {\n");
     assert_eq!(json["readable"], json!(false));
 }

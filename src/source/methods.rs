@@ -189,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stated_is_nothing_to_ask() {
+    fn without_methods_there_is_no_source() {
         assert_eq!(methods("provider_installation {}").unwrap(), []);
     }
 
     #[test]
-    fn a_pattern_that_is_none_is_told_with_its_place() {
+    fn an_invalid_pattern_is_reported_with_its_place() {
         let error = methods("provider_installation {\n direct {\n include = [\"a\"]\n }\n}\n").unwrap_err();
         assert!(error.message.contains("must have either two or three"), "{error:?}");
         assert!(error.file.is_some() && error.position.is_some());

@@ -144,7 +144,7 @@ mod tests {
     use crate::dialect::Dialect;
 
     #[test]
-    fn copies_stand_beside_the_packages() {
+    fn copies_are_next_to_the_packages() {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let names = copy_names(&addr, &Version::new(1, 4, 0));
         assert_eq!(names[0], "terraform-provider-widget_1.4.0_SHA256SUMS");

@@ -135,7 +135,7 @@ impl NetworkMirror {
 
     async fn copy(&self, addr: &ProviderAddr, name: &str, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {
         // As for archives, without a token.
-        match self.ask(addr, name, (kind, None)).await? {
+        match self.request(addr, name, (kind, None)).await? {
             Ok(document) if document.is_page() => Ok(None),
             Ok(document) => Ok(Some(document.body)),
             Err(Refused { error, .. }) if error.status().is_some_and(|status| status < 500 && status != 429) => {
@@ -148,7 +148,7 @@ impl NetworkMirror {
     async fn document(&self, addr: &ProviderAddr, name: &str, absent: impl Fn(&Url) -> Miss) -> Result<Document, Miss> {
         let token = self.credentials.token(&self.host).await;
         let token = token.map_err(|problem| error::no_credentials(&self.host, problem))?;
-        self.ask(addr, name, (Kind::Metadata, token)).await?.map_err(|Refused { url, sent, error }| {
+        self.request(addr, name, (Kind::Metadata, token)).await?.map_err(|Refused { url, sent, error }| {
             match error.status() {
                 Some(404) => absent(&url),
                 Some(401 | 403) => error::unauthorized(&self.host, sent).into(),
@@ -158,7 +158,7 @@ impl NetworkMirror {
     }
 
     /// A file next to the packages of a provider.
-    async fn ask(
+    async fn request(
         &self,
         addr: &ProviderAddr,
         name: &str,
@@ -169,8 +169,8 @@ impl NetworkMirror {
         let url = self.base.join(&path);
         let url = url.map_err(|problem| no_url(&path, &problem.to_string()))?;
         let sent = token.is_some();
-        let ask = Ask::new(url.clone(), kind).token(token);
-        Ok(self.client.document(&ask).await.map_err(|error| Refused { url, sent, error }))
+        let request = Ask::new(url.clone(), kind).token(token);
+        Ok(self.client.document(&request).await.map_err(|error| Refused { url, sent, error }))
     }
 }
 

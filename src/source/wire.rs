@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn one_invalid_version_spoils_the_answer() {
+    fn one_invalid_version_invalidates_the_answer() {
         let body = br#"{"versions":[{"version":"1.0.0"},{"version":"v1.1.0"}]}"#;
         let error = read::<Versions>(body).unwrap().offers().unwrap_err();
         assert!(matches!(error, WireError::Version { text, .. } if text == "v1.1.0"));

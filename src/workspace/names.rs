@@ -76,8 +76,8 @@ impl Names<'_> {
 
 /// A hint for a directory that was typed instead of something else.
 pub fn directory(text: &str) -> Option<String> {
-    let told = || format!("{text} is a directory; to work there, pass it as -C {}", shell_word(text));
-    Path::new(text).is_dir().then(told)
+    let advice = || format!("{text} is a directory; to work there, pass it as -C {}", shell_word(text));
+    Path::new(text).is_dir().then(advice)
 }
 
 /// Records which of the named providers a root module of the run knows.
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_root_module_knows_is_an_error_with_the_nearest() {
+    fn an_unknown_name_is_an_error_with_a_suggestion() {
         let (one, two) =
             (requirements(&[("", "aws", "hashicorp/aws")]), requirements(&[("", "gh", "integrations/github")]));
         let named = Named::new(&["gh", "aws", "hashicorp/awz", "src"].map(str::to_owned));

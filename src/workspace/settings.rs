@@ -55,8 +55,8 @@ pub fn with_base_settings(
 fn near(directory: &Path) -> Option<String> {
     let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = directory.file_name()?.to_str()?;
-    let beside = parent.unwrap_or(Path::new("."));
-    let names = text::names_in(beside).into_iter().filter(|other| beside.join(other).is_dir());
+    let around = parent.unwrap_or(Path::new("."));
+    let names = text::names_in(around).into_iter().filter(|other| around.join(other).is_dir());
     let distance = |other: &String| strsim::osa_distance(other, name);
     let near = names.filter(|other| distance(other) <= name.len().div_ceil(3)).min_by_key(distance)?;
     let near = parent.map_or_else(|| PathBuf::from(&near), |parent| parent.join(&near));

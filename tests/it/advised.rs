@@ -357,11 +357,11 @@ fn each_advised_command_does_what_is_promised() {
 
 #[test]
 fn each_rule_that_advises_a_command_is_in_the_table() {
-    let told: BTreeSet<Rule> =
+    let shown: BTreeSet<Rule> =
         ADVICE.iter().map(|advice| advice.rule).chain(ELSEWHERE.iter().map(|(rule, _)| *rule)).collect();
     let advises = |rule: &&Rule| rule.help().contains("`tflock ");
     let missing: Vec<&str> =
-        Rule::ALL.iter().filter(advises).filter(|rule| !told.contains(rule)).map(|rule| rule.id()).collect();
+        Rule::ALL.iter().filter(advises).filter(|rule| !shown.contains(rule)).map(|rule| rule.id()).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(MAIN.contains("~> 1.4"));
 }

@@ -52,7 +52,7 @@ fn follow(workspace: &Workspace, help: &str) {
 }
 
 #[test]
-fn head_has_the_entry_as_it_was() {
+fn head_has_the_unaltered_entry() {
     let registry = honest();
     let workspace = committed(&registry);
     let sound = workspace.lock_file();
@@ -85,7 +85,7 @@ fn diff_says_that_the_file_was_edited_and_how_to_restore_it() {
 }
 
 #[test]
-fn the_history_has_the_entry_as_it_was() {
+fn the_history_has_the_unaltered_entry() {
     let registry = honest();
     let workspace = committed(&registry);
     let sound = workspace.lock_file();
@@ -131,7 +131,7 @@ fn the_index_knows_what_was_written_outside_of_git() {
 
 /// The version line alone was changed, by hand or by a bot that knows no hashes.
 #[test]
-fn the_hashes_of_another_version_are_told_to_be_its() {
+fn hashes_of_another_version_are_recognised() {
     let registry = honest().release("acme/widget", "1.4.1", PLATFORMS);
     let workspace = committed(&registry);
     let sound = workspace.lock_file();
@@ -194,7 +194,7 @@ fn a_release_that_was_published_again_stays_one() {
 }
 
 #[test]
-fn the_base_has_the_entry_as_it_was() {
+fn the_base_has_the_unaltered_entry() {
     let registry = honest();
     let workspace = proposal::repository(&registry);
     edit(&workspace, &format!("app/{LOCK}"), |text| changed(&registry, text));

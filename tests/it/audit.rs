@@ -163,7 +163,7 @@ fn settings_decide_what_is_denied() {
 }
 
 #[test]
-fn a_change_is_told_what_it_adds() {
+fn a_change_is_audited_for_what_it_adds() {
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);
     workspace.git(["init", "--quiet", "--initial-branch=main"]);
@@ -231,7 +231,7 @@ fn a_database_that_cannot_be_used_is_inconclusive() {
 
 /// The layout of <https://vuln.go.dev> from a server: fetched once, then used without network.
 #[test]
-fn a_server_is_asked_once() {
+fn a_server_is_queried_once() {
     let mut registry = registry(Shape::Go);
     for folder in ["index", "ID"] {
         for file in std::fs::read_dir(database().join(folder)).unwrap().map(|file| file.unwrap().path()) {

@@ -108,7 +108,7 @@ fn a_check_without_downloads_counts_what_it_does_not_know() {
 }
 
 #[test]
-fn who_wants_verified_hashes_downloads() {
+fn verified_hashes_are_downloaded_despite_imported_ones() {
     let registry = widget();
     let (workspace, lock) = first_machine(&registry);
     let export = exported(&workspace);

@@ -29,11 +29,11 @@ fn commit(workspace: &Workspace, message: &str) {
 fn kinds(run: &Run) -> Vec<String> {
     let json = run.json();
     let changes = json["changes"].as_array().unwrap_or_else(|| panic!("no changes\n{run}"));
-    let told = |change: &serde_json::Value| {
+    let shown = |change: &serde_json::Value| {
         let address = change["address"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
         format!("{} {address}", change["kind"].as_str().unwrap())
     };
-    changes.iter().map(told).collect()
+    changes.iter().map(shown).collect()
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn a_revision_is_compared_from_where_the_branches_parted() {
     workspace.write(LOCK, &text("removed", "new"));
     commit(&workspace, "main goes on");
     workspace.git(["switch", "--quiet", "work"]);
-    let told = |args: &[&str]| kinds(&workspace.tflock(None, args.iter().copied()).ended_with(0));
-    assert_eq!(told(&["diff", "main", "--format", "json"]), ["upgraded widget"]);
-    assert_eq!(told(&["diff", "--tip", "main", "--format", "json"]), ["added widget"]);
-    assert_eq!(told(&["diff", "main..work", "--format", "json"]), ["added widget"]);
-    assert_eq!(told(&["diff", "main", "work", "--format", "json"]), ["added widget"]);
-    assert_eq!(told(&["diff", "main...work", "--format", "json"]), ["upgraded widget"]);
-    assert_eq!(told(&["diff", "..main", "--format", "json"]), ["removed widget"]);
+    let shown = |args: &[&str]| kinds(&workspace.tflock(None, args.iter().copied()).ended_with(0));
+    assert_eq!(shown(&["diff", "main", "--format", "json"]), ["upgraded widget"]);
+    assert_eq!(shown(&["diff", "--tip", "main", "--format", "json"]), ["added widget"]);
+    assert_eq!(shown(&["diff", "main..work", "--format", "json"]), ["added widget"]);
+    assert_eq!(shown(&["diff", "main", "work", "--format", "json"]), ["added widget"]);
+    assert_eq!(shown(&["diff", "main...work", "--format", "json"]), ["upgraded widget"]);
+    assert_eq!(shown(&["diff", "..main", "--format", "json"]), ["removed widget"]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_name_that_is_file_and_revision_must_be_settled() {
 }
 
 #[test]
-fn a_shallow_clone_is_told_how_deep_it_must_be() {
+fn a_shallow_clone_gets_the_command_to_deepen_it() {
     let workspace = repository("upgraded");
     let url = format!("file://{}", workspace.path("").display());
     workspace.git(["clone", "--quiet", "--depth=1", "--no-single-branch", &url, "clone"]);
@@ -150,7 +150,7 @@ fn one_path_or_every_lock_file_below() {
 }
 
 #[test]
-fn who_asks_is_told_where_the_configuration_of_both_sides_is_at_hand() {
+fn requirements_are_compared_if_both_configurations_are_available() {
     let main = |constraint: &str| {
         format!(
             "terraform {{\n  required_providers {{\n    widget = {{\n      source  = \"acme/widget\"\n      version = \"{constraint}\"\n    }}\n  }}\n}}\n"
@@ -175,7 +175,7 @@ fn who_asks_is_told_where_the_configuration_of_both_sides_is_at_hand() {
 }
 
 #[test]
-fn exit_codes_are_asked_for() {
+fn exit_code_1_is_opt_in() {
     let workspace = repository("upgraded");
     workspace.tflock(None, ["diff", "main"]).ended_with(0);
     workspace.tflock(None, ["diff", "main", "--exit-code"]).ended_with(1);

@@ -61,11 +61,11 @@ fn change(run: &Run) -> Value {
 /// Each verdict once.
 fn verdicts(run: &Run) -> Vec<String> {
     let change = change(run);
-    let told = change["hashes_added"].as_array().unwrap_or_else(|| panic!("{run}")).iter();
-    let mut told: Vec<String> = told.map(|hash| hash["verdict"].as_str().unwrap().to_owned()).collect();
-    told.sort();
-    told.dedup();
-    told
+    let printed = change["hashes_added"].as_array().unwrap_or_else(|| panic!("{run}")).iter();
+    let mut printed: Vec<String> = printed.map(|hash| hash["verdict"].as_str().unwrap().to_owned()).collect();
+    printed.sort();
+    printed.dedup();
+    printed
 }
 
 fn rules(run: &Run) -> Vec<String> {
@@ -75,7 +75,7 @@ fn rules(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn an_honest_upgrade_is_vouched_for() {
+fn an_honest_upgrade_is_verified() {
     let about = r#"{"source":"https://github.com/acme/terraform-provider-widget","tag":"v1.5.0"}"#;
     let registry = honest().document("/v1/providers/acme/widget/1.5.0", "application/json", about);
     let workspace = upgraded(&registry, Some(&pinned(&registry, keys::GOOD)));
@@ -111,7 +111,7 @@ fn people_read_who_signed_and_where_to_look() {
 }
 
 #[test]
-fn what_nobody_has_is_refused() {
+fn hashes_that_no_source_has_are_refused() {
     let registry = honest();
     let planted = |hash: &str| {
         let all: Vec<String> = hashes(&registry, "1.4.0").into_iter().chain([hash.to_owned()]).collect();
@@ -144,26 +144,26 @@ fn what_nobody_has_is_refused() {
 fn signers_are_judged_by_the_trust_files_of_both_sides() {
     let registry = honest().signed_by(keys::OTHER);
     let good = pinned(&registry, keys::GOOD);
-    let told = |workspace: &Workspace, code: i32| {
+    let printed = |workspace: &Workspace, code: i32| {
         let run = workspace.tflock(&registry, ONLINE).ended_with(code);
         (change(&run)["standing"].as_str().unwrap().to_owned(), rules(&run))
     };
     let standing =
         |standing: &str, rules: &[&str]| (standing.to_owned(), rules.iter().map(ToString::to_string).collect());
     let workspace = upgraded(&registry, Some(&good));
-    assert_eq!(told(&workspace, 3), standing("refused", &["deny signer-changed"]));
+    assert_eq!(printed(&workspace, 3), standing("refused", &["deny signer-changed"]));
     // What is known from then on counts without a request too.
     let run = workspace.tflock(&registry, ["diff", "--exit-code", "--format", "json"]).ended_with(3);
     assert_eq!(rules(&run), ["deny signer-changed"]);
     workspace.write(TRUST, &pinned(&registry, keys::OTHER));
-    assert_eq!(told(&workspace, 1), standing("rotated", &["warn signer-changed"]));
+    assert_eq!(printed(&workspace, 1), standing("rotated", &["warn signer-changed"]));
     let named = workspace.tflock(&registry, ONLINE.iter().chain(&["--trust-file", TRUST])).ended_with(1);
     assert_eq!(change(&named)["standing"], "pinned");
-    assert_eq!(told(&upgraded(&registry, Some("")), 1), standing("first-use", &["warn signer-not-pinned"]));
+    assert_eq!(printed(&upgraded(&registry, Some("")), 1), standing("first-use", &["warn signer-not-pinned"]));
     let workspace = upgraded(&registry, None);
-    assert_eq!(told(&workspace, 1), standing("first-use", &[]));
+    assert_eq!(printed(&workspace, 1), standing("first-use", &[]));
     workspace.write(TRUST, &pinned(&registry, keys::OTHER));
-    assert_eq!(told(&workspace, 1), standing("pinned-here", &[]));
+    assert_eq!(printed(&workspace, 1), standing("pinned-here", &[]));
     workspace.write(TRUST, "nonsense {");
     let run = workspace.tflock(&registry, ONLINE).ended_with(1);
     assert!(run.stderr.contains("signers are not compared with a trust file"), "{run}");
@@ -171,20 +171,20 @@ fn signers_are_judged_by_the_trust_files_of_both_sides() {
 
 #[test]
 fn releases_that_must_not_be_used_are_refused() {
-    let told = |registry: &Registry, workspace: &Workspace, rule: &str| {
+    let printed = |registry: &Registry, workspace: &Workspace, rule: &str| {
         let run = workspace.tflock(registry, ONLINE).ended_with(3);
         assert_eq!(rules(&run), [format!("deny {rule}")], "{run}");
         assert_eq!(run.json()["findings"][0]["file"], LOCK);
         workspace.tflock(registry, ["diff", "--online"]).ended_with(0);
     };
     let registry = honest().flawed(Flaw::StaleSignature);
-    told(&registry, &upgraded(&registry, None), "bad-signature");
+    printed(&registry, &upgraded(&registry, None), "bad-signature");
     let registry = honest().signed_by(keys::REVOKED);
-    told(&registry, &upgraded(&registry, None), "revoked-key");
+    printed(&registry, &upgraded(&registry, None), "revoked-key");
     let registry = honest();
     let workspace = upgraded(&registry, None);
     registry.withdraw("acme/widget", "1.5.0");
-    told(&registry, &workspace, "version-withdrawn");
+    printed(&registry, &workspace, "version-withdrawn");
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn links_are_https_or_none_and_never_markup() {
 }
 
 #[test]
-fn many_lock_files_ask_each_question_once() {
+fn many_lock_files_send_each_query_once() {
     let registry = honest();
     let workspace = upgraded(&registry, None);
     let old = workspace.git(["show", &format!("HEAD:{LOCK}")]).stdout;

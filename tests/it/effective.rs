@@ -169,8 +169,8 @@ fn each_setting_does_something() {
             workspace.write(".tflock.hcl", &fill(text, &registry));
             let run = workspace.tflock(&registry, *run);
             let lock = if workspace.has(".terraform.lock.hcl") { workspace.lock_file() } else { String::new() };
-            let told = format!("{}{}{lock}", run.stdout, run.stderr).contains(&fill(shows, &registry));
-            (run.code, told, run)
+            let shown = format!("{}{}{lock}", run.stdout, run.stderr).contains(&fill(shows, &registry));
+            (run.code, shown, run)
         });
         let [(without, _, _), (with, _, _)] = &runs;
         // If the exit codes are equal, only the second run may say it.

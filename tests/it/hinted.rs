@@ -159,9 +159,9 @@ fn each_hinted_command_does_what_is_promised() {
         let (words, code) = hint.raise;
         let words: Vec<String> = words.iter().map(|word| filled(word)).collect();
         let run = workspace.tflock(&registry, &words);
-        let told = format!("{}\n{}", run.stderr, run.stdout);
+        let shown = format!("{}\n{}", run.stderr, run.stdout);
         // Words that begin alike: the shortest is meant.
-        let mut advised: Vec<&str> = commands(&told).filter(|words| words.starts_with(hint.command)).collect();
+        let mut advised: Vec<&str> = commands(&shown).filter(|words| words.starts_with(hint.command)).collect();
         advised.sort_by_key(|words| words.len());
         let (Some(advised), true) = (advised.first(), run.code == Some(code)) else {
             failed.push(format!("{} is not advised: {run}", hint.command));

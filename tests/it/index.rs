@@ -135,7 +135,7 @@ fn an_index_that_hangs_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_no_entry_counts_for_nothing() {
+fn invalid_index_entries_are_ignored() {
     let registry = widget();
     let (index, lock) = published(&registry);
     let [linux, darwin] = ["linux_amd64", "darwin_arm64"].map(|platform| entry(&index, &registry, platform));

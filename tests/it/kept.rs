@@ -25,11 +25,11 @@ fn lock(registry: &Registry, workspace: &Workspace, args: &[&str]) -> Run {
 }
 
 #[test]
-fn the_expiry_of_a_key_is_told_of_kept_answers_too() {
+fn the_expiry_of_a_key_is_reported_for_cached_answers_too() {
     let (registry, workspace) = locked();
-    let told = "has expired since it signed";
+    let shown = "has expired since it signed";
     let run = lock(&registry, &workspace, &["--offline"]).ended_with(0);
-    assert!(run.stdout.contains(told), "{run}");
+    assert!(run.stdout.contains(shown), "{run}");
     lock(&registry, &workspace, &["--check"]).ended_with(0);
     assert!(registry.requests().is_empty());
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(0);
@@ -37,11 +37,11 @@ fn the_expiry_of_a_key_is_told_of_kept_answers_too() {
     // Terraform says nothing of it.
     workspace.write(".tflock.hcl", "tool = \"terraform\"\n");
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(0);
-    assert!(!run.stdout.contains(told), "{run}");
+    assert!(!run.stdout.contains(shown), "{run}");
 }
 
 #[test]
-fn enforced_expiry_counts_for_kept_answers_too() {
+fn enforced_expiry_applies_to_cached_answers_too() {
     let (registry, workspace) = locked();
     let workspace = workspace.env("OPENTOFU_ENFORCE_GPG_EXPIRATION", "true");
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(3);

@@ -17,7 +17,7 @@ fn a_first_lock_names_the_signer() {
 }
 
 #[test]
-fn a_verbose_run_tells_each_hash_and_a_quiet_one_nothing_on_the_side() {
+fn a_verbose_run_prints_each_hash_and_a_quiet_one_no_notes() {
     let registry = widget();
     let quiet = Workspace::from("modules/one-root").tflock(&registry, LOCK.iter().chain(&["-q"])).ended_with(0);
     assert_eq!(quiet.stderr, "");
@@ -27,7 +27,7 @@ fn a_verbose_run_tells_each_hash_and_a_quiet_one_nothing_on_the_side() {
 }
 
 #[test]
-fn a_second_run_asks_nobody() {
+fn a_second_run_sends_no_request() {
     let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
     workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
     registry.forget_requests();

@@ -86,7 +86,7 @@ fn constraints_are_merged_as_terraform_merges_them() {
 }
 
 #[test]
-fn a_pre_release_asked_for_exactly() {
+fn a_pre_release_with_an_exact_constraint() {
     let registry = registry().release("acme/widget", "1.5.0-beta.2", &HERE).release("acme/widget", "1.5.0-rc1", &HERE);
     let workspace = with_source("version = \"1.5.0-beta.2\"");
     lock(&workspace, &registry, &HERE);

@@ -12,7 +12,7 @@ fn lock(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
 }
 
 #[test]
-fn a_network_mirror_is_asked_and_no_registry() {
+fn a_network_mirror_is_used_and_no_registry() {
     let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
     let run = lock(&workspace, &registry, &["--platform=linux_amd64", "--platform=darwin_arm64"]).ended_with(0);
     let h1 = |platform: &str| registry.package("acme/widget", "1.4.0", platform).h1;

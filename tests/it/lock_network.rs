@@ -66,7 +66,7 @@ fn a_dead_registry_of_one_provider_stops_all() {
 }
 
 #[test]
-fn a_page_for_people_is_no_answer() {
+fn a_web_page_is_no_answer() {
     insta::assert_snapshot!("html_discovery", refused(&widget().answers(Endpoint::Discovery, Answer::html()), 4));
     insta::assert_snapshot!("html_versions", refused(&widget().answers(Endpoint::Versions, Answer::html()), 4));
     insta::assert_snapshot!("html_archive", refused(&widget().answers(Endpoint::Zip, Answer::html()), 4));
@@ -173,7 +173,7 @@ pub(crate) fn wait_until(what: impl Fn() -> bool) {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_leaves_everything_as_it_was() {
+fn an_interrupted_run_changes_nothing() {
     use std::os::unix::process::ExitStatusExt;
 
     let registry = widget().answers(Endpoint::Zip, Answer::slow(Duration::from_secs(3600)));

@@ -6,7 +6,7 @@ use crate::support::workspace::Workspace;
 use crate::support::worlds::{EMPTY_LOCK, LOCK, LOCK_BOTH, PLATFORMS, hashes, widget, widget_and_gadget};
 
 #[test]
-fn check_writes_nothing_and_tells_by_exit_code() {
+fn check_writes_nothing_and_exits_1() {
     let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
     workspace.write(".terraform.lock.hcl", EMPTY_LOCK);
     let check = LOCK.iter().chain(&["--check"]);
@@ -130,7 +130,7 @@ fn a_packed_mirror_needs_no_network() {
 }
 
 #[test]
-fn a_relative_mirror_is_found_from_where_the_user_stands() {
+fn a_relative_mirror_is_relative_to_the_current_directory() {
     let workspace = Workspace::from("example");
     let args = ["-C", "modules/site", "lock"].iter().chain(&MIRROR);
     workspace.tflock(None, args.chain(&["mirror"])).ended_with(0);
@@ -232,7 +232,7 @@ fn opentofu_records_what_its_registry_reports() {
 }
 
 #[test]
-fn a_host_block_believes_the_packages_of_another_registry() {
+fn a_host_block_trusts_the_packages_of_another_registry() {
     let (registry, workspace) = (widget().with_packages(), Workspace::from("modules/one-root"));
     workspace.write(".tflock.hcl", "host \"{{registry}}\" {\n  h1 = \"registry\"\n}\n");
     workspace.tflock(&registry, LOCK).ended_with(0);
@@ -261,7 +261,7 @@ fn warnings_of_the_configuration_are_those_of_why() {
 /// Platforms that were not named are those of any entry that packages were fetched for. A release that lacks one which it
 /// was never locked for is no error.
 #[test]
-fn platforms_that_nobody_named() {
+fn platforms_without_an_option_or_setting() {
     let platforms = ["linux_amd64", "darwin_arm64", "freebsd_386"];
     let registry = Registry::start().release("acme/widget", "1.0.0", &platforms).release(
         "acme/gadget",

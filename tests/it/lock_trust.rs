@@ -115,7 +115,7 @@ fn a_planted_hash_is_kept_and_named() {
 
 /// A line that can match no package never belonged to one, so nothing is missing.
 #[test]
-fn a_malformed_hash_is_told_as_such_and_no_republication() {
+fn a_malformed_hash_is_no_republication() {
     let registry = widget();
     let workspace = locked(&registry);
     let sound = workspace.lock_file();

@@ -91,7 +91,7 @@ fn other_archives_are_first_uses() {
     assert!(fewer.stdout.contains(&note) && !fewer.stdout.contains("/acme/gadget has"), "{fewer}");
     let run = migrate(&workspace, &terraform, "tofu", &["--format", "json"]).ended_with(0);
     let json = run.json();
-    let told = |at: usize| {
+    let shown = |at: usize| {
         let change = &json["changes"][at];
         let text = |key: &str| change[key].as_str().map(str::to_owned);
         (
@@ -106,8 +106,8 @@ fn other_archives_are_first_uses() {
     let kind = "moved".to_owned();
     // The archives of gadget are the same, but who signs them here was not remembered.
     let identical = Some("identical".to_owned());
-    assert_eq!(told(0), (kind.clone(), format!("{TERRAFORM}/acme/gadget"), identical, other.clone(), true.into()));
-    assert_eq!(told(1), (kind, format!("{TERRAFORM}/acme/widget"), None, other, true.into()));
+    assert_eq!(shown(0), (kind.clone(), format!("{TERRAFORM}/acme/gadget"), identical, other.clone(), true.into()));
+    assert_eq!(shown(1), (kind, format!("{TERRAFORM}/acme/widget"), None, other, true.into()));
     let widget = workspace.lock_file();
     let widget = &widget[widget.find("acme/widget").unwrap()..];
     assert!(hashes(widget).iter().all(|hash| !before.contains(hash)) && widget.contains("\"1.4.0\""), "{run}");
@@ -130,14 +130,14 @@ fn what_is_not_there_is_listed_and_nothing_is_written() {
     workspace.tflock(&terraform, args).ended_with(0);
     let run = migrate(&workspace, &terraform, "tofu", &["-r"]).ended_with(2);
     assert!(run.touched().is_empty(), "{run}");
-    for told in [
+    for shown in [
         "registry.opentofu.org/acme/widget has no release 1.4.0",
         "the newest there is 1.5.0",
         "registry.opentofu.org/acme/gadget",
         "tflock -C b upgrade --precise VERSION registry.terraform.io/acme/widget",
         "nothing was written, since not every root module can be migrated",
     ] {
-        assert!(run.stderr.contains(told), "{told}\n{run}");
+        assert!(run.stderr.contains(shown), "{shown}\n{run}");
     }
     assert!(run.stdout.contains("a/.terraform.lock.hcl would change; nothing was written"), "{run}");
     assert!(!workspace.read(&format!("a/{TRUST}")).contains(TOFU));
@@ -219,7 +219,7 @@ fn a_denied_signer_is_refused_everywhere() {
 }
 
 #[test]
-fn each_question_is_asked_once() {
+fn each_query_is_sent_once() {
     let (terraform, tofu) = registries();
     let main = main(&["acme/widget", "acme/gadget"]);
     let files: Vec<(String, &str)> = (0..4).map(|number| (format!("root-{number}/main.tf"), &*main)).collect();

@@ -52,7 +52,7 @@ pub(crate) fn rules(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn packages_documents_and_signed_copies_stand_beside_each_other() {
+fn packages_documents_and_signed_copies_are_in_one_directory() {
     let registry = widget();
     let workspace = locked(&registry);
     let run = mirror(&workspace, &registry, &BOTH).ended_with(0);
@@ -102,7 +102,7 @@ fn a_web_server_may_read_what_is_written() {
 }
 
 #[test]
-fn what_is_there_is_not_fetched_again_and_what_is_damaged_is_replaced() {
+fn existing_packages_are_kept_and_damaged_ones_replaced() {
     let registry = widget();
     let workspace = locked(&registry);
     mirror(&workspace, &registry, &["--platform=linux_amd64"]).ended_with(0);
@@ -205,7 +205,7 @@ fn a_platform_that_is_not_offered_or_not_recorded_is_named() {
 }
 
 #[test]
-fn nobody_is_asked_offline() {
+fn offline_runs_send_no_request() {
     let workspace = Workspace::from("modules/locked");
     let run = workspace.tflock(&widget(), ["mirror", "mirror", "--offline"]).ended_with(4);
     assert!(run.stderr.contains("mirror --check mirror"), "{run}");
@@ -329,7 +329,7 @@ fn check_refuses_documents_that_lead_out_of_the_mirror() {
 }
 
 #[test]
-fn check_tells_an_unpacked_package_beside_the_packed_one() {
+fn check_reports_an_unpacked_package_next_to_the_packed_one() {
     let registry = widget();
     let workspace = locked(&registry);
     mirror(&workspace, &registry, &BOTH).ended_with(0);
@@ -342,7 +342,7 @@ fn check_tells_an_unpacked_package_beside_the_packed_one() {
 }
 
 #[test]
-fn check_holds_the_copies_in_the_mirror_to_the_remembered_signers() {
+fn check_compares_signed_copies_with_remembered_signers() {
     let registry = widget();
     let workspace = locked(&registry);
     mirror(&workspace, &registry, &BOTH).ended_with(0);
@@ -360,8 +360,8 @@ fn one_package_for_two_platforms() {
     let registry = widget().shaped(Shape::Universal);
     let workspace = Workspace::from("modules/one-root");
     workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n");
-    let told = workspace.tflock(&registry, ["lock"]).ended_with(0).stdout;
-    assert!(told.contains("h1 for darwin_arm64, linux_amd64"), "{told}");
+    let shown = workspace.tflock(&registry, ["lock"]).ended_with(0).stdout;
+    assert!(shown.contains("h1 for darwin_arm64, linux_amd64"), "{shown}");
     assert_eq!(workspace.lock_file().matches("\"h1:").count(), 1);
     workspace.tflock(&registry, ["verify"]).ended_with(0);
     workspace.tflock(None, ["verify", "--offline"]).ended_with(0);

@@ -108,7 +108,7 @@ fn a_mirror_is_made_of_another_one() {
 }
 
 #[test]
-fn what_another_mirror_has_is_held_to_what_is_recorded_and_signed() {
+fn packages_of_another_mirror_are_verified() {
     let registry = widget();
     let workspace = locked(&registry);
     mirror(&workspace, &registry, &BOTH).ended_with(0);

@@ -78,11 +78,11 @@ fn every_command_fits_one_screen() {
     let workspace = monorepo();
     let registry = release(Registry::start(), "1.0.0");
     let (cloud, null) = (format!("{}/acme/cloud", registry.host()), format!("{}/acme/null", registry.host()));
-    let (mut told, mut long) = (String::new(), Vec::new());
+    let (mut shown, mut long) = (String::new(), Vec::new());
     let mut tell = |registry: &Registry, code: i32, args: &[&str]| {
         let run = workspace.tflock(registry, args).ended_with(code);
         let command = run.filtered(&args.join(" "));
-        writeln!(told, "$ tflock {command}\n{}", screen(&run)).unwrap();
+        writeln!(shown, "$ tflock {command}\n{}", screen(&run)).unwrap();
         if run.stdout.lines().count() + run.stderr.lines().count() > SCREEN {
             long.push(command);
         }
@@ -122,7 +122,7 @@ fn every_command_fits_one_screen() {
         assert!(text.lines().count() <= lines && text.len() < most, "{format}: {} bytes\n{text}", text.len());
     }
     assert!(change("markdown").contains("live/root-000/main.tf:3, "), "{}", change("markdown"));
-    insta::assert_snapshot!("monorepo", told);
+    insta::assert_snapshot!("monorepo", shown);
     assert_eq!(long, [""; 0], "commands whose output does not fit one screen");
 }
 

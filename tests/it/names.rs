@@ -80,8 +80,8 @@ fn a_directory_is_no_provider() {
         &["outdated", "-C", "env/b", "env"],
     ] {
         let run = workspace.tflock(&registry, args).ended_with(2);
-        let told = run.stderr.contains("-C env/a") || run.stderr.contains("-C env") || run.stderr.contains("pass -r");
-        assert!(told, "{run}");
+        let shown = run.stderr.contains("-C env/a") || run.stderr.contains("-C env") || run.stderr.contains("pass -r");
+        assert!(shown, "{run}");
     }
 }
 
@@ -101,7 +101,7 @@ fn above_root_modules_the_option_is_named() {
 }
 
 #[test]
-fn nothing_is_up_to_date_that_nobody_could_be_asked_about() {
+fn a_failed_query_is_never_up_to_date() {
     let registry = registry();
     let workspace = Workspace::with_files(&[("main.tf", &MAIN.replace("acme/widget", "acme/gone"))]);
     for format in ["human", "markdown", "json"] {
@@ -130,7 +130,7 @@ fn a_lock_file_alone_is_a_root_module() {
 }
 
 #[test]
-fn what_an_added_provider_leaves_open_is_told() {
+fn missing_configuration_of_an_added_provider_is_reported() {
     let registry = registry().release("acme/other", "1.0.0", &["linux_amd64"]);
     let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
     let other = format!("{}/acme/other", registry.host());
@@ -145,19 +145,19 @@ fn the_trust_file_is_spoken_of_by_the_same_names() {
     let registry = registry();
     let workspace = roots(&registry);
     let key = "A".repeat(40);
-    let told = |args: &[&str], code| workspace.tflock(&registry, ["trust"].iter().chain(args)).ended_with(code);
+    let shown = |args: &[&str], code| workspace.tflock(&registry, ["trust"].iter().chain(args)).ended_with(code);
     // Of another host, the provider that is remembered is named, and trusting this one is not advised.
-    let run = told(&["rotate", "acme/widget", &key, "--reason", "x"], 2);
+    let run = shown(&["rotate", "acme/widget", &key, "--reason", "x"], 2);
     assert!(run.stderr.contains("did you mean") && !run.stderr.contains("trust add"), "{run}");
-    let run = told(&["rotate", "acme/unheard-of", &key], 2);
+    let run = shown(&["rotate", "acme/unheard-of", &key], 2);
     assert!(run.stderr.contains("trust add registry.terraform.io/acme/unheard-of"), "{run}");
-    told(&["rotate", "widget", &key, "--reason", "x"], 0);
+    shown(&["rotate", "widget", &key, "--reason", "x"], 0);
     // A denial can be taken back.
-    told(&["deny", &key, "--reason", "lost"], 0);
+    shown(&["deny", &key, "--reason", "lost"], 0);
     assert!(workspace.read(".tflock.trust.hcl").contains("denied_signer"));
-    told(&["forget", &key], 0);
+    shown(&["forget", &key], 0);
     assert!(!workspace.read(".tflock.trust.hcl").contains("denied_signer"));
-    let run = told(&["forget", &key], 2);
+    let run = shown(&["forget", &key], 2);
     assert!(run.stderr.contains("is not denied"), "{run}");
 }
 

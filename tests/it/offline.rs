@@ -96,7 +96,7 @@ fn hash_of_archives_and_directories() {
 }
 
 #[test]
-fn list_tells_what_is_locked() {
+fn list_prints_locked_providers() {
     let workspace = Workspace::from("example");
     insta::assert_snapshot!("list_without_file", workspace.tflock(None, ["list"]).ended_with(2));
     workspace.write(".terraform.lock.hcl", &workspace.read("expected.lock.hcl"));
@@ -110,7 +110,7 @@ fn list_tells_what_is_locked() {
 }
 
 #[test]
-fn all_root_modules_below_are_listed_and_asked() {
+fn all_root_modules_below_are_listed() {
     let entry =
         |kind: &str| format!("\nprovider \"registry.terraform.io/acme/{kind}\" {{\n  version = \"1.0.0\"\n}}\n");
     let configuration = |kind: &str| {
@@ -139,7 +139,7 @@ fn all_root_modules_below_are_listed_and_asked() {
 }
 
 #[test]
-fn why_tells_who_asks() {
+fn why_names_the_requirements() {
     let workspace = Workspace::from("example");
     workspace.write(".terraform.lock.hcl", &workspace.read("expected.lock.hcl"));
     insta::assert_snapshot!("why", workspace.tflock(None, ["why"]).ended_with(0));
@@ -199,7 +199,7 @@ fn colour_is_a_matter_of_choice() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_pipe_is_no_failure() {
     let workspace = Workspace::from("example");
     for args in [&["why"][..], &["lock", "--help"], &["completions", "bash"], &["man"], &["why", "--format=json"]] {
         let mut process = workspace.tflock_command(None, args).spawn().unwrap();

@@ -105,11 +105,11 @@ fn an_unknown_provider_does_not_hide_the_others() {
 fn what_the_registry_warns_of() {
     let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);
     let registry = registry().warning("moved to\nother/widget\u{1b}[2J");
-    let told = "warning[registry-warning]: the registry warns about ";
+    let shown = "warning[registry-warning]: the registry warns about ";
     let text = "acme/widget: moved to other/widget\\u{1b}[2J";
     let lock = ["lock", "--platform", "linux_amd64"];
     let run = workspace.tflock(&registry, lock).ended_with(0);
-    assert!(run.stdout.contains(told) && run.stdout.contains(text), "{run}");
+    assert!(run.stdout.contains(shown) && run.stdout.contains(text), "{run}");
     workspace.git(["init", "--quiet"]);
     crate::support::proposal::commit(&workspace, "locked");
     for args in [&["outdated"][..], &["outdated", "-r"], &["outdated", "--format", "markdown"]] {
@@ -122,12 +122,12 @@ fn what_the_registry_warns_of() {
     let registry = registry.release("acme/widget", "1.3.0", &["linux_amd64"]);
     for args in [&["verify"][..], &["upgrade"], &["diff", "--online", "HEAD"]] {
         let run = workspace.tflock(&registry, args).ended_with(0);
-        assert!(run.stdout.contains(told) && run.stdout.contains(text), "{run}");
+        assert!(run.stdout.contains(shown) && run.stdout.contains(text), "{run}");
     }
     workspace.write(".tflock.hcl", "level \"registry-warning\" {\n  is = \"deny\"\n}\n");
     assert!(workspace.tflock(&registry, ["verify"]).ended_with(1).stdout.contains("[registry-warning]"));
     let empty = Workspace::with_files(&[("main.tf", "")]);
     let source = format!("{}/acme/widget", registry.host());
     let run = empty.tflock(&registry, ["add", &source, "--platform", "linux_amd64"]).ended_with(0);
-    assert!(run.stdout.contains(told), "{run}");
+    assert!(run.stdout.contains(shown), "{run}");
 }

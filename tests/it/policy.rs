@@ -35,7 +35,7 @@ fn denies(run: &Run, wanted: &[&str]) {
 }
 
 #[test]
-fn hosts_that_are_not_allowed_are_not_asked() {
+fn hosts_that_are_not_allowed_are_not_contacted() {
     let registry = two_versions();
     let hosts = "policy {\n  hosts = [\"registry.terraform.io\"]\n}\n";
     let address = format!("{}/acme/widget", registry.host());
@@ -109,7 +109,7 @@ fn a_banned_version_that_is_recorded_is_a_finding() {
 
 /// An exempt release is queried like all others: it does not pass unchecked.
 #[test]
-fn a_host_that_is_exempt_for_one_version_is_asked_about_it() {
+fn a_host_that_is_exempt_for_one_version_is_queried_for_it() {
     let registry = honest();
     let workspace = locked(&registry);
     let policy = "policy {\n  hosts = [\"example.com\"]\n}\n";
@@ -139,7 +139,7 @@ fn nothing_is_selected_where_all_is_banned() {
 }
 
 #[test]
-fn exemptions_hold_until_their_day() {
+fn exemptions_apply_until_their_date() {
     let registry = two_versions();
     let exempt = |until: &str| {
         let version = "  version  = \"1.5.0\"\n";

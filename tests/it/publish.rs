@@ -43,7 +43,7 @@ fn one_machine_publishes_and_another_downloads_nothing() {
 }
 
 #[test]
-fn what_cannot_be_published_is_told_beside_what_was_locked() {
+fn failed_publishing_is_reported_with_the_lock() {
     let (registry, url) = team();
     let elsewhere = format!("https://{}/elsewhere", registry.host());
     for (url, words) in [
@@ -58,7 +58,7 @@ fn what_cannot_be_published_is_told_beside_what_was_locked() {
 }
 
 #[test]
-fn only_who_is_told_to_publishes_and_never_where_the_work_tree_says() {
+fn publishing_needs_an_option_and_ignores_the_working_tree() {
     let (registry, url) = team();
     let workspace = machine(&url, "");
     workspace.git(["init", "--quiet"]);

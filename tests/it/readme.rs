@@ -101,14 +101,14 @@ fn the_table_of_commands_names_every_command_and_no_other() {
         below(&help, "Commands:").into_iter().filter_map(|line| line.split_whitespace().next()).collect();
     let rows = table("command");
     // Each command begins a piece in backticks; other pieces are options of the one before.
-    let mut told: Vec<&str> = rows
+    let mut printed: Vec<&str> = rows
         .iter()
         .flat_map(|row| row[0].split('`').skip(1).step_by(2))
         .filter_map(|piece| piece.split([' ', '|']).next())
         .collect();
     commands.sort_unstable();
-    told.sort_unstable();
-    assert_eq!(told, commands);
+    printed.sort_unstable();
+    assert_eq!(printed, commands);
 }
 
 /// What newcomers run first, from the top of a clone, and what they see.

@@ -25,7 +25,7 @@ fn lock(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
 }
 
 #[test]
-fn each_question_is_asked_once() {
+fn each_query_is_sent_once() {
     let workspace = Workspace::with_files(&[("modules/net/main.tf", MAIN)]);
     for number in 0..12 {
         workspace.write(&format!("env/root-{number:02}/main.tf"), &format!("{MAIN}{CALL}"));
@@ -195,7 +195,7 @@ fn root_modules_without_a_lock_file_are_not_invisible() {
 
 /// A list shows what lock files have; no module is fetched for it.
 #[test]
-fn a_list_asks_nobody() {
+fn a_list_sends_no_request() {
     let call = "module \"far\" {\n  source = \"https://{{registry}}/far.tar.gz\"\n}\n";
     let workspace = Workspace::with_files(&[("main.tf", &format!("{MAIN}{call}")), (LOCK, "")]);
     let registry = registry();

@@ -14,7 +14,7 @@ const ONLY_WIDGET: &str =
     "terraform {\n  required_providers {\n    widget = {\n      source = \"{{registry}}/acme/widget\"\n    }\n  }\n}\n";
 
 /// Level and help of the findings by a rule.
-fn told(run: &Run, rule: &str) -> Vec<(String, String)> {
+fn shown(run: &Run, rule: &str) -> Vec<(String, String)> {
     let findings = run.json()["findings"].as_array().unwrap_or_else(|| panic!("{run}")).clone();
     let of_rule = findings.iter().filter(|finding| finding["rule"] == rule);
     of_rule
@@ -37,7 +37,7 @@ fn by_another_key() -> (Registry, Workspace) {
 fn the_command_that_rotates_names_the_key() {
     let (registry, workspace) = by_another_key();
     let run = workspace.tflock(&registry, UPGRADE.iter().chain(&["--format", "json"])).ended_with(3);
-    let [(_, help)] = &told(&run, "signer-changed")[..] else { panic!("{run}") };
+    let [(_, help)] = &shown(&run, "signer-changed")[..] else { panic!("{run}") };
     let rotate = format!("trust rotate {} {} --reason TEXT`", widget(&registry), keys::OTHER.fingerprint());
     assert!(help.contains(&rotate), "{help}");
 }
@@ -50,14 +50,14 @@ fn a_rotation_that_is_proposed_is_to_be_approved_and_not_made_again() {
     workspace.tflock(&registry, UPGRADE).ended_with(0);
     commit(&workspace, "rotated");
     let run = gate(&workspace, &registry, &[]).ended_with(3);
-    let [(level, help)] = &told(&run, "signer-changed")[..] else { panic!("{run}") };
+    let [(level, help)] = &shown(&run, "signer-changed")[..] else { panic!("{run}") };
     assert_eq!(level, "deny");
     assert!(help.starts_with(&format!("{TRUST} of this change accepts it already")), "{help}");
     assert!(help.contains("--allow-trust-change") && !help.contains("trust rotate"), "{help}");
     gate(&workspace, &registry, &["--allow-trust-change"]).ended_with(0);
     let diff = ["-C", "app", "diff", "origin/main", "--online", "--format", "json"];
     let run = workspace.tflock(&registry, diff).ended_with(0);
-    let [(level, help)] = &told(&run, "signer-changed")[..] else { panic!("{run}") };
+    let [(level, help)] = &shown(&run, "signer-changed")[..] else { panic!("{run}") };
     assert_eq!(level, "warn");
     assert!(help.starts_with("Compare the fingerprint") && !help.contains("tflock"), "{help}");
 }
@@ -73,11 +73,11 @@ fn an_acceptance_that_is_proposed_is_to_be_approved_and_not_made_again() {
     workspace.tflock(&registry, accept.iter().chain(&platforms)).ended_with(0);
     commit(&workspace, "accepted");
     let run = gate(&workspace, &registry, &[]).ended_with(3);
-    let [(level, help)] = &told(&run, "hash-replaced")[..] else { panic!("{run}") };
+    let [(level, help)] = &shown(&run, "hash-replaced")[..] else { panic!("{run}") };
     assert_eq!(level, "deny");
     assert!(help.contains("--allow-trust-change") && !help.contains("--accept-republished"), "{help}");
     let run = gate(&workspace, &registry, &["--allow-trust-change"]).ended_with(0);
-    let [(level, help)] = &told(&run, "hash-replaced")[..] else { panic!("{run}") };
+    let [(level, help)] = &shown(&run, "hash-replaced")[..] else { panic!("{run}") };
     assert_eq!(level, "warn");
     assert!(help.starts_with("Nothing") && !help.contains("tflock"), "{help}");
 }
@@ -93,13 +93,13 @@ fn a_replaced_hash_names_its_release_in_what_is_advised() {
     proposal::edit(&workspace, &format!("app/{LOCK}"), |text| text.replace(&old, &new));
     commit(&workspace, "replaced");
     let run = gate(&workspace, &registry, &["--offline"]).ended_with(3);
-    let helps = told(&run, "hash-replaced");
+    let helps = shown(&run, "hash-replaced");
     assert!(helps[0].1.contains(&format!("--accept-republished {}@1.4.0", widget(&registry))), "{run}");
 }
 
 /// Which keys a run may speak of depends on what registries listed in earlier ones.
 #[test]
-fn a_key_that_no_registry_listed_is_told_before_it_is_remembered() {
+fn an_unlisted_key_is_reported_before_it_is_remembered() {
     let (registry, workspace) = by_another_key();
     let widget = widget(&registry);
     let pattern = format!("{}/acme/*", registry.host());
@@ -131,13 +131,13 @@ fn the_signer_of_an_unsigned_release_is_no_fingerprint() {
     workspace.tflock(&registry, ["-C", "app", "lock", "--platform", "linux_amd64"]).ended_with(0);
     workspace.write(TRUST, "");
     let run = workspace.tflock(&registry, ["-C", "app", "verify", "--format", "json"]).ended_with(3);
-    let [(_, help)] = &told(&run, "signer-not-pinned")[..] else { panic!("{run}") };
+    let [(_, help)] = &shown(&run, "signer-not-pinned")[..] else { panic!("{run}") };
     let add = format!("`tflock -C app trust add {} unsigned`", widget(&registry));
     assert!(help.contains(&add) && !help.contains("FINGERPRINT"), "{help}");
     let args: Vec<String> = add.trim_matches('`').split(' ').skip(1).map(str::to_owned).collect();
     workspace.tflock(&registry, &args).ended_with(0);
     let run = workspace.tflock(&registry, ["-C", "app", "verify", "--format", "json"]).ended_with(0);
-    assert!(told(&run, "signer-not-pinned").is_empty(), "{run}");
+    assert!(shown(&run, "signer-not-pinned").is_empty(), "{run}");
 }
 
 /// What a rule's help calls `PATH` and `REV` is named relative to the current directory.

@@ -69,7 +69,7 @@ fn the_newest_that_suits_all() {
 }
 
 #[test]
-fn who_disagrees_is_named() {
+fn conflicting_root_modules_are_named() {
     let registry = registry();
     let workspace = roots(&registry, &[("a", "~> 1.0"), ("b", "~> 2.0"), ("c", "")]);
     let run = upgrade(&workspace, &registry, &["--format", "json"]).ended_with(0);
@@ -81,10 +81,10 @@ fn who_disagrees_is_named() {
     };
     let why = "\"~> 1.0\" (a/main.tf:3:5), \"~> 2.0\" (b/main.tf:3:5)";
     let widget = format!("{}/acme/widget", registry.host());
-    let told = format!("{widget} is 1.2.0 here and 2.1.0 in other root modules: {why}");
+    let shown = format!("{widget} is 1.2.0 here and 2.1.0 in other root modules: {why}");
     assert_eq!(
         (&finding(0)["message"], &finding(0)["file"], &finding(0)["line"]),
-        (&told.into(), &"a/main.tf".into(), &3.into())
+        (&shown.into(), &"a/main.tf".into(), &3.into())
     );
     assert!(finding(2)["message"].as_str().unwrap().contains("is 2.1.0 here and 1.2.0 in other"));
     let again = upgrade(&workspace, &registry, &[]).ended_with(0);
@@ -115,7 +115,7 @@ fn with_other_options() {
 }
 
 #[test]
-fn nobody_goes_down_unasked() {
+fn no_version_is_lowered_without_request() {
     let registry = registry();
     let workspace = roots(&registry, &[("a", ">= 1.0"), ("b", "~> 1.1.0"), ("c", "2.0.0")]);
     workspace.write("c/main.tf", &workspace.read("c/main.tf").replace("\"2.0.0\"", "\">= 1.0\""));

@@ -72,8 +72,8 @@ fn a_typosquat_is_the_loudest_of_all() {
     // Who signed it, how old it is and who requires it, in the same row.
     let online = diff(&["--online", "--format", "markdown"]);
     let row = online.lines().find(|line| line.starts_with("| notable |")).unwrap();
-    for told in ["signed by ", " old (signed on ", "app/main.tf:6", "pinned by this change"] {
-        assert!(row.contains(told), "{told}: {online}");
+    for shown in ["signed by ", " old (signed on ", "app/main.tf:6", "pinned by this change"] {
+        assert!(row.contains(shown), "{shown}: {online}");
     }
     let gate = |more: &[&str]| {
         let args = ["verify", "-r", "--base", "origin/main", "--format", "json"].iter().chain(more);

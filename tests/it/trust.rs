@@ -49,8 +49,8 @@ fn a_first_use_is_remembered_and_printed() {
     let (registry, workspace) = (widget(keys::GOOD), work_tree());
     let run = workspace.tflock(&registry, lock(&[])).ended_with(0);
     assert_eq!(run.touched(), [TRUST, "app/.terraform.lock.hcl"]);
-    let told = run.filtered(&run.stdout);
-    insta::assert_snapshot!(told, @r#"
+    let shown = run.filtered(&run.stdout);
+    insta::assert_snapshot!(shown, @r#"
     + localhost:PORT/acme/widget 1.4.0  new: h1 for linux_amd64; 1 zh (signed)
         signed by <key GOOD>, which claims to be "GOOD <good@example.com>" (created 2024-01-01, no expiry) (first use)
     review and commit app/.terraform.lock.hcl and .tflock.trust.hcl
@@ -73,7 +73,7 @@ fn a_first_use_is_remembered_and_printed() {
 }
 
 #[test]
-fn outside_of_git_it_stands_beside_the_lock_file() {
+fn outside_of_git_the_trust_file_is_next_to_the_lock_file() {
     let (registry, workspace) = (widget(keys::SUBKEY), Workspace::with_files(&[("main.tf", MAIN)]));
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
     assert_eq!(run.touched(), [".terraform.lock.hcl", TRUST]);
@@ -287,18 +287,18 @@ fn a_type_alone_means_a_provider_that_is_known() {
     let (registry, workspace) = (widget(keys::GOOD), work_tree());
     workspace.tflock(&registry, lock(&[])).ended_with(0);
     std::fs::remove_file(workspace.path(TRUST)).unwrap();
-    let told = |args: &[&str], code| workspace.tflock(None, ["trust"].iter().chain(args)).ended_with(code);
+    let shown = |args: &[&str], code| workspace.tflock(None, ["trust"].iter().chain(args)).ended_with(code);
     // Above the root module, too, which is where the trust file is.
-    told(&["add", "widget", &keys::GOOD.fingerprint()], 0);
+    shown(&["add", "widget", &keys::GOOD.fingerprint()], 0);
     assert!(workspace.read(TRUST).contains(&format!("provider \"{}/acme/widget\"", registry.host())));
     for args in [&["add", "widgett", "unsigned"][..], &["rotate", "widgett", "unsigned"]] {
-        let run = told(args, 2);
+        let run = shown(args, 2);
         assert!(run.stderr.contains("did you mean") && !run.stderr.contains("trust add"), "{run}");
         assert!(run.touched().is_empty(), "{run}");
     }
-    told(&["deny", &keys::OTHER.fingerprint(), "--reason", "stolen"], 0);
+    shown(&["deny", &keys::OTHER.fingerprint(), "--reason", "stolen"], 0);
     for args in [["add", "widget"], ["rotate", "acme/*"]] {
-        let run = told(&[&args[..], &[&keys::OTHER.fingerprint()]].concat(), 2);
+        let run = shown(&[&args[..], &[&keys::OTHER.fingerprint()]].concat(), 2);
         assert!(run.stderr.contains("stolen") && run.stderr.contains("`tflock trust forget "), "{run}");
     }
 }
@@ -413,7 +413,7 @@ fn forty_old_root_modules_get_to_a_green_gate() {
 }
 
 #[test]
-fn init_pins_nobody_for_a_release_that_is_not_the_recorded_one() {
+fn init_pins_no_signer_of_a_release_that_is_not_recorded() {
     let (registry, workspace) = (widget(keys::GOOD), work_tree());
     workspace.tflock(&registry, lock(&[])).ended_with(0);
     std::fs::remove_file(workspace.path(TRUST)).unwrap();

@@ -63,22 +63,22 @@ fn what_was_probably_meant_is_named() {
     ];
     for (args, wanted) in rows {
         let run = workspace.tflock(&registry, args);
-        let told = run.filtered(&run.stderr);
-        assert!(told.contains(wanted), "{args:?}: {told}");
-        assert_eq!(told.matches("error").count(), 1, "{args:?}: {told}");
+        let shown = run.filtered(&run.stderr);
+        assert!(shown.contains(wanted), "{args:?}: {shown}");
+        assert_eq!(shown.matches("error").count(), 1, "{args:?}: {shown}");
         assert!(!workspace.has("-"));
     }
 }
 
 #[test]
-fn who_stands_above_root_modules_is_told_how_to_reach_them() {
+fn above_root_modules_an_error_names_the_option() {
     let registry = honest();
     let workspace = locked(&registry);
     workspace.write("below/a/main.tf", &workspace.read("main.tf"));
     workspace.git(["init", "--quiet"]);
-    let told = |args: &[&str]| workspace.tflock(&registry, ["-C", "below"].iter().chain(args)).ended_with(2).stderr;
+    let shown = |args: &[&str]| workspace.tflock(&registry, ["-C", "below"].iter().chain(args)).ended_with(2).stderr;
     for command in ["lock", "verify", "why"] {
-        let all = told(&[command]);
+        let all = shown(&[command]);
         assert!(
             all.contains("`tflock -C below lock -r --create` writes a lock file for the root module below"),
             "{all}"
@@ -87,7 +87,7 @@ fn who_stands_above_root_modules_is_told_how_to_reach_them() {
     workspace.tflock(&registry, ["-C", "below", "lock", "-r", "--create"]).ended_with(0);
     workspace.git(["add", "--all"]);
     workspace.git(["commit", "--quiet", "--message", "lock"]);
-    let all = told(&["lock"]);
+    let all = shown(&["lock"]);
     assert!(all.contains("1 root module is below this directory: pass -r to work in it"), "{all}");
     // What changes nothing works there.
     for args in [&["list"][..], &["why"], &["verify", "--offline"], &["diff"], &["diff", "HEAD"]] {
@@ -95,7 +95,7 @@ fn who_stands_above_root_modules_is_told_how_to_reach_them() {
         assert!(run.stderr.contains("working in the root modules below it, as with -r"), "{args:?}: {run}");
     }
     let address = format!("{}/acme/widget", registry.host());
-    assert!(told(&["add", &address]).contains("there are root modules below") && !workspace.has("below/versions.tf"));
+    assert!(shown(&["add", &address]).contains("there are root modules below") && !workspace.has("below/versions.tf"));
     std::fs::remove_file(workspace.path("below/a/.terraform.lock.hcl")).unwrap();
     let run = workspace.tflock(&registry, ["diff", "-r", "HEAD"]).ended_with(0);
     assert!(run.stdout.contains("NO LOCK FILE any more") && !run.stdout.contains("not-canonical"), "{run}");
@@ -130,7 +130,7 @@ fn quiet_is_silent_where_all_is_well() {
 }
 
 #[test]
-fn a_key_says_who_it_is_where_it_is_first_seen() {
+fn a_new_key_is_printed_with_its_user_id() {
     let registry = honest();
     let workspace = locked(&registry);
     workspace.git(["init", "--quiet"]);

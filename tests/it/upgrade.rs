@@ -126,7 +126,7 @@ fn releases_without_a_wanted_platform() {
 }
 
 #[test]
-fn the_constraint_that_holds_back_is_rewritten() {
+fn the_excluding_constraint_is_rewritten() {
     let registry = registry();
     let workspace = locked(&registry, "1.0.0", "~> 1.0");
     let widget = format!("{}/acme/widget", registry.host());
@@ -178,7 +178,7 @@ fn constraints_of_other_modules_are_not_rewritten() {
 
 /// A new release for fewer platforms than the old one is not a thing to pass over in silence.
 #[test]
-fn platforms_that_are_lost_are_told() {
+fn lost_platforms_are_reported() {
     let mut registry = Registry::start();
     for version in ["1.0.0", "1.2.0"] {
         registry = registry.release("acme/widget", version, &["linux_amd64", "darwin_arm64"]);
@@ -201,7 +201,7 @@ fn platforms_that_are_lost_are_told() {
 }
 
 #[test]
-fn each_constraint_that_holds_back_is_named_with_its_place() {
+fn each_excluding_constraint_is_named_with_its_place() {
     let registry = registry();
     let workspace = locked(&registry, "1.0.0", "~> 1.0");
     workspace.write("net/main.tf", &main("< 2.0"));

@@ -26,7 +26,7 @@ fn an_honest_world_is_proven() {
 }
 
 #[test]
-fn people_read_one_line_and_what_was_not_asked() {
+fn human_output_is_one_line_and_says_what_was_not_checked() {
     let registry = honest();
     let workspace = locked(&registry);
     let run = workspace.tflock(&registry, ["verify", "--offline"]).ended_with(0);
@@ -84,7 +84,7 @@ fn pins_count_once_there_is_a_trust_file() {
 }
 
 #[test]
-fn many_root_modules_ask_each_question_once() {
+fn many_root_modules_send_each_query_once() {
     let registry = honest();
     let one = locked(&registry);
     let workspace = Workspace::with_files(&[("README.md", "")]);
@@ -103,7 +103,7 @@ fn many_root_modules_ask_each_question_once() {
 }
 
 #[test]
-fn policy_is_asked_before_the_network() {
+fn the_policy_applies_before_the_network() {
     let registry = honest();
     let workspace = locked(&registry);
     workspace.write(".tflock.hcl", "policy {\n  hosts = [\"registry.terraform.io\"]\n}\n");
@@ -166,7 +166,7 @@ fn nothing_weakens_the_gate_in_silence() {
 }
 
 #[test]
-fn explanations_need_nobody() {
+fn explanations_need_no_network() {
     let registry = honest();
     let workspace = locked(&registry);
     verify(&workspace, &registry, &[]).ended_with(0);

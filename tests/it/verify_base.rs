@@ -112,7 +112,7 @@ fn each_attack_is_found() {
 }
 
 #[test]
-fn the_tree_under_attack_does_not_vouch_for_itself() {
+fn the_tree_under_attack_does_not_verify_itself() {
     let registry = honest();
     let workspace = repository(&registry);
     let path = format!("app/{LOCK}");
@@ -175,7 +175,7 @@ fn the_tree_under_attack_does_not_vouch_for_itself() {
 }
 
 #[test]
-fn only_what_changed_is_asked_about() {
+fn only_changes_are_queried() {
     let registry = honest();
     let workspace = repository(&registry);
     workspace.write("README.md", "new\n");
@@ -283,7 +283,7 @@ fn root_modules_come_and_go_and_move() {
 }
 
 #[test]
-fn what_others_did_meanwhile_is_held_against_nobody() {
+fn commits_of_others_cause_no_findings() {
     let registry = honest();
     let workspace = repository(&registry);
     workspace.git(["branch", "topic"]);
@@ -332,7 +332,7 @@ fn a_new_provider_with_its_pin_is_a_first_use() {
 }
 
 #[test]
-fn questions_about_changed_entries_are_never_waved_through() {
+fn queries_about_changed_entries_never_pass_on_errors() {
     let registry = honest();
     let workspace =
         repository(&registry).env("TF_REGISTRY_DISCOVERY_RETRY", "0").env("TF_PROVIDER_DOWNLOAD_RETRY", "0");
@@ -349,7 +349,7 @@ fn questions_about_changed_entries_are_never_waved_through() {
 }
 
 #[test]
-fn a_shallow_clone_is_told_how_to_be_deepened() {
+fn a_shallow_clone_is_refused_with_the_command_to_deepen_it() {
     let registry = honest();
     let workspace = Workspace::with_files(&[("README.md", "")]);
     let origin = repository(&registry);
@@ -402,7 +402,7 @@ fn a_shallow_clone_is_told_how_to_be_deepened() {
 }
 
 #[test]
-fn reports_for_people_and_machines() {
+fn human_and_machine_reports() {
     let registry = honest();
     let workspace = repository(&registry);
     edit(&workspace, &format!("app/{LOCK}"), |text| without_last_line_with(text, "h1:"));

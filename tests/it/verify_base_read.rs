@@ -42,7 +42,7 @@ fn denied(run: &Run) -> Vec<String> {
 
 /// A mirror must not verify the change that fills it.
 #[test]
-fn a_mirror_in_the_work_tree_does_not_vouch_for_the_change_that_fills_it() {
+fn a_mirror_in_the_working_tree_proves_nothing() {
     let registry = honest().release("acme/widget", "1.4.1", &["linux_amd64"]);
     let workspace = filled(&registry);
     for more in [&[][..], &["--deep", "--all-platforms"], &["--fs-mirror", "mirror"]] {
@@ -127,7 +127,7 @@ fn a_test_file_that_goes_is_a_change() {
 
 /// A named trust file that does not exist leaves the gate without signers, whatever the base.
 #[test]
-fn a_trust_file_that_is_named_is_there_where_it_is_believed() {
+fn a_named_trust_file_must_exist() {
     let registry = honest();
     let workspace = repository(&registry);
     workspace.write("ci/trust.hcl", &workspace.read(TRUST));

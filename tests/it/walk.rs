@@ -22,7 +22,7 @@ fn releases(versions: &[&str]) -> Registry {
     each.fold(Registry::start(), |registry, (name, version)| registry.release(name, version, &LINUX))
 }
 
-fn told(run: &Run) -> String {
+fn shown(run: &Run) -> String {
     run.filtered(&format!("[exit {}]\n{}{}", run.code.unwrap(), run.stdout, run.stderr))
 }
 
@@ -36,7 +36,7 @@ fn what_upgrade_can_still_do_is_said() {
     workspace.write("a/main.tf", &main(["~> 1.0", "~> 1.0"]));
     let one = workspace.tflock(&registry, ["-C", "a", "upgrade"]).ended_with(3);
     let many = workspace.tflock(&registry, ["upgrade", "-r"]).ended_with(3);
-    insta::assert_snapshot!("upgrade_refused", format!("{}\n{}", told(&one), told(&many)));
+    insta::assert_snapshot!("upgrade_refused", format!("{}\n{}", shown(&one), shown(&many)));
     // Both are right.
     let gadget = format!("{}/acme/gadget", registry.host());
     workspace.tflock(&registry, ["-C", "a", "upgrade", &gadget]).ended_with(0);
@@ -48,7 +48,7 @@ fn what_upgrade_can_still_do_is_said() {
 
 /// The same error of many root modules is printed once, with what helps all of them.
 #[test]
-fn equal_errors_are_told_once() {
+fn equal_errors_are_reported_once() {
     let registry = releases(&["1.0.0", "2.0.0"]);
     let workspace = Workspace::with_files(&[]);
     workspace.git(["init", "--quiet"]);
@@ -62,7 +62,7 @@ fn equal_errors_are_told_once() {
     let human = workspace.tflock(&registry, ["lock", "-r"]).ended_with(2);
     let markdown = workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "markdown"]);
     let github = workspace.tflock(&registry, ["lock", "-r", "--format", "github"]).ended_with(2);
-    insta::assert_snapshot!("equal_errors", [human, markdown, github].map(|run| told(&run)).join("\n"));
+    insta::assert_snapshot!("equal_errors", [human, markdown, github].map(|run| shown(&run)).join("\n"));
     // What is advised for all of them works for all of them.
     let widget = format!("{}/acme/widget", registry.host());
     workspace.tflock(&registry, ["upgrade", "-r", &widget]).ended_with(0);
@@ -131,7 +131,7 @@ fn git_says_what_to_do_next() {
     ];
     let all: Vec<String> = steps
         .iter()
-        .map(|args| format!("$ tflock {}\n{}", args.join(" "), told(&workspace.tflock(None, *args))))
+        .map(|args| format!("$ tflock {}\n{}", args.join(" "), shown(&workspace.tflock(None, *args))))
         .collect();
     insta::assert_snapshot!("git_next_steps", all.join("\n"));
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::Arguments;
-use crate::commands::diff::{Asked, Request};
+use crate::commands::diff::{DiffInputs, Request};
 use crate::commands::options::{Packages, Within};
 
 /// Explain a change of the lock file.
@@ -52,13 +52,13 @@ pub(in crate::cli) struct DiffArgs {
 impl DiffArgs {
     /// The request, given all arguments.
     pub(in crate::cli) fn request(&self, all: &Arguments) -> Request {
-        let asked = Asked {
+        let given = DiffInputs {
             names: self.names.clone(),
             files: all.dashes.then(|| self.files.clone()),
             tip: self.tip,
             recursive: self.recursive,
             trust_file: all.global.trust_file.clone(),
         };
-        Request { asked, online: self.online, no_download: self.no_download, exit_code: self.exit_code }
+        Request { given, online: self.online, no_download: self.no_download, exit_code: self.exit_code }
     }
 }

@@ -75,7 +75,7 @@ fn directories_before_and_behind_the_command() {
 }
 
 #[test]
-fn global_options_stand_anywhere() {
+fn global_options_are_accepted_anywhere() {
     for line in
         ["--tool tofu -v --format json why", "why --tool tofu -v --format json", "--tool auto why --tool tofu -v -json"]
     {

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use crate::commands::options::{Modules, Packages, Within, bytes};
-use crate::commands::verify::base::AskedBase;
+use crate::commands::verify::base::BaseOptions;
 use crate::commands::verify::{Request, VerifyOptions};
 use crate::query::question::Depth;
 
@@ -83,7 +83,7 @@ impl VerifyArgs {
                 recompute: self.deep,
                 all_platforms: self.all_platforms,
             },
-            base: self.base.clone().map(|revision| AskedBase { revision, trust_change_allowed }),
+            base: self.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed }),
         }
     }
 }

@@ -36,13 +36,13 @@ impl Write for Page {
     }
 }
 
-struct Told {
+struct Ran {
     code: ExitCode,
     out: String,
     err: String,
 }
 
-impl Told {
+impl Ran {
     fn json(&self) -> serde_json::Value {
         assert_eq!(self.err, "");
         serde_json::from_str(&self.out).unwrap()
@@ -58,7 +58,7 @@ struct Run {
 }
 
 impl Run {
-    fn of(&self, words: &[&str]) -> Told {
+    fn of(&self, words: &[&str]) -> Ran {
         let stderr = Page::default();
         let stdin: Box<dyn Read + Send> = Box::new(self.stdin);
         let mut streams = Streams {
@@ -76,49 +76,49 @@ impl Run {
         };
         let words = std::iter::once("tflock").chain(words.iter().copied()).map(OsString::from);
         let code = run(words, &environment, &mut streams);
-        Told { code, out: self.stdout.text(), err: stderr.text() }
+        Ran { code, out: self.stdout.text(), err: stderr.text() }
     }
 }
 
-fn told(words: &[&str]) -> Told {
+fn ran(words: &[&str]) -> Ran {
     Run::default().of(words)
 }
 
 #[test]
 fn help_and_version_are_results() {
     for words in [["--version"], ["-version"], ["-V"]] {
-        let told = told(&words);
+        let ran = ran(&words);
         let expected = format!("tflock {}\n", env!("CARGO_PKG_VERSION"));
-        assert_eq!((told.code, told.out.as_str(), told.err.as_str()), (ExitCode::Done, expected.as_str(), ""));
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (ExitCode::Done, expected.as_str(), ""));
     }
-    let told = told(&["lock", "-help"]);
-    assert!(told.code == ExitCode::Done && told.out.contains("--accept-republished") && told.err.is_empty());
+    let ran = ran(&["lock", "-help"]);
+    assert!(ran.code == ExitCode::Done && ran.out.contains("--accept-republished") && ran.err.is_empty());
 }
 
 #[test]
 fn usage_errors_go_to_standard_error() {
-    let told = told(&["lcok"]);
-    assert_eq!((told.code, told.out.as_str()), (ExitCode::Failed, ""));
-    assert!(told.err.starts_with("error: there is no command \"lcok\"") && told.err.contains("did you mean `lock`?"));
-    let told = super::tests::told(&[]);
-    assert!(told.code == ExitCode::Failed && told.out.is_empty() && told.err.contains("Usage:"));
+    let ran = ran(&["lcok"]);
+    assert_eq!((ran.code, ran.out.as_str()), (ExitCode::Failed, ""));
+    assert!(ran.err.starts_with("error: there is no command \"lcok\"") && ran.err.contains("did you mean `lock`?"));
+    let ran = super::tests::ran(&[]);
+    assert!(ran.code == ExitCode::Failed && ran.out.is_empty() && ran.err.contains("Usage:"));
 }
 
 #[test]
 fn usage_errors_as_documents() {
     for words in [&["--format", "json", "lcok"][..], &["-json", "lcok"], &["--format=json", "lcok"]] {
-        let told = told(words);
-        assert_eq!(told.code, ExitCode::Failed);
-        let document = told.json();
+        let ran = ran(words);
+        assert_eq!(ran.code, ExitCode::Failed);
+        let document = ran.json();
         assert_eq!(document["error"]["kind"], "usage");
         assert_eq!(document["error"]["message"], "there is no command \"lcok\"");
         assert_eq!(document["error"]["hints"][0], "did you mean `lock`?");
         assert_eq!(document["command"], serde_json::Value::Null);
     }
-    let document = told(&["-json", "lock", "--platform", "linux"]).json();
+    let document = ran(&["-json", "lock", "--platform", "linux"]).json();
     assert_eq!(document["command"], "lock");
     assert!(document["error"]["message"].as_str().unwrap().contains("not a platform"), "{document}");
-    let document = told(&["-json"]).json();
+    let document = ran(&["-json"]).json();
     assert_eq!(document["error"]["message"], "a command is missing");
 }
 
@@ -137,28 +137,24 @@ fn formats_that_a_command_does_not_have() {
         ("github", "get"),
     ] {
         let report = format!("{format}={}", file.display());
-        let told = told(&[command, "--report", &report]);
-        assert_eq!((told.code, std::fs::read_to_string(&file).unwrap()), (ExitCode::Failed, "precious\n".to_owned()));
-        assert!(
-            told.err.starts_with(&format!("error: {command} has no result in the format {format}")),
-            "{}",
-            told.err
-        );
-        let told = super::tests::told(&[command, "--format", format]);
-        assert!(told.code == ExitCode::Failed && told.err.contains("these have: "), "{}", told.err);
-        assert_eq!(super::tests::told(&["-json", command, "--report", &report]).json()["error"]["kind"], "usage");
+        let ran = ran(&[command, "--report", &report]);
+        assert_eq!((ran.code, std::fs::read_to_string(&file).unwrap()), (ExitCode::Failed, "precious\n".to_owned()));
+        assert!(ran.err.starts_with(&format!("error: {command} has no result in the format {format}")), "{}", ran.err);
+        let ran = super::tests::ran(&[command, "--format", format]);
+        assert!(ran.code == ExitCode::Failed && ran.err.contains("these have: "), "{}", ran.err);
+        assert_eq!(super::tests::ran(&["-json", command, "--report", &report]).json()["error"]["kind"], "usage");
     }
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_pipe_is_no_failure() {
     let closed = |kind| Run { stdout: Page { closed: Some(kind), ..Page::default() }, ..Run::default() };
     for words in [&["man"][..], &["--help"], &["completions", "bash"], &["-json", "man"]] {
-        let told = closed(ErrorKind::BrokenPipe).of(words);
-        assert_eq!((told.code, told.err.as_str()), (ExitCode::Done, ""), "{words:?}");
-        let told = closed(ErrorKind::StorageFull).of(words);
-        assert_eq!(told.code, ExitCode::Failed);
-        assert!(told.err.starts_with("error: cannot write to standard output: "), "{}", told.err);
+        let ran = closed(ErrorKind::BrokenPipe).of(words);
+        assert_eq!((ran.code, ran.err.as_str()), (ExitCode::Done, ""), "{words:?}");
+        let ran = closed(ErrorKind::StorageFull).of(words);
+        assert_eq!(ran.code, ExitCode::Failed);
+        assert!(ran.err.starts_with("error: cannot write to standard output: "), "{}", ran.err);
     }
 }
 
@@ -175,9 +171,9 @@ fn colour_on_terminals_only() {
 
 #[test]
 fn completions_and_manual_are_text() {
-    let script = told(&["completions", "bash"]);
+    let script = ran(&["completions", "bash"]);
     assert!(script.code == ExitCode::Done && script.out.contains("_tflock()") && script.err.is_empty());
-    let page = told(&["man"]);
+    let page = ran(&["man"]);
     assert!(page.code == ExitCode::Done && page.out.contains(".TH tflock 1"), "{}", page.out);
-    assert_eq!(told(&["man", "-json"]).json()["page"], page.out);
+    assert_eq!(ran(&["man", "-json"]).json()["page"], page.out);
 }

@@ -43,8 +43,8 @@ impl Root {
         &self.1
     }
 
-    fn told(&self, words: &[&str]) -> Told {
-        told(&[&["-C", self.dir()], words].concat())
+    fn ran(&self, words: &[&str]) -> Ran {
+        ran(&[&["-C", self.dir()], words].concat())
     }
 
     fn lock(&self) -> String {
@@ -58,16 +58,16 @@ const LOCK: &str = ".terraform.lock.hcl";
 fn fmt_writes_the_canonical_text_once() {
     let root = Root::with(&[(LOCK, LOOSE)]);
     let line = format!("{}/{LOCK}\n", root.dir());
-    let check = root.told(&["fmt", "--check"]);
+    let check = root.ran(&["fmt", "--check"]);
     assert_eq!(
         (check.code, &check.out, check.err.as_str(), root.lock().as_str()),
         (ExitCode::Findings, &line, "", LOOSE)
     );
-    let written = root.told(&["fmt"]);
+    let written = root.ran(&["fmt"]);
     assert_eq!((written.code, &written.out), (ExitCode::Done, &line));
     assert!(root.lock().starts_with("# This file is maintained automatically by \"tofu init\"."), "{}", root.lock());
     for words in [&["fmt"][..], &["fmt", "--check"]] {
-        let again = root.told(words);
+        let again = root.ran(words);
         assert_eq!((again.code, again.out.as_str()), (ExitCode::Done, ""));
     }
 }
@@ -90,13 +90,13 @@ fn fmt_of_standard_input() {
 #[test]
 fn fmt_goes_on_after_a_file_that_is_refused() {
     let root = Root::with(&[("a.hcl", "provider {"), ("b.hcl", LOOSE)]);
-    let told = root.told(&["-json", "fmt", "a.hcl", "b.hcl", "c.hcl"]);
-    assert_eq!(told.code, ExitCode::Failed);
-    let document = told.json();
+    let ran = root.ran(&["-json", "fmt", "a.hcl", "b.hcl", "c.hcl"]);
+    assert_eq!(ran.code, ExitCode::Failed);
+    let document = ran.json();
     assert_eq!(document["files"][0]["path"], format!("{}/b.hcl", root.dir()));
     assert_eq!((&document["error"]["kind"], &document["error"]["line"]), (&"lock-file".into(), &1.into()));
     assert_eq!(document["error"]["others"].as_array().unwrap().last().unwrap()["kind"], "lock-file");
-    let absent = Root::with(&[]).told(&["fmt"]);
+    let absent = Root::with(&[]).ran(&["fmt"]);
     assert!(
         absent.code == ExitCode::Failed && absent.err.contains("there is no such dependency lock file"),
         "{}",
@@ -113,38 +113,38 @@ resource \"tls_private_key\" \"k\" {}
 ";
 
 #[test]
-fn list_tells_what_is_locked() {
+fn list_prints_locked_providers() {
     let root = Root::with(&[(LOCK, CANONICAL), ("main.tf", CONFIG)]);
-    let listed = root.told(&["list", "--no-cache"]);
+    let listed = root.ran(&["list", "--no-cache"]);
     let expected = "PROVIDER        VERSION  HASHES  REMARK\n\
                     acme/old        0.1.0    1 h1    not required\n\
                     hashicorp/null  3.2.4    none\n";
     assert_eq!((listed.code, listed.out.as_str(), listed.err.as_str()), (ExitCode::Done, expected, ""));
-    let document = root.told(&["-json", "list", "--no-cache"]).json();
+    let document = root.ran(&["-json", "list", "--no-cache"]).json();
     assert_eq!(document["entries"][1]["address"], "registry.opentofu.org/hashicorp/null");
     assert_eq!(
         (&document["entries"][0]["required"], &document["entries"][1]["required"]),
         (&false.into(), &true.into())
     );
-    let bare = Root::with(&[(LOCK, CANONICAL)]).told(&["-json", "list"]).json();
+    let bare = Root::with(&[(LOCK, CANONICAL)]).ran(&["-json", "list"]).json();
     assert_eq!(bare["entries"][0]["required"], serde_json::Value::Null);
 }
 
 #[test]
-fn a_missing_module_may_require_what_seems_not_required() {
+fn a_missing_module_may_require_other_providers() {
     let module = "module \"m\" {\n  source = \"acme/net/lab\"\n}\n";
     let root = Root::with(&[(LOCK, CANONICAL), ("main.tf", module)]);
-    assert_eq!(root.told(&["-json", "list", "--offline"]).json()["entries"][0]["required"], serde_json::Value::Null);
-    let why = root.told(&["why", "--offline"]);
+    assert_eq!(root.ran(&["-json", "list", "--offline"]).json()["entries"][0]["required"], serde_json::Value::Null);
+    let why = root.ran(&["why", "--offline"]);
     assert!(why.code == ExitCode::Inconclusive && why.err.starts_with("error: the module "), "{}", why.err);
 }
 
 #[test]
-fn several_roots_stand_apart() {
+fn several_roots_are_reported_separately() {
     let (good, bad) = (Root::with(&[(LOCK, CANONICAL)]), Root::with(&[(LOCK, "provider {")]));
-    let told = good.told(&["-C", bad.dir(), "-json", "list"]);
-    assert_eq!(told.code, ExitCode::Failed);
-    let roots = &told.json()["roots"];
+    let ran = good.ran(&["-C", bad.dir(), "-json", "list"]);
+    assert_eq!(ran.code, ExitCode::Failed);
+    let roots = &ran.json()["roots"];
     assert_eq!((&roots[0]["path"], &roots[1]["path"]), (&good.dir().into(), &bad.dir().into()));
     assert_eq!(roots[0]["entries"].as_array().unwrap().len(), 2);
     assert_eq!(roots[1]["error"]["kind"], "lock-file");
@@ -153,43 +153,43 @@ fn several_roots_stand_apart() {
 #[test]
 fn why_names_file_and_line() {
     let root = Root::with(&[(LOCK, CANONICAL), ("main.tf", CONFIG)]);
-    let all = root.told(&["why"]);
+    let all = root.ran(&["why"]);
     let expected = "hashicorp/null 3.2.4 (~> 3.2)\n  main.tf:3:5  required_providers \"null\"  ~> 3.2\n\n\
                     hashicorp/tls not locked\n  main.tf:6:1  resource \"tls_private_key\" \"k\"  any version\n";
     assert_eq!((all.code, all.out.as_str(), all.err.as_str()), (ExitCode::Done, expected, ""));
-    let one = root.told(&["-json", "why", "hashicorp/null"]).json();
+    let one = root.ran(&["-json", "why", "hashicorp/null"]).json();
     assert_eq!(one["requirements"].as_array().unwrap().len(), 1);
     assert_eq!(one["requirements"][0]["origins"][0]["line"], 3);
 }
 
 #[test]
-fn why_of_what_nobody_requires() {
+fn why_of_a_provider_that_is_not_required() {
     let root = Root::with(&[(LOCK, CANONICAL), ("main.tf", CONFIG)]);
-    let told = root.told(&["why", "null", "acme/old"]);
-    assert_eq!(told.code, ExitCode::Failed);
-    assert!(told.out.starts_with("hashicorp/null 3.2.4"), "{}", told.out);
-    assert!(told.err.starts_with("error: provider acme/old is not required"), "{}", told.err);
-    assert_eq!(root.told(&["why", "a/b/c/d"]).code, ExitCode::Failed);
-    let wrong = Root::with(&[("main.tf", "terraform {\n  required_providers {\n    x = {\n")]).told(&["-json", "why"]);
+    let ran = root.ran(&["why", "null", "acme/old"]);
+    assert_eq!(ran.code, ExitCode::Failed);
+    assert!(ran.out.starts_with("hashicorp/null 3.2.4"), "{}", ran.out);
+    assert!(ran.err.starts_with("error: provider acme/old is not required"), "{}", ran.err);
+    assert_eq!(root.ran(&["why", "a/b/c/d"]).code, ExitCode::Failed);
+    let wrong = Root::with(&[("main.tf", "terraform {\n  required_providers {\n    x = {\n")]).ran(&["-json", "why"]);
     let error = &wrong.json()["error"];
     assert_eq!((wrong.code, &error["kind"]), (ExitCode::Failed, &"configuration".into()), "{error}");
     assert!(error["file"].as_str().unwrap().ends_with("/main.tf") && error["line"].is_u64(), "{error}");
 }
 
 #[test]
-fn packages_are_hashed_where_asked_for() {
+fn packages_are_hashed_in_the_requested_directory() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("package")).unwrap();
     std::fs::write(folder.path().join("package/LICENSE"), "free\n").unwrap();
     let directory = &*crate::path::shown(folder.path());
-    let hashed = told(&["-C", directory, "hash", "package"]);
+    let hashed = ran(&["-C", directory, "hash", "package"]);
     let line = format!("  {directory}/package\n");
     assert_eq!((hashed.code, hashed.err.as_str()), (ExitCode::Done, ""));
     assert!(hashed.out.starts_with("h1:") && hashed.out.ends_with(&line), "{}", hashed.out);
-    let half = told(&["hash", "-C", directory, "package", "missing.zip"]);
+    let half = ran(&["hash", "-C", directory, "package", "missing.zip"]);
     assert_eq!((half.code, &half.out), (ExitCode::Failed, &hashed.out));
     assert!(half.err.starts_with("error: ") && half.err.contains("missing.zip"), "{}", half.err);
-    let document = told(&["-json", "hash", "-C", directory, "missing.zip"]).json();
+    let document = ran(&["-json", "hash", "-C", directory, "missing.zip"]).json();
     assert_eq!(document["hashes"], serde_json::json!([]), "{document}");
     assert_eq!(document["error"]["kind"], "disk", "{document}");
 }
@@ -220,7 +220,7 @@ fn settings_that_are_wrong_stop_every_root() {
         root.to_str().unwrap().to_owned()
     };
     let (good, bad) = (root("good", "tool = \"tofu\"\n"), root("bad", "tol = 1\nplatforms = [\"linux\"]\n"));
-    let refused = told(&["-json", "-C", &good, "-C", &bad, "-C", "/nowhere/at/all", "lock"]);
+    let refused = ran(&["-json", "-C", &good, "-C", &bad, "-C", "/nowhere/at/all", "lock"]);
     assert_eq!(refused.code, ExitCode::Failed);
     let error = &refused.json()["error"];
     assert_eq!((&error["kind"], &error["line"]), (&"settings".into(), &1.into()), "{error}");

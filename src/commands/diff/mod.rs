@@ -7,7 +7,7 @@ mod run;
 
 #[cfg(test)]
 pub use super::diff_signers::Trust;
-pub use inputs::Asked;
+pub use inputs::DiffInputs;
 #[cfg(test)]
 pub use pairs::{Knowledge, Pair, Side, review};
 pub use run::{Request, diff};

@@ -9,7 +9,7 @@ use super::super::diff_signers::{Trust, sign};
 use super::super::witnesses::restore;
 use crate::addr::{ProviderAddr, mistaken_for, namesake, registry_page};
 use crate::dialect::Dialect;
-use crate::diff::{self, Ask, Change, ChangeKind, Novelty, Packages, SigningDate, TextChange};
+use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
@@ -108,26 +108,26 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     list.retain(|change| change.new.is_some() || !now.spans.entries.contains_key(&change.address));
     let packages = (known.packages)(&list);
     let requirements = list.iter().any(|change| change.new.is_some()).then(|| (known.requirements)(pair)).flatten();
-    let (mut beside, mut inconclusive) = (Vec::new(), Vec::new());
+    let (mut extra, mut inconclusive) = (Vec::new(), Vec::new());
     for change in &mut list {
         change.link = new_release(change).and_then(|version| registry_page(&change.address, version));
         diff::judge(change, &packages);
         change.position = place(change, &now.spans);
         change.novelty = novelty(change, known).map(Box::new);
         if let Some(facts) = release(change, &packages) {
-            beside.extend(of_release(change, facts, known));
+            extra.extend(of_release(change, facts, known));
             let altered = altered(change, facts, pair, [&before.lock, &now.lock]);
             change.is_edited = altered.is_some();
-            beside.extend(altered);
+            extra.extend(altered);
             let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
             inconclusive.extend(unanswered(facts).filter(|_| open).cloned());
         }
         if let Some([old, new]) = &requirements {
-            if is_asked_otherwise(change) {
-                diff::ask(change, old, new);
+            if is_required_otherwise(change) {
+                diff::find_callers(change, old, new);
             }
             change.required_by = new.get(&change.address).map(|it| it.origins.clone()).unwrap_or_default();
-            for origin in change.asks.iter_mut().map(Ask::origin_mut).chain(&mut change.required_by) {
+            for origin in change.callers.iter_mut().map(OriginChange::origin_mut).chain(&mut change.required_by) {
                 origin.file = file_from(pair.path.parent().unwrap_or(Path::new("")), &origin.file);
             }
         }
@@ -144,8 +144,8 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
         inconclusive,
         modules,
     };
-    let beside = beside.into_iter().map(|finding| finding.in_file(&pair.path));
-    Ok((review, findings(pair, &before, now).into_iter().chain(beside).chain(of_modules).collect()))
+    let extra = extra.into_iter().map(|finding| finding.in_file(&pair.path));
+    Ok((review, findings(pair, &before, now).into_iter().chain(extra).chain(of_modules).collect()))
 }
 
 /// Describes a provider that is new to the repository; `None` for others.
@@ -246,7 +246,7 @@ fn unanswered(knowledge: &release::Lookup) -> impl Iterator<Item = &Error> {
 }
 
 /// True if the report needs to show what requires the provider.
-fn is_asked_otherwise(change: &Change) -> bool {
+fn is_required_otherwise(change: &Change) -> bool {
     match (&change.old, &change.new) {
         (Some(old), Some(new)) => old.constraints != new.constraints || change.moved_from.is_some(),
         _ => true,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::inputs::{Asked, Comparison, compare};
+use super::inputs::{Comparison, DiffInputs, compare};
 use super::known::{packages, questions};
 use super::pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
 use crate::addr::{Hostname, ProviderAddr};
@@ -28,7 +28,7 @@ use crate::workspace::{RunSettings, Scope, root_settings};
 
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    pub asked: Asked,
+    pub given: DiffInputs,
     pub online: bool,
     pub no_download: bool,
     /// Whether a difference affects the exit code, as does a release or hash that must not be used.
@@ -47,12 +47,12 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     let mut compared = Vec::new();
     for directory in &directories {
         let opened = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory.clone() };
-        let found = compare(&request.asked, &opened, services.scope.dialect());
+        let found = compare(&request.given, &opened, services.scope.dialect());
         compared.push((directory.clone(), found));
     }
     let cache = Arc::new(services.open_cache(&directories));
     let sources = Sources::new(services, &cache);
-    let known = if request.online { ask(request, services, &compared, &sources)? } else { Answers::new() };
+    let known = if request.online { query_releases(request, services, &compared, &sources)? } else { Answers::new() };
     let now = services.scope.environment.now;
     let packages = |at: &Place, changes: &[Change]| {
         let nothing = Releases::new();
@@ -68,7 +68,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
 }
 
 /// Looks up the changed releases, once for all root modules with the same sources.
-fn ask(
+fn query_releases(
     request: &Request,
     services: &Services<'_>,
     compared: &[Compared],
@@ -90,14 +90,14 @@ fn ask(
     let depth = Depth { download: !request.no_download, ..Depth::DOCUMENTS };
     let asking = wanted.iter().enumerate();
     let asking = asking.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
-    let answers = sources.ask(asking, |session, members| {
+    let answers = sources.query_groups(asking, |session, members| {
         let (mut questions, mut forbidden) = (Questions::new(depth, true), Releases::new());
         for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
             let platforms = settings.settings.platforms.as_deref().unwrap_or_default();
             questions.add(settings, lock, platforms);
             forbidden.extend(not_allowed(settings, lock));
         }
-        let mut known = session.map(|session| questions.ask(&session)).transpose()?.unwrap_or_default();
+        let mut known = session.map(|session| questions.send(&session)).transpose()?.unwrap_or_default();
         for (key, knowledge) in forbidden {
             known.entry(key).or_insert(knowledge);
         }
@@ -133,7 +133,7 @@ fn outcome(
     packages: &dyn Fn(&Place, &[Change]) -> Packages,
     now: SystemTime,
 ) -> Result<Outcome, Error> {
-    let many = request.asked.recursive || compared.len() > 1;
+    let many = request.given.recursive || compared.len() > 1;
     let is_only_one = compared.len() == 1;
     let (mut roots, mut notes) = (Vec::new(), Vec::new());
     let before = OnceCell::new();
@@ -142,7 +142,7 @@ fn outcome(
         match found {
             Ok(comparison) => {
                 let requirements = |pair: &Pair| comparison.requirements(pair);
-                let told = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
+                let outcomes = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
                     let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
                     let (trust, asked) = (&comparison.trust, request.online);
                     let known = Knowledge {
@@ -156,7 +156,7 @@ fn outcome(
                     let root = review(pair, &known);
                     if many { root } else { hinted(root, directory) }
                 });
-                roots.extend(told.filter(|root| !many || differs(root)));
+                roots.extend(outcomes.filter(|root| !many || differs(root)));
                 notes.extend(comparison.notes.iter().cloned());
             }
             Err(error) if is_only_one => return Err(error.clone()),

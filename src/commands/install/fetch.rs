@@ -149,7 +149,7 @@ impl<'a> Fetching<'a> {
                 return Ok(found);
             }
         };
-        let answers = session.ask(async |sources| sources.unpacked(orders).await)?;
+        let answers = session.block_on(async |sources| sources.unpacked(orders).await)?;
         found.extend(answers.into_iter().map(|(key, answer)| match answer {
             Ok(Some(Unpacked { stored: Some(stored), downloaded, .. })) => {
                 (key, Found { stored: vec![stored], downloaded, ..Found::default() })
@@ -206,7 +206,7 @@ pub(super) fn look_up_releases(
     if questions.queries.is_empty() {
         return Ok(());
     }
-    let known = session.ask(async |sources| sources.lookups(questions.queries).await)?;
+    let known = session.block_on(async |sources| sources.lookups(questions.queries).await)?;
     for (key, found) in found {
         let known = known.get(&(key.address.clone(), key.version.clone()));
         found.release = known.and_then(|known| known.release()).cloned();

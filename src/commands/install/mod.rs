@@ -85,7 +85,7 @@ fn link() -> impl TypedValueParser<Value = LinkChoice> {
 }
 
 pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Told)?.or_none()?;
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?.or_none()?;
     let (known, tracked, named) = (KnownFiles::default(), TrackedFiles::default(), Named::new(&args.providers));
     let mut roots = parallel::each(targets.paths.len(), parallel::cores(), |at| {
         let settings = targets.settings(at)?;
@@ -130,7 +130,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
         _ => false,
     };
     let differs = args.check && outcomes.iter().any(lacks);
-    let outcome = Outcome::of_roots("install", outcomes).differing(differs);
+    let outcome = Outcome::of_roots("install", outcomes).exit_1_if(differs);
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome })
 }
 

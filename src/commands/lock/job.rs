@@ -86,7 +86,7 @@ impl Job {
             let mut findings = root.against(addr, step);
             if !is_denied(&findings) {
                 let release = release(addr, step);
-                let complete = root.asks_origin() && release.as_ref().is_some_and(|it| complete::is_complete(step, it));
+                let complete = root.uses_origin() && release.as_ref().is_some_and(|it| complete::is_complete(step, it));
                 let of_kept = complete.then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten();
                 if let Some(of_kept) = of_kept {
                     findings.extend(of_kept);
@@ -200,12 +200,12 @@ impl Job {
             let selected = decision.entries.get(addr).map(|settled| &settled.entry.version);
             earlier.finding(addr, selected, self.dialect())
         };
-        let is_told = |addr: &ProviderAddr| {
+        let is_reported = |addr: &ProviderAddr| {
             let republished =
                 |finding: &Finding| finding.rule == Rule::Republished && finding.address.as_ref() == Some(addr);
             decision.entries.contains_key(addr) || decision.findings.iter().any(republished)
         };
-        self.root.earlier.iter().filter(|(addr, _)| is_told(addr)).map(note).collect()
+        self.root.earlier.iter().filter(|(addr, _)| is_reported(addr)).map(note).collect()
     }
 
     pub(super) fn finish(&self, mut decision: Decision, stored: &Stored, run: Run<'_>) -> RootState {

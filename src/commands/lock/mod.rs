@@ -142,11 +142,11 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
     }
     let has_failed = ended.iter().any(|(_, state)| state.is_failure());
     shared.same_versions.join(&mut jobs);
-    ask(run, roots.sources, &mut jobs);
+    query_releases(run, roots.sources, &mut jobs);
     // Answers may reveal more platforms of the entries. That happens at most once: with an empty index and a registry
     // that reports hashes.
     let is_outgrown =
-        |job: &mut Job| job.root.asks_origin() && !run.all_or_none && !run.no_download && job.is_outgrown(run.cache);
+        |job: &mut Job| job.root.uses_origin() && !run.all_or_none && !run.no_download && job.is_outgrown(run.cache);
     ended.extend(jobs.extract_if(.., is_outgrown).map(|job| (job.number, RootState::Overtaken)));
     let (stored, mode) = decide(run, &mut jobs, shared, has_failed);
     let threads = if run.fail_fast { 1 } else { WRITERS };
@@ -187,20 +187,20 @@ pub(super) fn prefetch(run: Run<'_>, root: Root, sources: &Sources<'_>) {
 }
 
 /// Queries the sources for all jobs, each query once for all jobs with the same sources.
-fn ask(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
+fn query_releases(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
     let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
     let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
-    let answers = sources.ask(open, |session, members| {
+    let answers = sources.query_groups(open, |session, members| {
         let steps: Vec<&BTreeMap<ProviderAddr, Query>> = members.iter().map(|at| &jobs[*at].open).collect();
         let releases: BTreeMap<_, _> = members.iter().flat_map(|at| &jobs[*at].unattributed).collect();
         match session {
             _ if releases.is_empty() => {}
-            _ if run.no_download => sources.tell(not_downloaded(&releases)),
-            Some(_) => sources.tell(unattributed(releases.len())),
+            _ if run.no_download => sources.print(not_downloaded(&releases)),
+            Some(_) => sources.print(unattributed(releases.len())),
             None => {}
         }
         if let Some(session) = session {
-            return session.ask(async |sources| sources.answers(&steps).await);
+            return session.block_on(async |sources| sources.answers(&steps).await);
         }
         // Without an answer an entry stays unchanged.
         let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
@@ -253,7 +253,7 @@ fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> 
         let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
         return (stores.commit(run), mode);
     }
-    shared.same_versions.tell(jobs);
+    shared.same_versions.warn(jobs);
     // Trust files first: a lock file without remembered signers would stay a first use for ever.
     (shared.stores.commit(run), run.mode)
 }

@@ -139,7 +139,7 @@ impl Root {
 
 impl Root {
     /// True if origin registries are queried, so facts of earlier runs about them apply.
-    pub(super) fn asks_origin(&self) -> bool {
+    pub(super) fn uses_origin(&self) -> bool {
         self.source.choice == SourceChoice::Origin
     }
 
@@ -217,7 +217,7 @@ impl Root {
 
     /// The same for all providers of the run.
     pub fn forbidden(&self) -> Vec<Finding> {
-        self.asked().iter().flat_map(|addr| self.denials(addr)).collect()
+        self.requested().iter().flat_map(|addr| self.denials(addr)).collect()
     }
 
     /// The reason of the settings to ban a release, possibly empty; `None` if it is not banned.
@@ -231,7 +231,7 @@ impl Root {
         let constraints = self.requirements.get(addr)?.constraints.clone();
         let rules = self.rules_of(addr);
         let is_banned = rules.exclusions.bans.iter().any(|ban| ban.providers.covers(addr));
-        (is_banned || rules.exclusions.asks_for_age()).then(|| Query {
+        (is_banned || rules.exclusions.requires_age()).then(|| Query {
             selection: Selection::Newest(Criteria::of(constraints.clone())),
             constraints,
             platforms: self.platforms_of(addr, self.recorded_platforms.as_ref()),
@@ -288,7 +288,7 @@ impl Root {
         Names { requirements: Some(&self.requirements), lock: Some(&self.lock), dialect: self.dialect() }
     }
 
-    pub fn asked(&self) -> Vec<ProviderAddr> {
+    pub fn requested(&self) -> Vec<ProviderAddr> {
         let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
         self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()
     }

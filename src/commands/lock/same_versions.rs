@@ -51,7 +51,7 @@ impl SameVersions {
     }
 
     /// Warns about providers that still have several versions, and names the conflicting constraints.
-    pub(super) fn tell(&self, jobs: &mut [Job]) {
+    pub(super) fn warn(&self, jobs: &mut [Job]) {
         for (addr, same) in &self.0 {
             let own = |job: &Job| job.decision.as_ref()?.as_ref().ok()?.version(addr).cloned();
             let versions: BTreeSet<Version> = jobs.iter().filter_map(own).collect();

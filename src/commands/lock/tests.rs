@@ -118,7 +118,7 @@ fn rules(decision: &decision::Decision) -> Vec<Rule> {
 }
 
 #[test]
-fn the_plan_asks_for_what_is_recorded_or_the_newest() {
+fn the_plan_selects_the_recorded_or_the_newest_version() {
     let shared = Shared::default();
     let job = World::new("~> 1.0", None).job(&shared, LockOptions::default()).unwrap();
     assert!(matches!(job.open[&addr()].selection, Selection::Newest(_)));
@@ -146,7 +146,7 @@ fn a_first_use_is_written_and_its_signer_learned() {
 }
 
 #[test]
-fn what_must_not_be_learned_is_not() {
+fn forbidden_signers_are_not_remembered() {
     let world = World::new("~> 1.0", None);
     let (shared, stores) = (Shared::default(), TrustStores::of_revocations());
     let job = world.job(&shared, LockOptions::default()).unwrap();
@@ -208,7 +208,7 @@ fn a_check_and_a_dry_run_write_nothing() {
 }
 
 #[test]
-fn of_all_or_none_none_is_written_where_one_is_refused() {
+fn all_or_none_writes_nothing_if_one_is_refused() {
     let (mut shared, worlds) = (Shared::default(), [World::new("~> 1.0", None), World::new("~> 1.0", None)]);
     let mut jobs: Vec<Job> = worlds.iter().map(|it| it.job(&shared, LockOptions::default()).unwrap()).collect();
     jobs[0].answers = Ok(answers(release("1.2.0", 1)));
@@ -225,7 +225,7 @@ fn of_all_or_none_none_is_written_where_one_is_refused() {
 }
 
 #[test]
-fn several_versions_of_one_provider_are_told_where_one_was_wanted() {
+fn several_versions_are_reported_if_one_was_requested() {
     let mut shared = Shared::default();
     let upgrade = Upgrade { same: Some(OneForAll::NotLower), ..Upgrade::default() };
     let options = LockOptions { upgrade: Some(upgrade), ..LockOptions::default() };

@@ -80,7 +80,7 @@ mod tests {
         ProviderAddr::parse(text, Dialect::Terraform).unwrap()
     }
 
-    fn told(asking: &[(&str, OriginKind, &str)], unknown: &str) -> Error {
+    fn named(asking: &[(&str, OriginKind, &str)], unknown: &str) -> Error {
         let mut requirements = Requirements::new();
         for (line, (required, kind, local_name)) in (1..).zip(asking) {
             let origin = Origin {
@@ -100,9 +100,10 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_asks_is_named() {
+    fn the_line_that_requires_it_is_named() {
         use OriginKind::{RequiredProviders, Resource};
-        let error = told(&[("integrations/github", RequiredProviders, "gh"), ("github", Resource, "github")], "github");
+        let error =
+            named(&[("integrations/github", RequiredProviders, "gh"), ("github", Resource, "github")], "github");
         assert_eq!(error.file.as_deref(), Some(Path::new("prod/main.tf")));
         assert_eq!(error.position, Some(Position { line: 2, column: 1 }));
         assert_eq!(
@@ -110,11 +111,11 @@ mod tests {
             "no entry of required_providers is named \"github\", which therefore means hashicorp/github; for \
              integrations/github write `provider = gh`"
         );
-        let error = told(&[("github", Resource, "github")], "github");
+        let error = named(&[("github", Resource, "github")], "github");
         assert!(error.hints[0].ends_with("add one with the source that is meant"), "{:?}", error.hints);
-        let error = told(&[("acme/x", RequiredProviders, "x")], "acme/x");
+        let error = named(&[("acme/x", RequiredProviders, "x")], "acme/x");
         assert_eq!((error.hints, error.position.unwrap().line), (vec!["look".to_owned()], 1));
         // What was typed is in no file.
-        assert_eq!(told(&[], "acme/x").file, None);
+        assert_eq!(named(&[], "acme/x").file, None);
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn copy(
     let groups = sources.groups(asking.collect::<Vec<_>>());
     let mut roots: Vec<_> = roots.into_iter().map(Some).collect();
     let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
-    let (mut writer, mut notes, mut told) = (None, Vec::new(), BTreeSet::new());
+    let (mut writer, mut notes, mut reported) = (None, Vec::new(), BTreeSet::new());
     for Group { members, opened } in groups {
         let of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
         let finished = match opened.and_then(|session| session.ok_or_else(|| offline(args))) {
@@ -61,7 +61,7 @@ pub(super) fn copy(
                     none => none.insert(MirrorWriter::open(&args.directory)?),
                 };
                 let copying = Copying { args, cache, writer };
-                let (finished, more) = copying.of_group(of_group, &session, &mut told)?;
+                let (finished, more) = copying.of_group(of_group, &session, &mut reported)?;
                 notes.extend(more);
                 finished
             }
@@ -98,7 +98,7 @@ impl Copying<'_> {
         self,
         roots: Roots,
         session: &Session,
-        told: &mut BTreeSet<PackageKey>,
+        reported: &mut BTreeSet<PackageKey>,
     ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
         let queries = queries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.args);
         let rules = queries.iter().map(|(key, query)| (key.clone(), query.rules.clone())).collect();
@@ -107,14 +107,14 @@ impl Copying<'_> {
             (begun, notes) = self.judged(roots, &known);
             self.orders(&mut begun, &rules)
         };
-        let answers = session.ask(async |sources| {
+        let answers = session.block_on(async |sources| {
             let known = sources.lookups(queries).await;
             sources.copies(choose(known)).await
         })?;
         let unwritten = self.publish(&answers);
         let done = Done { args: self.args, answers: &answers, unwritten: &unwritten };
         let finished = begun.into_iter().map(|begun| match begun {
-            Begun::Judged(judged) => judged.finish(&done, told),
+            Begun::Judged(judged) => judged.finish(&done, reported),
             Begun::Unread(outcome) => outcome,
         });
         Ok((finished.collect(), notes))
@@ -209,7 +209,7 @@ struct Done<'a> {
 
 impl Judged {
     /// The outcome. If several root modules need a package, the first one reports it.
-    fn finish(self, done: &Done<'_>, told: &mut BTreeSet<PackageKey>) -> RootOutcome {
+    fn finish(self, done: &Done<'_>, reported: &mut BTreeSet<PackageKey>) -> RootOutcome {
         let Done { args, answers, unwritten } = done;
         let mut report = args.report();
         report.failed = self.failed;
@@ -219,7 +219,7 @@ impl Judged {
                 Some(Ok(Some(copied))) if !records(&self.root, &key, copied) => report.failed.push(unrecorded(&key)),
                 Some(Ok(Some(copied))) => {
                     let written = unwritten.get(&(key.address.clone(), key.version.clone())).map_or(Ok(()), Err);
-                    let first = told.insert(key.clone());
+                    let first = reported.insert(key.clone());
                     match written {
                         Ok(()) => report.packages.push(mirrored(args, key, copied, first)),
                         Err(error) => report.failed.push(error.clone()),

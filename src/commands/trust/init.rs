@@ -31,9 +31,9 @@ use crate::version::Version;
 use crate::workspace::refused;
 
 /// A release and the number of the group whose sources answer about it.
-type Asking = (usize, ReleaseKey);
+type LookupKey = (usize, ReleaseKey);
 
-type Recorded<'a> = BTreeMap<Asking, Vec<Recording<'a>>>;
+type Recorded<'a> = BTreeMap<LookupKey, Vec<Recording<'a>>>;
 
 /// The records of one working tree, with the findings of settings that forbid queries.
 #[derive(Default)]
@@ -88,17 +88,17 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
     let stores: Vec<(TrustStore, Tree<'_>)> = stores.collect::<Result<_, Error>>()?;
     let mut answers = BTreeMap::new();
     for (number, session, questions) in asking.into_iter().filter(|(.., questions)| !questions.is_empty()) {
-        let known = session.ask(async |sources| sources.lookups(questions).await)?;
+        let known = session.block_on(async |sources| sources.lookups(questions).await)?;
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
     let now = roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now);
     let mut roots = Vec::new();
     for (store, tree) in stores {
-        let mut outcomes = one_tree(store, &tree.recorded, &Asked { answers: &answers, cache, now })?;
+        let mut outcomes = one_tree(store, &tree.recorded, &Context { answers: &answers, cache, now })?;
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(tree.forbidden.iter().cloned()));
         roots.extend(outcomes);
     }
-    Ok(Outcome::of_roots("trust", roots).but(Error::all(unread)))
+    Ok(Outcome::of_roots("trust", roots).with_error(Error::all(unread)))
 }
 
 fn offline() -> Error {
@@ -143,14 +143,14 @@ fn question(version: Version, rules: Rules) -> Query {
     Query::locked(version, &[], rules, explain)
 }
 
-struct Asked<'a> {
-    answers: &'a BTreeMap<Asking, Lookup>,
+struct Context<'a> {
+    answers: &'a BTreeMap<LookupKey, Lookup>,
     cache: &'a Cache,
     now: SystemTime,
 }
 
 /// Updates the trust file of one working tree. Returns its outcome, and outcomes with the errors.
-fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -> Result<Vec<RootOutcome>, Error> {
+fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Context<'_>) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
     for (asking, recordings) in recorded {
         let key = &asking.1;
@@ -271,7 +271,7 @@ mod tests {
     use crate::dialect::Dialect;
 
     #[test]
-    fn the_signer_of_the_newest_version_counts_for_all() {
+    fn the_signer_of_the_newest_version_is_pinned_for_all() {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let key = |digit: &str| Signer::Key(digit.repeat(40).parse().unwrap());
         let versions = [("1.10.0", key("B")), ("1.9.0", key("A")), ("1.2.0", Signer::Unsigned), ("1.8.0", key("B"))];

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_of_its_own_begins_with_what_the_pattern_says() {
+    fn an_own_pin_starts_from_the_pattern() {
         let parse = |text| pattern(text, Dialect::OpenTofu).unwrap();
         let mut pins = Pins::default();
         pins.providers.entry(parse("acme/*")).or_default().signers.insert(key("A"));

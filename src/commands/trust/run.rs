@@ -34,7 +34,7 @@ fn one_trust_file(roots: &[RunSettings]) -> Result<&RunSettings, Error> {
 
 fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     let roots = if recursive {
-        Targets::of(&services.scope, true, Unlocked::Told)?.all_settings()?
+        Targets::of(&services.scope, true, Unlocked::Reported)?.all_settings()?
     } else {
         services.named_roots()?
     };

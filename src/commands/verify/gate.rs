@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::base::{AskedBase, Base, Gone};
+use super::base::{Base, BaseOptions, LostLockFile};
 use super::modules;
 use super::opening::{Opening, has_its_own_gate, open};
 use super::{Root, Roots, VerifyOptions, ambiguous, judged, recalled};
@@ -37,7 +37,7 @@ pub struct Request {
     pub options: VerifyOptions,
     pub depth: Depth,
     /// The base of the change; without it the working tree is judged by its own settings.
-    pub base: Option<AskedBase>,
+    pub base: Option<BaseOptions>,
 }
 
 /// A limit of the check of modules.
@@ -75,7 +75,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     };
     let skipped = outcomes.len();
     if !scope.offline {
-        modules::ask(&mut changed, request.options.installed);
+        modules::query_sources(&mut changed, request.options.installed);
     }
     services.events_for(targets.dialect());
     let (judged, mut notes) = if scope.offline {
@@ -92,7 +92,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     } else {
         outcomes.sort_by_key(|root| order.get(&root.path).copied());
     }
-    tell(base.as_ref(), of_work_tree, &mut outcomes, targets.many());
+    add_findings(base.as_ref(), of_work_tree, &mut outcomes, targets.many());
     let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", outcomes) };
     notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
     notes.extend(not_judged(&nested));
@@ -109,20 +109,20 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
 fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<'_>, scope: &Scope) {
     let starts: BTreeSet<PathBuf> = scope.directories().iter().map(|start| worktree::absolute(start)).collect();
     let is_below = |place: &Path| place.ancestors().any(|above| starts.contains(above));
-    let is_asked = |gone: &Gone| {
-        let is_out = exclusions.is_some_and(|exclusions| exclusions.cover(&gone.place));
-        if targets.found { is_below(&gone.place) && !is_out } else { starts.contains(&gone.place) }
+    let is_asked = |lost: &LostLockFile| {
+        let is_out = exclusions.is_some_and(|exclusions| exclusions.cover(&lost.place));
+        if targets.found { is_below(&lost.place) && !is_out } else { starts.contains(&lost.place) }
     };
-    let gone = base.gone().into_iter().filter(is_asked);
-    let (configured, without): (Vec<Gone>, Vec<Gone>) = gone.partition(|gone| gone.has_configuration);
+    let lost = base.lost().into_iter().filter(is_asked);
+    let (configured, without): (Vec<LostLockFile>, Vec<LostLockFile>) = lost.partition(|lost| lost.has_configuration);
     if targets.found {
-        targets.add(configured.into_iter().map(|gone| (gone.path, gone.place)));
+        targets.add(configured.into_iter().map(|lost| (lost.path, lost.place)));
     }
-    targets.leave_out(&without.iter().map(|gone| gone.place.clone()).collect());
-    targets.outcomes.extend(without.into_iter().map(|gone| {
-        let settings = base.settings(&gone.place).ok().flatten().unwrap_or_default();
-        let findings = verify::of_tree(vec![gone.finding(&base.compared())], &settings, scope.environment.now);
-        RootOutcome { path: gone.path, body: Ok(Body::Verified(verified(base))), findings }
+    targets.leave_out(&without.iter().map(|lost| lost.place.clone()).collect());
+    targets.outcomes.extend(without.into_iter().map(|lost| {
+        let settings = base.settings(&lost.place).ok().flatten().unwrap_or_default();
+        let findings = verify::of_tree(vec![lost.finding(&base.compared())], &settings, scope.environment.now);
+        RootOutcome { path: lost.path, body: Ok(Body::Verified(verified(base))), findings }
     }));
     let nested = starts.iter().filter(|start| targets.found && base.is_nested(&worktree::boundary(start)));
     let nested = nested.map(|start| start.strip_prefix(base.top()).unwrap_or(start).to_owned());
@@ -196,7 +196,7 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
 }
 
 /// Adds findings about the working tree to the one requested root module, else to the top.
-fn tell(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
+fn add_findings(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
     if findings.is_empty() {
         return;
     }
@@ -328,7 +328,7 @@ fn asked(
     {
         let known = match session {
             Ok(Some(session)) => {
-                questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).ask(&session)?
+                questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).send(&session)?
             }
             Ok(None) => Releases::new(),
             Err(error) => {

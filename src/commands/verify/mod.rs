@@ -172,15 +172,15 @@ fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     };
     let mut findings: Vec<Finding> = findings.into_iter().map(named).collect();
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
-    let mut beside = root.text_findings();
+    let mut extra = root.text_findings();
     if by.options.installed {
         let (more, errors) = installed::findings(root);
-        beside.extend(more);
+        extra.extend(more);
         verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     }
     let (more, errors) = installed_modules::findings(root, by.options.installed);
-    beside.extend(more);
+    extra.extend(more);
     verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
-    findings.extend(judgment::of_text(beside, &subject));
+    findings.extend(judgment::of_text(extra, &subject));
     (verified, findings)
 }

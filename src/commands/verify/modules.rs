@@ -32,9 +32,9 @@ pub(super) struct LockedModules<'a> {
 
 /// Looks up what the sources of locked packages serve now, each once. If installed modules are judged, sources of
 /// packages that match the lock are not queried, unless the change locked them.
-pub(super) fn ask(roots: &mut super::Roots, installed: bool) {
+pub(super) fn query_sources(roots: &mut super::Roots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
-        let served = root.locked_modules().map(|modules| modules.ask(installed)).unwrap_or_default();
+        let served = root.locked_modules().map(|modules| modules.query_sources(installed)).unwrap_or_default();
         root.learn_served(served);
     }
 }
@@ -64,12 +64,12 @@ impl LockedModules<'_> {
             findings.extend(finding.map(|it| position.map_or(it.clone(), |position| it.at(*position))));
         }
         if let Some(before) = before {
-            let goes_on = |key: &ModuleKey| match self.facts.served.get(key) {
-                Some(Ok(served)) => served.goes_on(),
+            let is_moving = |key: &ModuleKey| match self.facts.served.get(key) {
+                Some(Ok(served)) => served.is_moving(),
                 // The default branch advances; the kind of any other `ref` is unknown.
                 _ => key.version.is_none() && key.source.starts_with("git::") && key.repository() == key.source,
             };
-            findings.extend(modulelock::after(&before, &read.file, &goes_on));
+            findings.extend(modulelock::after(&before, &read.file, &is_moving));
         }
         let refuted = self.tree.missing.iter().filter(|module| module.is_refuted()).map(|module| {
             let reason = module.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
@@ -100,7 +100,7 @@ impl LockedModules<'_> {
     }
 
     /// Looks up what the sources serve now of packages that calls use.
-    fn ask(&self, installed: bool) -> ServedModules {
+    fn query_sources(&self, installed: bool) -> ServedModules {
         use crate::disk::roots::ModuleRequest;
         use crate::modulelock::Pin;
 

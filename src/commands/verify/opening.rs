@@ -63,8 +63,8 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
     }
     let tracked = TrackedFiles::default();
     // With a base, links and submodules are findings of the working tree, even unchanged ones.
-    let is_told = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
-    let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(is_told).collect::<Vec<_>>();
+    let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
+    let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<Settled, Error>)| {
         let open = |(settings, own): Settled| {
             let pins = pins.get(&settings.trust).cloned().flatten();

@@ -18,11 +18,11 @@ pub(super) fn approvable(findings: Vec<Finding>, root: &Root, known: &Releases) 
     }
     // The comparison of trust files has reported its problems.
     let Ok(store) = TrustStore::load(&root.settings().trust) else { return findings };
-    let told = findings.into_iter().map(|finding| {
+    let mapped = findings.into_iter().map(|finding| {
         let open = is_open(&finding) && accepts(store.pins(), &finding, root, known);
         if open { finding.remedied_by(&remedy(store.place().shown.to_string_lossy().as_ref())) } else { finding }
     });
-    told.collect()
+    mapped.collect()
 }
 
 fn remedy(file: &str) -> String {

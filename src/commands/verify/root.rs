@@ -132,8 +132,8 @@ impl Root {
         if !change.before.is_empty() && (may_need_one || self.text.iter().any(is_missing)) {
             self.text.retain(|finding| !is_missing(finding));
             let message = "the dependency lock file that was here at the base was removed";
-            let gone = Finding::new(Rule::LockFileRemoved, message).in_file(lockfile::FILE_NAME);
-            self.text.push(gone.at(Position::default()).filled("REV", change.base.short()));
+            let lost = Finding::new(Rule::LockFileRemoved, message).in_file(lockfile::FILE_NAME);
+            self.text.push(lost.at(Position::default()).filled("REV", change.base.short()));
         }
         self.change = Some(change);
         self

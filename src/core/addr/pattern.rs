@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_stand_at_the_right() {
+    fn wildcards_are_at_the_right() {
         assert!(matches("*/*/*", "example.com/a/b"));
         assert!(matches("Example.com/*/*", "example.com/a/b"));
         assert!(matches("example.com/A/*", "example.com/a/b"));

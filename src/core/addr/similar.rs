@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn typical_squats_of_popular_providers_are_seen() {
+    fn typical_squats_of_popular_providers_are_found() {
         for name in well_known().take(40) {
             let [namespace, kind] = parts(name);
             for squat in squats(&namespace).into_iter().filter(|squat| *squat != namespace) {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_use_is_what_is_meant() {
+    fn a_name_similar_to_one_in_use_is_mistaken() {
         let used = [addr("acme/widget"), addr("registry.example.com/acme/gadget")];
         let seen = |text: &str| mistaken_for(&addr(text), &used);
         assert_eq!(seen("acne/widget").as_deref(), Some("registry.terraform.io/acme/widget"));

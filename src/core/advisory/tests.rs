@@ -62,7 +62,7 @@ fn each_rule_of_matching_has_an_entry() {
         let [id, rule, on_linux, on_windows] = row[..] else { panic!("{row:?}") };
         assert!(read(id).summary.ends_with(rule), "{id}");
         for (all, expected) in [(&linux, on_linux), (&windows, on_windows)] {
-            let told: Vec<String> = all
+            let ids: Vec<String> = all
                 .iter()
                 .filter(|found| found[0] == id)
                 .map(|[_, module, _, fixed]| match fixed.as_str() {
@@ -71,8 +71,8 @@ fn each_rule_of_matching_has_an_entry() {
                     fixed => fixed.to_owned(),
                 })
                 .collect();
-            let told = if told.is_empty() { "-".to_owned() } else { told.join(" ") };
-            assert_eq!(told, expected, "{id}: {rule}");
+            let ids = if ids.is_empty() { "-".to_owned() } else { ids.join(" ") };
+            assert_eq!(ids, expected, "{id}: {rule}");
         }
     }
     let without = Components::of(&program(&folder.join("program.txt")), "2.0.0", false);
@@ -123,7 +123,7 @@ fn real_programs_have_the_findings_of_govulncheck() {
 }
 
 #[test]
-fn what_toolchains_call_themselves() {
+fn versions_of_toolchains() {
     for (name, version) in [
         ("go1.22.11", Some("v1.22.11")),
         ("go1.22", Some("v1.22.0")),
@@ -152,7 +152,7 @@ fn what_toolchains_call_themselves() {
 }
 
 #[test]
-fn what_cannot_be_read_says_why() {
+fn unreadable_entries_say_why() {
     let folder = top("testdata/advisories").unwrap();
     let good = text(&folder.join("ID/GO-0000-0001.json"));
     assert!(Advisory::decode(good.as_bytes()).is_ok());

@@ -26,7 +26,7 @@ pub struct Needs {
     pub in_tests: bool,
 }
 
-struct Asking<'a> {
+struct Usage<'a> {
     module: &'a str,
     place: &'a Place,
     kind: OriginKind,
@@ -46,22 +46,22 @@ impl Module {
     /// Adds what this module needs, without the modules that it calls. `path` is its call names joined by dots.
     pub fn contribute(&self, path: &str, dialect: Dialect, needs: &mut Needs) {
         for (name, required) in &self.required {
-            let asking =
-                Asking { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name, block: None };
-            needs.add(&required.source, required.version.as_ref(), &asking);
+            let usage =
+                Usage { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name, block: None };
+            needs.add(&required.source, required.version.as_ref(), &usage);
         }
         for config in &self.providers {
             self.contribute_config(config, path, dialect, needs);
         }
         for resource in &self.resources {
-            let asking = Asking {
+            let usage = Usage {
                 module: path,
                 place: &resource.place,
                 kind: resource.mode,
                 name: &resource.provider,
                 block: Some([&resource.kind, &resource.name]),
             };
-            self.ask(None, &asking, dialect, needs);
+            self.require(None, &usage, dialect, needs);
         }
         for import in &self.imports {
             self.contribute_import(import, path, dialect, needs);
@@ -70,14 +70,14 @@ impl Module {
 
     /// Adds a `provider` block, of this module or of a test file, which resolves names as the root module does.
     pub fn contribute_config(&self, config: &ProviderConfig, path: &str, dialect: Dialect, needs: &mut Needs) {
-        let asking = Asking {
+        let usage = Usage {
             module: path,
             place: &config.place,
             kind: OriginKind::ProviderBlock,
             name: &config.name,
             block: None,
         };
-        self.ask(config.version.as_ref(), &asking, dialect, needs);
+        self.require(config.version.as_ref(), &usage, dialect, needs);
     }
 
     /// A target in the configuration names its own provider; OpenTofu still requires the type's provider.
@@ -100,43 +100,43 @@ impl Module {
                 Err(_) => return,
             },
         };
-        let asking =
-            Asking { module: path, place: &import.place, kind: OriginKind::Import, name: local_name, block: None };
-        self.ask(None, &asking, dialect, needs);
+        let usage =
+            Usage { module: path, place: &import.place, kind: OriginKind::Import, name: local_name, block: None };
+        self.require(None, &usage, dialect, needs);
     }
 
-    fn ask(&self, version: Option<&Constraint>, asking: &Asking<'_>, dialect: Dialect, needs: &mut Needs) {
-        match self.provider(asking.name, dialect) {
-            Ok(source) => needs.add(&source, version, asking),
-            Err(kind) => needs.fail(asking.place, kind),
+    fn require(&self, version: Option<&Constraint>, usage: &Usage<'_>, dialect: Dialect, needs: &mut Needs) {
+        match self.provider(usage.name, dialect) {
+            Ok(source) => needs.add(&source, version, usage),
+            Err(kind) => needs.fail(usage.place, kind),
         }
     }
 }
 
 impl Needs {
-    fn add(&mut self, source: &ProviderSource, version: Option<&Constraint>, asking: &Asking<'_>) {
+    fn add(&mut self, source: &ProviderSource, version: Option<&Constraint>, usage: &Usage<'_>) {
         match source {
             ProviderSource::Provider(addr) => {
                 let origin = Origin {
-                    module: asking.module.to_owned(),
-                    file: asking.place.file.to_path_buf(),
-                    position: asking.place.position,
-                    kind: asking.kind,
-                    local_name: asking.name.to_owned(),
+                    module: usage.module.to_owned(),
+                    file: usage.place.file.to_path_buf(),
+                    position: usage.place.position,
+                    kind: usage.kind,
+                    local_name: usage.name.to_owned(),
                     constraint: version.map(|version| version.text.clone()),
                     in_tests: self.in_tests,
-                    block: asking.block.map(|[kind, name]| format!("{kind:?} {name:?}")),
+                    block: usage.block.map(|[kind, name]| format!("{kind:?} {name:?}")),
                 };
                 let none = Constraints::default();
                 self.requirements.add(addr, version.map_or(&none, |version| &version.terms), origin);
             }
             ProviderSource::BuiltIn(text) => {
                 if version.is_some() {
-                    self.constrained_built_in.push((asking.place.clone(), text.clone()));
+                    self.constrained_built_in.push((usage.place.clone(), text.clone()));
                 }
                 self.built_in.insert(text.clone());
             }
-            ProviderSource::Legacy(text) => self.fail(asking.place, ConfigErrorKind::LegacySource(text.clone())),
+            ProviderSource::Legacy(text) => self.fail(usage.place, ConfigErrorKind::LegacySource(text.clone())),
         }
     }
 

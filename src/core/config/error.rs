@@ -117,8 +117,8 @@ pub enum ConfigErrorKind {
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        let told = Error::new(ErrorKind::Configuration, error.to_string()).in_file(error.file).at(error.position);
-        let mapped = told.quoting(&error.line);
+        let located = Error::new(ErrorKind::Configuration, error.to_string()).in_file(error.file).at(error.position);
+        let mapped = located.quoting(&error.line);
         match error.kind {
             ConfigErrorKind::Constraint { .. } => {
                 mapped.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")

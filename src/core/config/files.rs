@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_any_list_holds_is_known_as_read() {
+    fn files_of_every_list_count_as_read() {
         let names =
             ["a.tf", "a.tofu.json", "override.tofu", "t.tftest.hcl", "t.tofutest.json", "notes.tf.txt", "x.hcl"];
         for name in names {

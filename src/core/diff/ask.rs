@@ -1,28 +1,28 @@
 //! Who requires a provider otherwise than before.
 
 use crate::addr::ProviderAddr;
-use crate::diff::{Ask, Change};
+use crate::diff::{Change, OriginChange};
 use crate::requirements::{Origin, Requirements};
 
 /// Fills in the places whose requirement on the provider of a change is new, removed or different.
-pub fn ask(change: &mut Change, old: &Requirements, new: &Requirements) {
+pub fn find_callers(change: &mut Change, old: &Requirements, new: &Requirements) {
     let before = origins(old, change.moved_from.as_ref().unwrap_or(&change.address));
     let now = origins(new, &change.address);
     let mut left: Vec<&Origin> = before.iter().collect();
-    let mut asks = Vec::new();
+    let mut callers = Vec::new();
     for origin in now {
         match left.iter().position(|was| is_same_place(was, origin)) {
             Some(at) => {
                 let was = left.remove(at);
                 if was.constraint != origin.constraint {
-                    asks.push(Ask::Changed { was: was.constraint.clone(), now: origin.clone() });
+                    callers.push(OriginChange::Changed { was: was.constraint.clone(), now: origin.clone() });
                 }
             }
-            None => asks.push(Ask::Came(origin.clone())),
+            None => callers.push(OriginChange::Came(origin.clone())),
         }
     }
-    asks.extend(left.into_iter().cloned().map(Ask::Went));
-    change.asks = asks;
+    callers.extend(left.into_iter().cloned().map(OriginChange::Went));
+    change.callers = callers;
 }
 
 fn origins<'a>(requirements: &'a Requirements, addr: &ProviderAddr) -> &'a [Origin] {

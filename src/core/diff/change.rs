@@ -61,7 +61,7 @@ pub struct Change {
     /// What is known of the hashes that were added or removed, for those that were judged.
     pub judged: BTreeMap<PackageHash, Judged>,
     /// Who requires the provider otherwise than before, where the configuration of both sides is known.
-    pub asks: Vec<Ask>,
+    pub callers: Vec<OriginChange>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
     /// What the key of a signer that was not remembered says of itself.
@@ -121,7 +121,7 @@ pub struct Judged {
 
 /// A place in configuration whose requirement on a provider changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ask {
+pub enum OriginChange {
     /// It is new.
     Came(Origin),
     /// It was removed; the place as it was before.
@@ -135,7 +135,7 @@ pub enum Ask {
     },
 }
 
-impl Ask {
+impl OriginChange {
     /// The place.
     pub fn origin_mut(&mut self) -> &mut Origin {
         match self {

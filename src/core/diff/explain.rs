@@ -6,7 +6,7 @@
 use super::Distance;
 use super::headline::{coverage, kept};
 use super::risk::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
-use crate::diff::{Ask, Change, ChangeKind, Standing, TextChange};
+use crate::diff::{Change, ChangeKind, OriginChange, Standing, TextChange};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
@@ -59,8 +59,9 @@ pub fn explain(change: &Change) -> Explanation {
         consequence.push(' ');
         consequence.push_str(remark);
     }
-    let asks: Vec<String> = change.asks.iter().map(ask).collect();
-    let cause = if asks.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), asks.join("; ")) };
+    let callers: Vec<String> = change.callers.iter().map(caller).collect();
+    let cause =
+        if callers.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), callers.join("; ")) };
     Explanation { warning: warning(&against(change)), cause, consequence }
 }
 
@@ -273,19 +274,19 @@ fn schemes<'a>(hashes: impl Iterator<Item = &'a PackageHash>) -> Vec<HashScheme>
     schemes
 }
 
-fn ask(ask: &Ask) -> String {
+fn caller(caller: &OriginChange) -> String {
     let wanted = |constraint: Option<&String>| constraint.map_or("any version".to_owned(), |text| format!("`{text}`"));
-    match ask {
-        Ask::Came(origin) => format!("{} requires {}", place(origin), wanted(origin.constraint.as_ref())),
-        Ask::Went(origin) => format!("{} no longer requires it", place(origin)),
-        Ask::Changed { was, now } => {
+    match caller {
+        OriginChange::Came(origin) => format!("{} requires {}", place(origin), wanted(origin.constraint.as_ref())),
+        OriginChange::Went(origin) => format!("{} no longer requires it", place(origin)),
+        OriginChange::Changed { was, now } => {
             format!("{} requires {}, was {}", place(now), wanted(now.constraint.as_ref()), wanted(was.as_ref()))
         }
     }
 }
 
 fn place(origin: &Origin) -> String {
-    format!("{} ({}:{})", origin.asker(), shown(&origin.file), origin.position.line)
+    format!("{} ({}:{})", origin.caller(), shown(&origin.file), origin.position.line)
 }
 
 /// What changed next to the entries, in words; nothing if nothing did.

@@ -25,11 +25,11 @@ pub fn headline(change: &Change) -> Vec<String> {
         let is_new = "new to this repository, by a signer that is new too";
         parts.extend(novelty.signer_is_new.then(|| (false, is_new.to_owned())));
     }
-    parts.extend(signer(change).map(|told| (change.standing == Standing::Refused, told)));
-    parts.extend(verdicts(change, &known).map(|told| (alarming, told)));
-    parts.extend(coverage(change).map(|told| (false, told)));
-    parts.extend(empty.map(|told| (loses_all_hashes(change), told)));
-    parts.extend(constraints(change).map(|told| (false, told)));
+    parts.extend(signer(change).map(|text| (change.standing == Standing::Refused, text)));
+    parts.extend(verdicts(change, &known).map(|text| (alarming, text)));
+    parts.extend(coverage(change).map(|text| (false, text)));
+    parts.extend(empty.map(|text| (loses_all_hashes(change), text)));
+    parts.extend(constraints(change).map(|text| (false, text)));
     parts.retain(|(_, part)| !part.is_empty());
     parts.sort_by_key(|(is_bad, _)| !is_bad);
     parts.into_iter().map(|(_, part)| part).collect()
@@ -77,14 +77,14 @@ fn what(change: &Change) -> String {
 }
 
 fn signer(change: &Change) -> Option<String> {
-    let told = match (change.standing, change.signer.as_ref()?) {
+    let text = match (change.standing, change.signer.as_ref()?) {
         (Standing::Refused, Signer::Key(_)) => "SIGNER REFUSED",
         (Standing::Refused, Signer::Unsigned) => "NOT SIGNED any more",
         (Standing::Rotated, _) => "another signer than before",
         (Standing::FirstUse | Standing::PinnedHere, Signer::Unsigned) => "not signed",
         (Standing::FirstUse | Standing::Pinned | Standing::PinnedHere, _) => return None,
     };
-    Some(told.to_owned())
+    Some(text.to_owned())
 }
 
 /// A verdict on a hash of a change, in words that say no more than what is known of its release.
@@ -111,18 +111,18 @@ fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) ->
     for hash in hashes {
         counts[hash.scheme() as usize] += 1;
     }
-    let told = [
+    let text = [
         (counts[HashScheme::H1 as usize], "of contents (h1)"),
         (counts[HashScheme::Zh as usize], "of archives (zh)"),
         (counts[HashScheme::Other as usize], "of unknown kind"),
     ];
-    let told: Vec<(usize, &str)> = told.into_iter().filter(|(count, _)| *count > 0).collect();
+    let text: Vec<(usize, &str)> = text.into_iter().filter(|(count, _)| *count > 0).collect();
     let all: usize = counts.iter().sum();
     let word = if all == 1 { "checksum" } else { "checksums" };
-    if let [(_, kind)] = told[..] {
+    if let [(_, kind)] = text[..] {
         return format!("{all} {word} {kind} {what}");
     }
-    let kinds: Vec<String> = told.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
+    let kinds: Vec<String> = text.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
     format!("{all} {word} {what}: {}", kinds.join(", "))
 }
 
@@ -145,16 +145,16 @@ fn verdicts(change: &Change, known: &[Verdict]) -> Option<String> {
     let count = |wanted| known.iter().filter(|verdict| **verdict == wanted).count();
     let all = change.hashes_added.len();
     let of = |count: usize| if count == all { "all".to_owned() } else { count.to_string() };
-    let told = [
+    let text = [
         (Verdict::Contradicts, "contradict the record"),
         (Verdict::Unattested, "attested by no source"),
         (Verdict::ReportedByOrigin, "reported by the registry only, unsigned"),
         (Verdict::UnknownOffline, "not checked"),
     ];
-    let counted = told.into_iter().map(|(verdict, words)| (count(verdict), words)).filter(|(count, _)| *count > 0);
+    let counted = text.into_iter().map(|(verdict, words)| (count(verdict), words)).filter(|(count, _)| *count > 0);
     // At the beginning of a line it must be said what is counted.
     let alone = known.iter().any(|verdict| verdict.is_alarming()) && change.kind != ChangeKind::HashesReplaced;
-    let told: Vec<String> = counted
+    let text: Vec<String> = counted
         .enumerate()
         .map(|(at, (count, words))| match (at, count) {
             (0, 1) if alone && all > 1 => format!("1 new checksum {words}"),
@@ -162,13 +162,13 @@ fn verdicts(change: &Change, known: &[Verdict]) -> Option<String> {
             _ => format!("{} {words}", of(count)),
         })
         .collect();
-    match told.is_empty() {
+    match text.is_empty() {
         // An unproven statement does not count.
         true if change.standing == Standing::Refused => None,
         true => Some("checksums verified".to_owned()),
         // That nothing was requested is not repeated for each line, unless the line is dangerous.
         false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,
-        false => Some(told.join(", ")),
+        false => Some(text.join(", ")),
     }
 }
 
@@ -185,9 +185,9 @@ pub fn coverage(change: &Change) -> Option<String> {
 fn constraints(change: &Change) -> Option<String> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let changed = old.constraints != new.constraints;
-    changed.then(|| format!("constraints {} -> {}", asked(&old.constraints), asked(&new.constraints)))
+    changed.then(|| format!("constraints {} -> {}", shown(&old.constraints), shown(&new.constraints)))
 }
 
-fn asked(constraints: &Constraints) -> String {
+fn shown(constraints: &Constraints) -> String {
     if constraints.is_empty() { "none".to_owned() } else { constraints.to_string() }
 }

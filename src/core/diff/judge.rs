@@ -21,8 +21,8 @@ pub fn judge(change: &mut Change, known: &Packages) {
     let knowledge =
         version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Lookup::NotRequested);
     // The hashes of the old entry were accepted before, for that version only.
-    let believed = if unchanged { old } else { &nothing };
-    let judge = Judge { knowledge, known, believed };
+    let recorded = if unchanged { old } else { &nothing };
+    let judge = Judge { knowledge, known, recorded };
     let mut judged = BTreeMap::new();
     let is_compared = |hash: &PackageHash| hash.scheme() != HashScheme::Other;
     for added in change.hashes_added.iter_mut().filter(|added| is_compared(&added.hash)) {
@@ -32,7 +32,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
         judged.insert(added.hash.clone(), Judged { verdict, platforms });
     }
     if unchanged {
-        let left = Judge { believed: new, ..judge };
+        let left = Judge { recorded: new, ..judge };
         let removed = change.hashes_removed.iter().filter(|hash| is_compared(hash));
         judged.extend(removed.map(|hash| (hash.clone(), left.removed(hash))));
     } else {
@@ -48,12 +48,12 @@ pub fn judge(change: &mut Change, known: &Packages) {
 struct Judge<'a> {
     knowledge: &'a Lookup,
     known: &'a Packages,
-    believed: &'a PackageHashes,
+    recorded: &'a PackageHashes,
 }
 
 impl Judge<'_> {
     fn added(&self, hash: &PackageHash) -> (Verdict, Judgment) {
-        let judgment = hashes::Judge::of(self.release()).beside(&self.known.archives, self.believed).judge(hash);
+        let judgment = hashes::Judge::of(self.release()).against(&self.known.archives, self.recorded).judge(hash);
         let verdict = match judgment.status {
             Status::Proven(Ground::Signature | Ground::Record) if self.extends(hash, &judgment) => {
                 Verdict::PlatformAdded
@@ -88,7 +88,7 @@ impl Judge<'_> {
 
     /// True for contents of a platform that no recorded contents are of, where a release was recorded.
     fn extends(&self, hash: &PackageHash, judgment: &Judgment) -> bool {
-        if hash.scheme() != HashScheme::H1 || self.believed.is_empty() {
+        if hash.scheme() != HashScheme::H1 || self.recorded.is_empty() {
             return false;
         }
         let is_covered = |platform: &Platform| self.release().is_some_and(|release| self.covers(release, platform));
@@ -96,9 +96,9 @@ impl Judge<'_> {
     }
 
     fn covers(&self, release: &Release, platform: &Platform) -> bool {
-        let is_believed = |zh: &PackageHash| self.known.archives.h1_of(zh).is_some_and(|h1| self.believed.contains(h1));
+        let is_recorded = |zh: &PackageHash| self.known.archives.h1_of(zh).is_some_and(|h1| self.recorded.contains(h1));
         let mut archives = release.archives().copied().map(PackageHash::zh);
-        archives.any(|zh| release.platforms_of(&zh).any(|of| of == platform) && is_believed(&zh))
-            || release.covers(platform, self.believed)
+        archives.any(|zh| release.platforms_of(&zh).any(|of| of == platform) && is_recorded(&zh))
+            || release.covers(platform, self.recorded)
     }
 }

@@ -22,8 +22,8 @@ mod text;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use ask::ask;
-pub use change::{AddedHash, Ask, Change, ChangeKind, Judged, Novelty, SigningDate, Standing, TextChange};
+pub use ask::find_callers;
+pub use change::{AddedHash, Change, ChangeKind, Judged, Novelty, OriginChange, SigningDate, Standing, TextChange};
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline, verdict_words};
@@ -84,7 +84,7 @@ fn change(
             .collect(),
         hashes_removed: removed.cloned().collect(),
         judged: BTreeMap::new(),
-        asks: Vec::new(),
+        callers: Vec::new(),
         signer: None,
         position: None,
         standing: Standing::default(),

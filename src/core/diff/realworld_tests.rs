@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
 }
 
 /// One change as the index tells it.
-fn told(change: &Change) -> String {
+fn described(change: &Change) -> String {
     let short = |addr: &ProviderAddr| addr.short(Dialect::Terraform);
     let version = |entry: &Option<LockEntry>| entry.as_ref().map(|entry| entry.version.to_string()).unwrap_or_default();
     let [old, new] = [version(&change.old), version(&change.new)];
@@ -85,7 +85,7 @@ fn sorted(facts: impl IntoIterator<Item = String>) -> Vec<String> {
 
 #[test]
 #[expect(clippy::print_stderr, clippy::disallowed_methods, reason = "a skipped test says so; files are read")]
-fn changes_are_those_that_the_index_tells() {
+fn changes_agree_with_the_index_of_the_corpus() {
     let Ok(index) = std::fs::read_to_string(folder().join("INDEX.tsv")) else {
         eprintln!("skipped: ../shared is not here");
         return;
@@ -100,13 +100,13 @@ fn changes_are_those_that_the_index_tells() {
             let dialect = detect_dialect(&text).unwrap_or(Dialect::Terraform);
             (salvage(&text, dialect).lock, text)
         });
-        let told_here = changes(&old.0, &new.0);
-        assert_eq!(told_here.is_empty(), old.0 == new.0);
+        let found = changes(&old.0, &new.0);
+        assert_eq!(found.is_empty(), old.0 == new.0);
         let text = super::text_change(&old.1, &new.1, old.0 == new.0);
-        let told_here = if told_here.is_empty() && (text.formatting || text.header.is_some()) {
+        let found = if found.is_empty() && (text.formatting || text.header.is_some()) {
             vec!["text".to_owned()]
         } else {
-            sorted(told_here.iter().map(told))
+            sorted(found.iter().map(described))
         };
         let facts = sorted(cells[8].split("; ").filter_map(|fact| {
             // Some of these pairs are equal byte for byte: their commits changed the mode of the file only.
@@ -117,8 +117,8 @@ fn changes_are_those_that_the_index_tells() {
             let counts = if equal { old.1 != new.1 } else { !beside };
             counts.then(|| fact.to_owned())
         }));
-        if facts != told_here {
-            wrong.push(format!("{}\n  index {facts:?}\n  here  {told_here:?}", cells[0]));
+        if facts != found {
+            wrong.push(format!("{}\n  index {facts:?}\n  here  {found:?}", cells[0]));
         }
     }
     assert!(wrong.is_empty(), "{} of {count} differ:\n{}", wrong.len(), wrong.join("\n"));

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::dialect::Dialect;
-use crate::diff::Ask;
+use crate::diff::OriginChange;
 use crate::evidence::{Evidence, Verdict};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::release::{Attestation, Line, Lookup, Release};
@@ -63,7 +63,7 @@ fn kinds() {
 }
 
 #[test]
-fn hashes_that_came_and_went() {
+fn added_and_removed_hashes() {
     let change = only(&widget("1.0.0", "", &["h1:a", "h1:b"]), &widget("1.0.0", "", &["h1:b", "zh:c"]));
     assert_eq!(change.hashes_added[0].hash.as_str(), "zh:c");
     assert_eq!(change.hashes_removed[0].as_str(), "h1:a");
@@ -74,22 +74,22 @@ fn moves_are_one_change_unless_there_is_a_choice() {
     let at = |addresses: &[&str]| {
         lock(&addresses.iter().map(|text| (*text, entry("1.0.0", "", &["zh:1"]))).collect::<Vec<_>>())
     };
-    let told = |old: &[&str], new: &[&str]| {
-        let told = changes(&at(old), &at(new));
-        told.iter().map(|change| (change.kind, change.address.to_string())).collect::<Vec<_>>()
+    let found = |old: &[&str], new: &[&str]| {
+        let found = changes(&at(old), &at(new));
+        found.iter().map(|change| (change.kind, change.address.to_string())).collect::<Vec<_>>()
     };
     let moved = only(&at(&["acme/widget"]), &at(&["registry.opentofu.org/acme/widget"]));
     assert_eq!((moved.kind, moved.moved_from), (ChangeKind::Moved, Some(addr("acme/widget"))));
     assert!(moved.hashes_added.is_empty() && moved.hashes_removed.is_empty());
     assert_eq!(only(&at(&["acme/widget"]), &at(&["other/widget"])).kind, ChangeKind::Moved);
     // The host counts more than the namespace.
-    let both = told(&["acme/widget", "other/gadget"], &["example.com/acme/widget", "third/gadget"]);
+    let both = found(&["acme/widget", "other/gadget"], &["example.com/acme/widget", "third/gadget"]);
     assert_eq!(both.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [ChangeKind::Moved; 2]);
     // Two candidates, or neither host nor namespace the same: no move.
-    assert_eq!(told(&["acme/widget"], &["a/widget", "b/widget"]).len(), 3);
-    assert_eq!(told(&["acme/widget"], &["example.com/other/widget"]).len(), 2);
+    assert_eq!(found(&["acme/widget"], &["a/widget", "b/widget"]).len(), 3);
+    assert_eq!(found(&["acme/widget"], &["example.com/other/widget"]).len(), 2);
     // What is still there did not move.
-    assert_eq!(told(&["acme/widget"], &["acme/widget", "other/widget"]).len(), 1);
+    assert_eq!(found(&["acme/widget"], &["acme/widget", "other/widget"]).len(), 1);
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn a_scheme_that_no_tool_compares_is_no_alarm() {
     let mut change = only(&named_widget("1.0.0", &["zh:linux"]), &named_widget("1.0.0", &["zh:linux", "h2:x"]));
     judge(&mut change, &known(true));
     assert_eq!((change.judged.len(), risk(&change)), (0, Risk::Routine));
-    let told = explain(&change);
-    assert!(told.warning.is_empty() && told.consequence.starts_with("Nothing changes"), "{told:?}");
+    let found = explain(&change);
+    assert!(found.warning.is_empty() && found.consequence.starts_with("Nothing changes"), "{found:?}");
 }
 
 #[test]
@@ -206,14 +206,14 @@ fn verdicts_without_signed_sums() {
 }
 
 #[test]
-fn who_was_asked_and_does_not_know_attests_nothing() {
+fn an_origin_that_does_not_know_attests_nothing() {
     let known = attribution(true, &|release| (release.current, release.complete) = (true, true));
     assert_eq!(verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known), Verdict::Unattested);
     let known = attribution(true, &|release| {
         (release.current, release.complete) = (true, true);
         for (name, platform) in [("h1:linux", "linux_amd64"), ("h1:darwin", "darwin_arm64")] {
-            let vouched = Attestation::new(Some(platform.parse().unwrap()), Evidence::Computed);
-            release.h1.insert(named(name), vouched);
+            let attested = Attestation::new(Some(platform.parse().unwrap()), Evidence::Computed);
+            release.h1.insert(named(name), attested);
         }
     });
     let ruled_out = verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known);
@@ -221,7 +221,7 @@ fn who_was_asked_and_does_not_know_attests_nothing() {
 }
 
 #[test]
-fn what_an_old_entry_recorded_counts_for_its_own_version_only() {
+fn old_hashes_count_for_their_own_version_only() {
     let mut change = only(&named_widget("0.9.0", &["zh:linux"]), &named_widget("1.0.0", &["zh:linux", "h1:linux"]));
     judge(&mut change, &known(false));
     assert_eq!(change.judged[&named("h1:linux")].verdict, Verdict::ReportedByOrigin);
@@ -256,9 +256,9 @@ fn risks_and_their_order() {
         ("d/none", entry("1.0.0", "", &[])),
         ("e/down", entry("0.9.0", "", &["zh:2"])),
     ]);
-    let mut told = changes(&old, &new);
-    loudest_first(&mut told);
-    let order: Vec<_> = told.iter().map(|change| (change.address.type_name(), risk(change))).collect();
+    let mut found = changes(&old, &new);
+    loudest_first(&mut found);
+    let order: Vec<_> = found.iter().map(|change| (change.address.type_name(), risk(change))).collect();
     let wanted = [
         ("replaced", Risk::Dangerous),
         ("none", Risk::Dangerous),
@@ -279,7 +279,7 @@ fn a_replacement_that_is_explained_is_less_loud() {
 }
 
 #[test]
-fn who_asks_otherwise() {
+fn changed_requirements_are_listed() {
     let origin = |module: &str, line, constraint: &str| Origin {
         module: module.to_owned(),
         file: "main.tf".into(),
@@ -300,13 +300,13 @@ fn who_asks_otherwise() {
     let mut change = only(&widget("1.0.0", "~> 1.0", &[]), &widget("1.0.0", "~> 1.1", &[]));
     let old = requirements(&[origin("", 3, "~> 1.0"), origin("net", 4, ">= 1"), origin("gone", 5, "1.0.0")]);
     let new = requirements(&[origin("", 9, "~> 1.1"), origin("net", 40, ">= 1"), origin("came", 6, "> 1")]);
-    ask(&mut change, &old, &new);
+    find_callers(&mut change, &old, &new);
     let wanted = [
-        Ask::Changed { was: Some("~> 1.0".to_owned()), now: origin("", 9, "~> 1.1") },
-        Ask::Came(origin("came", 6, "> 1")),
-        Ask::Went(origin("gone", 5, "1.0.0")),
+        OriginChange::Changed { was: Some("~> 1.0".to_owned()), now: origin("", 9, "~> 1.1") },
+        OriginChange::Came(origin("came", 6, "> 1")),
+        OriginChange::Went(origin("gone", 5, "1.0.0")),
     ];
-    assert_eq!(change.asks, wanted);
+    assert_eq!(change.callers, wanted);
     let cause = explain(&change).cause;
     assert!(cause.contains("the root module (main.tf:9) requires `~> 1.1`, was `~> 1.0`"), "{cause}");
 }
@@ -354,16 +354,16 @@ proptest! {
 
     #[test]
     fn the_changes_done_to_the_old_file_give_the_new_one(old in any_lock(), new in any_lock()) {
-        let mut told = changes(&old, &new);
-        for change in &mut told {
+        let mut found = changes(&old, &new);
+        for change in &mut found {
             judge(change, &known(true));
             let words = explain(change);
             prop_assert!(!headline(change).is_empty() && !words.cause.is_empty() && !words.consequence.is_empty());
             prop_assert_eq!(words.warning.is_empty(), risk(change) < Risk::Dangerous);
         }
-        prop_assert_eq!(apply(&old, &told), new.clone());
-        loudest_first(&mut told);
-        prop_assert!(told.windows(2).all(|pair| risk(&pair[0]) >= risk(&pair[1])));
-        prop_assert_eq!(told.is_empty(), old == new);
+        prop_assert_eq!(apply(&old, &found), new.clone());
+        loudest_first(&mut found);
+        prop_assert!(found.windows(2).all(|pair| risk(&pair[0]) >= risk(&pair[1])));
+        prop_assert_eq!(found.is_empty(), old == new);
     }
 }

@@ -41,7 +41,7 @@ mod tests {
         "# This file is maintained automatically by \"tofu init\".\n# Manual edits may be lost in future updates.\n";
 
     #[test]
-    fn header_and_formatting_are_told_apart() {
+    fn header_and_formatting_are_distinguished() {
         let change = |old: &str, new: &str| text_change(old.as_bytes(), new.as_bytes(), true);
         let [terraform, tofu] = [TERRAFORM, TOFU].map(|header| format!("{header}\nprovider \"a\" {{\n}}\n"));
         let headers = Some([Some(Dialect::Terraform), Some(Dialect::OpenTofu)]);

@@ -53,7 +53,7 @@ fn blank_lines_are_passed_over() {
 }
 
 #[test]
-fn one_bad_line_spoils_the_harvest_but_not_the_lookup() {
+fn one_bad_line_empties_the_digests_but_not_the_lookup() {
     for bad in ["deadbeef  c", "alone", "zz  c", &format!("{ONE}00  c"), &format!("\u{feff}{ONE}  c")] {
         let sums = Sums::decode(format!("{ONE}  a\n{bad}\n{TWO}  b\n").as_bytes());
         assert_eq!(sums.lock_file_digests(), [], "{bad}");
@@ -62,7 +62,7 @@ fn one_bad_line_spoils_the_harvest_but_not_the_lookup() {
 }
 
 #[test]
-fn a_long_line_ends_the_harvest_quietly() {
+fn a_long_line_ends_the_digests_quietly() {
     let long = |length: usize| {
         let line = format!("{ONE}  {}", "x".repeat(length - ONE.len() - 2));
         Sums::decode(format!("{TWO}  b\n{line}\n{TWO}  b\n").as_bytes())

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_stand_for_themselves() {
+    fn literals_are_unchanged() {
         for (written, text) in [("\"\"", ""), ("\"a $ % {}\"", "a $ % {}"), ("\"e\u{301} $$ %%\"", "é $$ %%")] {
             assert_eq!(literal(written).as_deref(), Some(text), "{written}");
         }

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_is_salvaged_with_all_that_is_wrong() {
+    fn refused_files_are_salvaged_with_all_errors() {
         let block = |name: &str, version: &str| {
             format!("provider \"registry.terraform.io/acme/{name}\" {{\n  version = \"{version}\"\n}}\n")
         };

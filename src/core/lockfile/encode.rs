@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn no_entries_are_the_header() {
+    fn without_entries_only_the_header_is_written() {
         let text = LockFile::new().encode(Dialect::OpenTofu);
         assert_eq!(text.lines().count(), 2);
         assert!(text.starts_with("# This file is maintained automatically by \"tofu init\".\n"));

@@ -59,8 +59,8 @@ pub(super) fn settle(entry: Three<Option<&LockEntry>>, reasons: &mut Vec<Reason>
 /// Where one side has another version its entry is taken whole: the other side changed a version that was replaced. The
 /// constraints of the other, if it changed them and they do not allow what is taken.
 fn dropped(base: &LockEntry, dropped: &LockEntry, taken: &LockEntry) -> Option<Constraints> {
-    let is_told = dropped.constraints != base.constraints && !dropped.constraints.allows(&taken.version);
-    is_told.then(|| dropped.constraints.clone())
+    let is_reported = dropped.constraints != base.constraints && !dropped.constraints.allows(&taken.version);
+    is_reported.then(|| dropped.constraints.clone())
 }
 
 /// Both sides have another version: the higher that the constraints of both allow, with its hashes.
@@ -101,11 +101,11 @@ fn same_version(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry, 
 
 /// The hashes that both sides have, and those that one added. What one side removed stays removed.
 fn hashes(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &PackageHashes) -> PackageHashes {
-    let vouched = |side: &PackageHashes, other: &PackageHashes| -> Vec<_> {
+    let retained = |side: &PackageHashes, other: &PackageHashes| -> Vec<_> {
         let stays = |hash: &&_| other.contains(hash) || !before.is_some_and(|before| before.contains(hash));
         side.iter().filter(stays).cloned().collect()
     };
-    vouched(ours, theirs).into_iter().chain(vouched(theirs, ours)).collect()
+    retained(ours, theirs).into_iter().chain(retained(theirs, ours)).collect()
 }
 
 /// Whether the two sides of an entry of one version may have recorded two releases, one of them published
@@ -149,9 +149,9 @@ pub(super) fn is_mixture(ours: &LockEntry, theirs: &LockEntry) -> bool {
 /// that the constraints of both sides allow is allowed by these.
 fn constraints(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry) -> Constraints {
     let before = base.map(|base| base.constraints.terms()).unwrap_or_default();
-    let vouched = |side: &LockEntry, other: &LockEntry| -> Vec<_> {
+    let retained = |side: &LockEntry, other: &LockEntry| -> Vec<_> {
         let terms = side.constraints.terms().iter();
         terms.filter(|term| other.constraints.terms().contains(term) || !before.contains(term)).cloned().collect()
     };
-    vouched(ours, theirs).into_iter().chain(vouched(theirs, ours)).collect()
+    retained(ours, theirs).into_iter().chain(retained(theirs, ours)).collect()
 }

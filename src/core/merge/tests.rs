@@ -156,7 +156,7 @@ fn hashes_of_two_releases_are_not_mixed() {
 }
 
 #[test]
-fn the_header_is_that_of_the_side_that_moved() {
+fn the_header_comes_from_the_side_that_changed_it() {
     let text = |dialect: Dialect, version: &str| one(Some(entry(version, "", &["zh:a"]))).encode(dialect);
     let merged = |dialects: [Dialect; 3], sides: Option<[Dialect; 2]>| {
         let [base, ours, theirs] = [(0, "1.0.0"), (1, "1.1.0"), (2, "1.0.0")].map(|(at, it)| text(dialects[at], it));
@@ -350,7 +350,7 @@ fn styles_of_markers() {
 }
 
 #[test]
-fn an_ancestor_with_conflicts_tells_what_its_sides_agree_about() {
+fn an_ancestor_with_conflicts_gives_what_its_sides_share() {
     let block = |name: &str, version: &str| {
         format!(
             "\nprovider \"registry.terraform.io/acme/{name}\" {{\n  version = \"{version}\"\n  hashes = [\n    \"zh:{version}\",\n  ]\n}}\n"

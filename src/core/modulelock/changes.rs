@@ -34,7 +34,7 @@ pub enum ModuleChangeKind {
 
 pub fn changes(old: &ModuleLock, new: &ModuleLock) -> Vec<ModuleChange> {
     let mut changes: Vec<ModuleChange> = Vec::new();
-    let mut gone: Vec<(&ModuleKey, &LockedModule)> = old.iter().filter(|(key, _)| new.get(key).is_none()).collect();
+    let mut lost: Vec<(&ModuleKey, &LockedModule)> = old.iter().filter(|(key, _)| new.get(key).is_none()).collect();
     for (key, block) in new.iter() {
         if let Some(before) = old.get(key) {
             let kind = kind(before, block);
@@ -43,8 +43,8 @@ pub fn changes(old: &ModuleLock, new: &ModuleLock) -> Vec<ModuleChange> {
         }
         // Earlier content of some of its calls, if that was removed.
         let shares = |other: &LockedModule| !other.calls.is_disjoint(&block.calls);
-        let predecessor = gone.iter().position(|(other, old)| other.repository() == key.repository() && shares(old));
-        let predecessor = predecessor.map(|at| gone.remove(at));
+        let predecessor = lost.iter().position(|(other, old)| other.repository() == key.repository() && shares(old));
+        let predecessor = predecessor.map(|at| lost.remove(at));
         let kind = match predecessor {
             Some((other, _)) if is_older(key, other) => ModuleChangeKind::Downgraded,
             Some(_) => ModuleChangeKind::Upgraded,
@@ -52,7 +52,7 @@ pub fn changes(old: &ModuleLock, new: &ModuleLock) -> Vec<ModuleChange> {
         };
         changes.push(change(key, kind, predecessor, Some(block)));
     }
-    changes.extend(gone.into_iter().map(|block| change(block.0, ModuleChangeKind::Removed, Some(block), None)));
+    changes.extend(lost.into_iter().map(|block| change(block.0, ModuleChangeKind::Removed, Some(block), None)));
     changes.sort_by(|one, other| (one.kind, &one.key).cmp(&(other.kind, &other.key)));
     changes
 }
@@ -119,11 +119,11 @@ impl ModuleChange {
                 _ => "the same content at another location".to_owned(),
             },
             ModuleChangeKind::CallsChanged => {
-                let [came, went] = self.calls();
-                let told = [("used by", came), ("no longer used by", went)]
+                let [added, removed] = self.calls();
+                let parts = [("used by", added), ("no longer used by", removed)]
                     .map(|(words, calls)| (!calls.is_empty()).then(|| format!("{words} {}", listed(&calls))));
-                let told: Vec<String> = told.into_iter().flatten().collect();
-                if told.is_empty() { "its constraints changed".to_owned() } else { told.join(", ") }
+                let parts: Vec<String> = parts.into_iter().flatten().collect();
+                if parts.is_empty() { "its constraints changed".to_owned() } else { parts.join(", ") }
             }
         }
     }

@@ -26,14 +26,14 @@ pub struct Call {
 pub enum Served {
     Locked {
         /// True if it is meant to go on: a branch, or no `ref` at all.
-        goes_on: bool,
+        is_moving: bool,
     },
     /// Something else.
     Other {
         commit: Option<String>,
         hash: PackageHash,
         /// True if it is meant to go on: a branch, or no `ref` at all.
-        goes_on: bool,
+        is_moving: bool,
     },
     /// It is unknown which commit the tools would take.
     Ambiguous(Ambiguity),
@@ -57,8 +57,8 @@ pub enum Offered {
 
 impl Served {
     /// True if the source is expected to move, so its lock may be renewed.
-    pub fn goes_on(&self) -> bool {
-        matches!(self, Self::Locked { goes_on: true } | Self::Other { goes_on: true, .. })
+    pub fn is_moving(&self) -> bool {
+        matches!(self, Self::Locked { is_moving: true } | Self::Other { is_moving: true, .. })
     }
 }
 
@@ -119,9 +119,9 @@ fn stale(key: &ModuleKey, block: &LockedModule, calls: &[Call]) -> Option<String
     if own.is_empty() {
         return Some(format!("{key} is locked, but no module call uses it"));
     }
-    let gone: Vec<&str> = block.calls.iter().map(String::as_str).filter(|name| !own.contains(name)).collect();
-    if !gone.is_empty() {
-        return Some(format!("{key} is locked for module {}, which no longer uses it", gone.join(", ")));
+    let lost: Vec<&str> = block.calls.iter().map(String::as_str).filter(|name| !own.contains(name)).collect();
+    if !lost.is_empty() {
+        return Some(format!("{key} is locked for module {}, which no longer uses it", lost.join(", ")));
     }
     let asked = calls.iter().filter(is_of).filter(|call| own.contains(call.name.as_str()));
     let terms: BTreeSet<String> =
@@ -132,15 +132,15 @@ fn stale(key: &ModuleKey, block: &LockedModule, calls: &[Call]) -> Option<String
 }
 
 pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Option<Finding> {
-    let (commit, hash, goes_on) = match served {
+    let (commit, hash, is_moving) = match served {
         Served::Locked { .. } => return None,
         Served::Ambiguous(ambiguity) => return Some(ambiguous(&key.source, ambiguity)),
-        Served::Other { commit, hash, goes_on } => (commit, hash, goes_on),
+        Served::Other { commit, hash, is_moving } => (commit, hash, is_moving),
     };
     let to = commit.as_ref().map_or_else(|| hash.as_str().to_owned(), |commit| format!("commit {commit}"));
     let from = block.content.commit.as_ref();
     let from = from.map_or_else(|| block.content.hash.as_str().to_owned(), |commit| format!("commit {commit}"));
-    let (rule, message) = if *goes_on {
+    let (rule, message) = if *is_moving {
         (Rule::ModuleMoved, format!("{key} has new commits: locked {from}, source now serves {to}"))
     } else {
         (Rule::ModuleChanged, format!("{key} no longer matches the lock: locked {from}, source now serves {to}"))
@@ -150,10 +150,10 @@ pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Opti
 
 /// The findings on what a change did to the locks of packages that were there before and still are. A package whose `ref`
 /// is known to go on, or that has none, may be locked again.
-pub fn after(before: &ModuleLock, now: &ModuleLockFile, goes_on: &dyn Fn(&ModuleKey) -> bool) -> Vec<Finding> {
+pub fn after(before: &ModuleLock, now: &ModuleLockFile, is_moving: &dyn Fn(&ModuleKey) -> bool) -> Vec<Finding> {
     let changed = now.lock.iter().filter_map(|(key, block)| {
         let old = before.get(key).filter(|old| old.content.hash != block.content.hash)?;
-        if goes_on(key) {
+        if is_moving(key) {
             return None;
         }
         let of = |block: &LockedModule| match &block.content.commit {

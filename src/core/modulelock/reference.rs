@@ -42,7 +42,7 @@ impl Target {
     }
 
     /// True for a branch, which is meant to move.
-    pub fn goes_on(&self) -> bool {
+    pub fn is_moving(&self) -> bool {
         self.name.as_ref().is_some_and(|name| !name.starts_with("refs/tags/"))
     }
 }

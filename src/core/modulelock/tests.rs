@@ -148,13 +148,13 @@ fn calls_and_blocks_belong_together() {
 }
 
 #[test]
-fn what_is_served_is_held_to_what_is_locked() {
+fn served_content_is_checked_against_the_lock() {
     let lock = decoded(TEXT).lock;
     let (key, block) = lock.iter().next().unwrap();
-    let served = |hash: &str, goes_on| Served::Other { commit: None, hash: hash.parse().unwrap(), goes_on };
+    let served = |hash: &str, is_moving| Served::Other { commit: None, hash: hash.parse().unwrap(), is_moving };
     let other = "h1:C2U9ox1R6cZ67gfuUfYJI+oaNd7zIHqaC5SttDXu6mI=";
     let rule = |served: &Served| of_served(key, block, served).map(|finding| (finding.rule, finding.level));
-    assert_eq!(rule(&Served::Locked { goes_on: true }), None);
+    assert_eq!(rule(&Served::Locked { is_moving: true }), None);
     // Another commit, whose files that are in no hash are others.
     assert_eq!(rule(&served(block.content.hash.as_str(), false)), Some((Rule::ModuleChanged, Level::Deny)));
     assert_eq!(rule(&served(other, false)), Some((Rule::ModuleChanged, Level::Deny)));

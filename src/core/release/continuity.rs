@@ -28,7 +28,7 @@ pub enum Verdict {
     /// Another release under the same version.
     Republished {
         /// Recorded `zh:` that the release no longer has.
-        gone: Vec<PackageHash>,
+        lost: Vec<PackageHash>,
         /// Archives that were not recorded.
         new: usize,
     },
@@ -59,11 +59,11 @@ fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
     let archives: BTreeSet<PackageHash> = release.archives().copied().map(PackageHash::zh).collect();
     let known = archives.iter().filter(|hash| recorded.contains(hash)).count();
     let new = archives.len() - known;
-    let gone: Vec<PackageHash> =
+    let lost: Vec<PackageHash> =
         recorded.iter().filter(|hash| !release.lists(hash)).map(|hash| (*hash).clone()).collect();
-    match (known, new, gone.is_empty()) {
-        (0, _, _) | (_, 1.., false) => Verdict::Republished { gone, new },
-        (_, 0, _) => Verdict::Shown { unexplained: gone },
+    match (known, new, lost.is_empty()) {
+        (0, _, _) | (_, 1.., false) => Verdict::Republished { lost, new },
+        (_, 0, _) => Verdict::Shown { unexplained: lost },
         (_, new, true) => Verdict::Grew { new },
     }
 }
@@ -88,7 +88,7 @@ pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
     } else if own.iter().any(|hash| recorded.contains(hash)) {
         Verdict::Shown { unexplained: Vec::new() }
     } else {
-        Verdict::Republished { gone: Vec::new(), new: 1 }
+        Verdict::Republished { lost: Vec::new(), new: 1 }
     }
 }
 
@@ -118,8 +118,8 @@ mod tests {
     }
 
     fn computed(h1: &PackageHash) -> Release {
-        let vouched = Attestation::new(None, Evidence::Computed);
-        Release { h1: [(h1.clone(), vouched)].into(), ..offer(&[1], &[]) }
+        let attested = Attestation::new(None, Evidence::Computed);
+        Release { h1: [(h1.clone(), attested)].into(), ..offer(&[1], &[]) }
     }
 
     fn recorded(bytes: &[u8]) -> PackageHashes {
@@ -132,25 +132,25 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_hash_beside_true_ones_stays_unexplained() {
+    fn a_planted_hash_next_to_true_ones_stays_unexplained() {
         assert_eq!(judge(&recorded(&[1, 2, 7]), &offer(&[1, 2], &[])), Verdict::Shown { unexplained: vec![zh(7)] });
     }
 
     #[test]
-    fn a_release_may_grow_while_all_that_was_recorded_stands() {
+    fn a_release_may_grow_if_all_recorded_hashes_remain() {
         assert_eq!(judge(&recorded(&[1, 2]), &offer(&[1, 2, 3], &[])), Verdict::Grew { new: 1 });
     }
 
     #[test]
     fn a_swapped_archive_is_a_republished_release() {
         let verdict = judge(&recorded(&[1, 2]), &offer(&[1, 3], &[]));
-        assert_eq!(verdict, Verdict::Republished { gone: vec![zh(2)], new: 1 });
+        assert_eq!(verdict, Verdict::Republished { lost: vec![zh(2)], new: 1 });
     }
 
     #[test]
     fn a_shared_manifest_proves_nothing() {
         let verdict = judge(&recorded(&[1, 9]), &offer(&[3], &[9]));
-        assert_eq!(verdict, Verdict::Republished { gone: vec![zh(1)], new: 1 });
+        assert_eq!(verdict, Verdict::Republished { lost: vec![zh(1)], new: 1 });
         assert!(matches!(judge(&recorded(&[9]), &offer(&[3], &[9])), Verdict::Republished { .. }));
     }
 

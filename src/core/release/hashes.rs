@@ -89,7 +89,7 @@ impl<'a> Judge<'a> {
 
     /// Counts, too, archives that were hashed here, and what was recorded for the release before.
     #[must_use]
-    pub fn beside(self, archives: &'a Archives, recorded: &'a PackageHashes) -> Self {
+    pub fn against(self, archives: &'a Archives, recorded: &'a PackageHashes) -> Self {
         Self { archives, recorded: Some(recorded), ..self }
     }
 
@@ -126,24 +126,24 @@ impl<'a> Judge<'a> {
     }
 
     fn contents(&self, h1: &PackageHash) -> Judgment {
-        let vouched = self.release.and_then(|release| release.h1.get(h1));
+        let attested = self.release.and_then(|release| release.h1.get(h1));
         let archives = self.archives.with(h1);
-        let computed = vouched.filter(|vouched| vouched.evidence == Evidence::Computed);
+        let computed = attested.filter(|attested| attested.evidence == Evidence::Computed);
         let own = self.release.filter(|release| computed.is_some() || archives.iter().any(|zh| release.lists(zh)));
         let recorded = archives.iter().find(|zh| self.is_recorded(zh));
         // A mirror may report an unpacked package, which is no archive.
-        let told = vouched.is_some_and(|vouched| vouched.evidence == Evidence::ReportedByMirror);
+        let by_mirror = attested.is_some_and(|attested| attested.evidence == Evidence::ReportedByMirror);
         let platforms = || {
             let named = archives.iter().flat_map(|zh| self.release.into_iter().flat_map(|it| it.platforms_of(zh)));
-            named.chain(vouched.into_iter().flat_map(|vouched| vouched.platforms.keys())).cloned().collect()
+            named.chain(attested.into_iter().flat_map(|attested| attested.platforms.keys())).cloned().collect()
         };
         let (ground, evidence) = match (own.map(list), recorded) {
             (Some((Ground::Signature, by)), _) => (Ground::Signature, vec![by, Evidence::Computed]),
             (_, Some(_)) => (Ground::Record, vec![Evidence::Computed]),
             (Some((ground, by)), None) => (ground, vec![by, Evidence::Computed]),
-            (None, None) if self.knows_contents() && !told => return self.ruled_out().into(),
-            (None, None) => match vouched {
-                Some(vouched) => (Ground::Report, vec![vouched.evidence.clone()]),
+            (None, None) if self.knows_contents() && !by_mirror => return self.ruled_out().into(),
+            (None, None) => match attested {
+                Some(attested) => (Ground::Report, vec![attested.evidence.clone()]),
                 None => return self.unreported().into(),
             },
         };
@@ -242,7 +242,7 @@ mod tests {
         release(Some("unsigned"))
     }
 
-    fn vouching(mut release: Release, platform: &str, h1: PackageHash, evidence: Evidence) -> Release {
+    fn attesting(mut release: Release, platform: &str, h1: PackageHash, evidence: Evidence) -> Release {
         release.attest(h1, Attestation::new(Some(platform.parse().unwrap()), evidence));
         release
     }
@@ -250,11 +250,11 @@ mod tests {
     fn computed(release: Release, numbers: &[u8]) -> Release {
         let release = Release { complete: numbers.len() == 2, ..release };
         let platform = |number: u8| if number == LINUX { "linux_amd64" } else { "darwin_arm64" };
-        numbers.iter().fold(release, |it, number| vouching(it, platform(*number), h1(*number), Evidence::Computed))
+        numbers.iter().fold(release, |it, number| attesting(it, platform(*number), h1(*number), Evidence::Computed))
     }
 
     fn reporting(release: Release, contents: &PackageHash) -> Release {
-        vouching(release, "linux_amd64", contents.clone(), Evidence::ReportedByOrigin)
+        attesting(release, "linux_amd64", contents.clone(), Evidence::ReportedByOrigin)
     }
 
     fn earlier(release: Release) -> Release {
@@ -266,13 +266,13 @@ mod tests {
     }
 
     /// The status next to archives that were hashed here and what was recorded.
-    fn beside(release: &Release, archives: &[u8], recorded: &[PackageHash], hash: &PackageHash) -> Status {
+    fn against(release: &Release, archives: &[u8], recorded: &[PackageHash], hash: &PackageHash) -> Status {
         let mut known = Archives::new();
         for number in archives {
             known.computed(zh(*number), h1(*number));
         }
         let recorded = recorded.iter().cloned().collect();
-        Judge::of(Some(release)).beside(&known, &recorded).judge(hash).status
+        Judge::of(Some(release)).against(&known, &recorded).judge(hash).status
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_was_not_in_the_signed_list_when_it_was_seen_last() {
+    fn an_archive_that_an_earlier_signed_list_lacked() {
         assert_eq!(status(&earlier(signed()), &zh(ELSEWHERE)), Status::Unlisted);
         assert!(Status::Unlisted.is_open() && !Status::Unlisted.is_refuted());
     }
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn contents_of_a_signed_archive_that_was_hashed_here() {
         assert_eq!(status(&computed(signed(), &[LINUX]), &h1(LINUX)), Status::Proven(Ground::Signature));
-        assert_eq!(beside(&signed(), &[LINUX], &[], &h1(LINUX)), Status::Proven(Ground::Signature));
+        assert_eq!(against(&signed(), &[LINUX], &[], &h1(LINUX)), Status::Proven(Ground::Signature));
     }
 
     #[test]
@@ -352,35 +352,35 @@ mod tests {
     }
 
     #[test]
-    fn contents_where_checksums_do_not_tell_which_archives_there_are() {
+    fn contents_if_the_checksums_name_no_archives() {
         let own_names = Release { complete: false, ..computed(signed(), &[LINUX, DARWIN]) };
         assert_eq!(status(&own_names, &h1(ELSEWHERE)), Status::Unknown);
     }
 
     #[test]
     fn contents_that_are_reported_for_no_platform() {
-        let told = Release { complete: true, ..reporting(signed(), &h1(LINUX)) };
-        assert_eq!(status(&told, &h1(ELSEWHERE)), Status::Unattested);
+        let reported = Release { complete: true, ..reporting(signed(), &h1(LINUX)) };
+        assert_eq!(status(&reported, &h1(ELSEWHERE)), Status::Unattested);
     }
 
     #[test]
     fn contents_of_another_archive_may_be_those_of_this_one_too() {
-        assert_eq!(beside(&signed(), &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Unknown);
+        assert_eq!(against(&signed(), &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Unknown);
         let all = computed(signed(), &[LINUX, DARWIN]);
-        assert_eq!(beside(&all, &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Contradicted);
+        assert_eq!(against(&all, &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Contradicted);
     }
 
     #[test]
     fn the_other_hash_of_a_recorded_archive() {
         let nothing = Release { lines: [].into(), ..release(None) };
-        assert_eq!(beside(&nothing, &[LINUX], &[zh(LINUX)], &h1(LINUX)), Status::Proven(Ground::Record));
-        assert_eq!(beside(&nothing, &[LINUX], &[h1(LINUX)], &zh(LINUX)), Status::Proven(Ground::Record));
-        assert_eq!(beside(&nothing, &[LINUX], &[zh(DARWIN)], &h1(LINUX)), Status::Unknown);
+        assert_eq!(against(&nothing, &[LINUX], &[zh(LINUX)], &h1(LINUX)), Status::Proven(Ground::Record));
+        assert_eq!(against(&nothing, &[LINUX], &[h1(LINUX)], &zh(LINUX)), Status::Proven(Ground::Record));
+        assert_eq!(against(&nothing, &[LINUX], &[zh(DARWIN)], &h1(LINUX)), Status::Unknown);
     }
 
     #[test]
     fn the_other_hash_of_a_recorded_archive_that_the_signed_list_lacks() {
-        assert_eq!(beside(&signed(), &[ELSEWHERE], &[h1(ELSEWHERE)], &zh(ELSEWHERE)), Status::Contradicted);
+        assert_eq!(against(&signed(), &[ELSEWHERE], &[h1(ELSEWHERE)], &zh(ELSEWHERE)), Status::Contradicted);
     }
 
     #[test]

@@ -9,24 +9,24 @@ use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
 
 /// True if the release is not signed: it comes from a mirror without copies of the signature.
-pub fn is_vouched_by_mirror(release: &Release) -> bool {
+pub fn is_mirror_only(release: &Release) -> bool {
     release.signer.is_none()
 }
 
 /// True if nothing but the word of a mirror binds a hash to the release: a signed list names no package that is a directory.
-pub fn is_word_of_mirror(release: &Release, hash: &PackageHash) -> bool {
-    let reported = release.h1.get(hash).is_some_and(|vouched| vouched.evidence == Evidence::ReportedByMirror);
-    is_vouched_by_mirror(release) || reported
+pub fn is_mirror_report(release: &Release, hash: &PackageHash) -> bool {
+    let reported = release.h1.get(hash).is_some_and(|attested| attested.evidence == Evidence::ReportedByMirror);
+    is_mirror_only(release) || reported
 }
 
 /// The finding where a mirror has packages of a recorded release, but the lock file records none.
 pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
     let pins = [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| recorded.of(*scheme).next().is_some());
-    if !is_vouched_by_mirror(release) || !pins || recorded.iter().any(|hash| release.owns(hash)) {
+    if !is_mirror_only(release) || !pins || recorded.iter().any(|hash| release.owns(hash)) {
         return None;
     }
-    let (served, vouched) = release.h1.iter().next()?;
-    let platform = vouched.platforms.keys().next().map(|platform| format!(" for {platform}")).unwrap_or_default();
+    let (served, attested) = release.h1.iter().next()?;
+    let platform = attested.platforms.keys().next().map(|platform| format!(" for {platform}")).unwrap_or_default();
     let message = format!(
         "the mirror serves no recorded package of {} {}: it serves {served}{platform}, not {} recorded",
         release.address,
@@ -48,7 +48,7 @@ pub fn unsigned(release: &Release) -> Option<Finding> {
         release.version
     );
     let finding = Finding::new(Rule::MirrorOnly, message).about(&release.address).of_version(&release.version);
-    is_vouched_by_mirror(release).then_some(Finding { level: Level::Deny, ..finding })
+    is_mirror_only(release).then_some(Finding { level: Level::Deny, ..finding })
 }
 
 /// The finding where a mirror has another archive for some platforms than the signed list of the same release names.
@@ -93,10 +93,10 @@ mod tests {
     /// A release of which a mirror served these packages: archive and contents of one number.
     fn served(packages: &[u8]) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let vouched = || Attestation::new(Some("linux_amd64".parse().unwrap()), Evidence::Computed);
+        let attested = || Attestation::new(Some("linux_amd64".parse().unwrap()), Evidence::Computed);
         Release {
             lines: packages.iter().map(|byte| (digest(*byte), Line::archive(None))).collect(),
-            h1: packages.iter().map(|byte| (PackageHash::h1(digest(*byte)), vouched())).collect(),
+            h1: packages.iter().map(|byte| (PackageHash::h1(digest(*byte)), attested())).collect(),
             ..Release::new(addr, Version::new(1, 0, 0))
         }
     }
@@ -107,26 +107,26 @@ mod tests {
     }
 
     #[test]
-    fn one_recorded_package_vouches_for_the_others() {
+    fn one_recorded_package_identifies_the_release() {
         assert_eq!(rule(&["h11"], &[1, 2]), None);
         assert_eq!(rule(&["zh1"], &[1, 2]), None);
         assert_eq!(rule(&["zh9", "zh2"], &[1, 2]), None);
     }
 
     #[test]
-    fn none_that_is_recorded_is_another_release() {
+    fn packages_without_a_recorded_hash_are_another_release() {
         assert_eq!(rule(&["h19"], &[1, 2]), Some(Rule::MirrorDiffers));
         assert_eq!(rule(&["zh9", "h19"], &[1]), Some(Rule::MirrorDiffers));
     }
 
     #[test]
-    fn nothing_recorded_and_nothing_served_contradict_nothing() {
+    fn without_hashes_nothing_is_contradicted() {
         assert_eq!(rule(&[], &[1]), None);
         assert_eq!(rule(&["h19"], &[]), None);
     }
 
     #[test]
-    fn what_is_signed_is_judged_by_its_list() {
+    fn signed_releases_are_judged_by_their_list() {
         let signed = Release { signer: Some(Signer::Unsigned), ..served(&[1]) };
         assert_eq!(differs(&signed, &[hash("h19")].into_iter().collect()), None);
         assert_eq!(unsigned(&signed), None);

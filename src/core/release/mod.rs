@@ -208,19 +208,19 @@ impl Release {
     }
 
     /// Adds evidence for an `h1:`.
-    pub fn attest(&mut self, h1: PackageHash, vouched: Attestation) {
+    pub fn attest(&mut self, h1: PackageHash, attested: Attestation) {
         match self.h1.entry(h1) {
-            Entry::Vacant(vacant) => drop(vacant.insert(vouched)),
-            Entry::Occupied(mut known) => known.get_mut().join(vouched),
+            Entry::Vacant(vacant) => drop(vacant.insert(attested)),
+            Entry::Occupied(mut known) => known.get_mut().join(attested),
         }
     }
 
     /// Takes back what was only reported of contents for some platforms.
     pub fn retract(&mut self, is_refuted: impl Fn(&PackageHash, &Platform) -> bool) {
-        self.h1.retain(|hash, vouched| {
-            let before = vouched.platforms.len();
-            vouched.platforms.retain(|platform, by| *by == Evidence::Computed || !is_refuted(hash, platform));
-            before == vouched.platforms.len() || !vouched.platforms.is_empty()
+        self.h1.retain(|hash, attested| {
+            let before = attested.platforms.len();
+            attested.platforms.retain(|platform, by| *by == Evidence::Computed || !is_refuted(hash, platform));
+            before == attested.platforms.len() || !attested.platforms.is_empty()
         });
     }
 
@@ -275,7 +275,7 @@ impl Release {
         &'a self,
         hashes: &'a PackageHashes,
     ) -> impl Iterator<Item = (&'a Platform, &'a Evidence)> {
-        hashes.iter().filter_map(|hash| self.h1.get(hash)).flat_map(|vouched| &vouched.platforms)
+        hashes.iter().filter_map(|hash| self.h1.get(hash)).flat_map(|attested| &attested.platforms)
     }
 
     /// True if the contents of a platform's package are known, or said, to be among some hashes.
@@ -285,15 +285,15 @@ impl Release {
 
     /// The `h1:` that the origin reports and no run computed, each with its platform.
     pub fn reported(&self, hash: &PackageHash) -> Option<&Attestation> {
-        self.h1.get(hash).filter(|vouched| vouched.evidence == Evidence::ReportedByOrigin)
+        self.h1.get(hash).filter(|attested| attested.evidence == Evidence::ReportedByOrigin)
     }
 
     /// The `h1:` that were computed from archives, once for each platform of theirs.
     pub fn computed(&self) -> impl Iterator<Item = (&PackageHash, Option<&Platform>)> {
-        let computed = self.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::Computed);
-        computed.flat_map(|(hash, vouched)| {
-            let unknown = vouched.platforms.is_empty().then_some((hash, None));
-            let of_computed = vouched.platforms.iter().filter(|(_, by)| **by == Evidence::Computed);
+        let computed = self.h1.iter().filter(|(_, attested)| attested.evidence == Evidence::Computed);
+        computed.flat_map(|(hash, attested)| {
+            let unknown = attested.platforms.is_empty().then_some((hash, None));
+            let of_computed = attested.platforms.iter().filter(|(_, by)| **by == Evidence::Computed);
             of_computed.map(move |(platform, _)| (hash, Some(platform))).chain(unknown)
         })
     }

@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn a_malformed_hash() {
         for text in ["h1:zz", "zh:0A"] {
-            let told = against(&[zh(1), text.parse().unwrap()], 100, false).unwrap();
-            assert!(told.contains("not written as a hash"), "{told}");
+            let refusal = against(&[zh(1), text.parse().unwrap()], 100, false).unwrap();
+            assert!(refusal.contains("not written as a hash"), "{refusal}");
         }
     }
 

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn who_forbids_first_uses_learns_nothing() {
+    fn a_policy_without_first_uses_remembers_no_signer() {
         let unsigned = signed("unsigned");
         let pins = Pins::default();
         let refused = remembered(&pins, &unsigned, FirstUseRule::Refuse, true).unwrap_err();

@@ -14,7 +14,7 @@ use crate::version::Version;
 pub fn republished(recorded: &PackageHashes, release: &Release, verdict: &Verdict) -> Option<Finding> {
     let message = match verdict {
         Verdict::FirstUse | Verdict::Shown { .. } | Verdict::Grew { .. } => return None,
-        Verdict::Republished { gone, new } => other(recorded, release, gone, *new),
+        Verdict::Republished { lost, new } => other(recorded, release, lost, *new),
         Verdict::NotReproduced => not_reproduced(recorded, release),
     };
     Some(Finding::new(Rule::Republished, message).about(&release.address).of_version(&release.version))
@@ -30,12 +30,12 @@ pub fn malformed(hash: &PackageHash, addr: &ProviderAddr, version: &Version) -> 
     Finding::new(Rule::MalformedHash, message).about(addr).of_version(version)
 }
 
-fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new: usize) -> String {
-    let missing = match (gone, recorded.len()) {
+fn other(recorded: &PackageHashes, release: &Release, lost: &[PackageHash], new: usize) -> String {
+    let missing = match (lost, recorded.len()) {
         ([hash], 1) => format!("the recorded hash {} is missing", hash.abridged()),
         ([hash], all) => format!("1 of {all} recorded hashes is missing ({})", hash.abridged()),
         ([first, ..], all) => {
-            format!("{} of {all} recorded hashes are missing (first: {})", gone.len(), first.abridged())
+            format!("{} of {all} recorded hashes are missing (first: {})", lost.len(), first.abridged())
         }
         ([], 1) => "the recorded hash does not match".to_owned(),
         ([], all) => format!("0 of {all} recorded hashes match"),
@@ -59,7 +59,7 @@ fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
         0 => format!("the recorded hash {first}"),
         others => format!("any of the {} recorded hashes (first: {first})", others + 1),
     };
-    let served = release.h1.iter().flat_map(|(hash, vouched)| vouched.platforms.keys().map(move |it| (it, hash))).min();
+    let served = release.h1.iter().flat_map(|(hash, by)| by.platforms.keys().map(move |it| (it, hash))).min();
     format!(
         "no served package of {} {} has {which}{}; its {}",
         release.address,

@@ -55,7 +55,7 @@ pub struct Origin {
 
 impl Origin {
     /// Who requires it, for users: `the root module`, `module.NAME`, `tests`.
-    pub fn asker(&self) -> String {
+    pub fn caller(&self) -> String {
         match self.module.as_str() {
             _ if self.in_tests => "tests".to_owned(),
             "" => "the root module".to_owned(),
@@ -130,9 +130,9 @@ impl Requirements {
 
     /// Removes places that require a provider; the constraints are those of the others. Without any left, the
     /// provider is not needed.
-    pub fn remove_origins(&mut self, addr: &ProviderAddr, gone: impl Fn(&Origin) -> bool) {
+    pub fn remove_origins(&mut self, addr: &ProviderAddr, lost: impl Fn(&Origin) -> bool) {
         let Some(requirement) = self.providers.remove(addr) else { return };
-        for origin in requirement.origins.into_iter().filter(|origin| !gone(origin)) {
+        for origin in requirement.origins.into_iter().filter(|origin| !lost(origin)) {
             self.add(addr, &origin.constraints(), origin);
         }
     }

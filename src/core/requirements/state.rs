@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_passed_over() {
+    fn invalid_addresses_are_ignored() {
         for provider in [
             "",
             "null",

@@ -137,7 +137,7 @@ fn signature_defaults_go_by_host() {
 }
 
 #[test]
-fn misspelt_names_are_told_with_what_was_meant() {
+fn misspelt_names_are_reported_with_a_suggestion() {
     assert_eq!(
         complaints(
             "plattforms = []\ntool = \"opentofu\"\n\npolcy {}\npolicy {\n  signatures = \"always\"\n  é = 1\n}\n"

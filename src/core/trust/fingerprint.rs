@@ -69,8 +69,8 @@ mod tests {
         for bad in ["", "34365D9472D7468F", "0xC874011F0AB405110D02105534365D9472D7468F", &V4[1..], "é"] {
             assert_eq!(bad.parse::<Fingerprint>(), Err(FingerprintError(bad.to_owned())));
         }
-        let told = "34365D9472D7468F".parse::<Fingerprint>().unwrap_err().to_string();
-        assert!(told.ends_with("hexadecimal digits, since anyone can make a key with a chosen key id"), "{told}");
+        let refusal = "34365D9472D7468F".parse::<Fingerprint>().unwrap_err().to_string();
+        assert!(refusal.ends_with("hexadecimal digits, since anyone can make a key with a chosen key id"), "{refusal}");
         assert!(format!("{}G", &V4[1..]).parse::<Fingerprint>().is_err());
         assert!(format!("{V4}\n").parse::<Fingerprint>().is_err());
     }

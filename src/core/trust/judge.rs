@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_holds_for_its_own_address() {
+    fn a_pin_applies_to_its_own_address() {
         let pins = format!("provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{A}\"]\n}}\n");
         assert!(verdict(&pins, "acme/widget", "1.0.0", A).accepts());
         assert!(matches!(verdict(&pins, "acme/widget", "1.0.0", B), Verdict::KeyChanged { .. }));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retired_signer_holds_for_its_versions() {
+    fn a_retired_signer_is_accepted_for_its_versions() {
         let pins = format!(
             "provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{B}\"]\n \
              retired_signer \"{A}\" {{\n versions = [\"1.0.0\"]\n }}\n \

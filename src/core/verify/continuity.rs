@@ -12,7 +12,7 @@ use crate::release::hashes::{Judge, Status};
 
 struct Shift<'a> {
     came: Vec<&'a PackageHash>,
-    went: Vec<&'a PackageHash>,
+    removed: Vec<&'a PackageHash>,
 }
 
 impl Judged<'_> {
@@ -41,9 +41,9 @@ impl Judged<'_> {
         let change = diff::change_of(self.addr, old, self.entry).filter(|_| old.version == self.entry.version)?;
         let can_match = |hash: &&PackageHash| hash.scheme() != HashScheme::Other && hash.is_well_formed();
         let came = change.hashes_added.iter().map(|added| &added.hash).filter(can_match).collect();
-        let went = change.hashes_removed.iter().filter(can_match).collect();
-        let shift = Shift { came, went };
-        let finding = match (shift.went.is_empty(), shift.came.is_empty()) {
+        let removed = change.hashes_removed.iter().filter(can_match).collect();
+        let shift = Shift { came, removed };
+        let finding = match (shift.removed.is_empty(), shift.came.is_empty()) {
             (true, _) => return None,
             (false, false) => self.replaced(&shift),
             (false, true) => self.dropped(old, &shift),
@@ -67,19 +67,19 @@ impl Judged<'_> {
             is_proven(hash) && (hash.scheme() == HashScheme::Zh || judge(hash).evidence.contains(&Evidence::Computed))
         };
         let mut archives = release.archives().copied().map(PackageHash::zh);
-        shift.went.iter().all(|hash| judge(hash).status.is_refuted())
+        shift.removed.iter().all(|hash| judge(hash).status.is_refuted())
             && shift.came.iter().all(|hash| is_shown(hash))
             && (shift.came.is_empty() || archives.all(|zh| old.hashes.contains(&zh)))
             && self.entry.hashes.iter().any(is_proven)
     }
 
     fn replaced(&self, shift: &Shift<'_>) -> Finding {
-        let (first_gone, first_new) = (shift.went[0], shift.came[0]);
+        let (first_gone, first_new) = (shift.removed[0], shift.came[0]);
         let message = format!(
             "hashes of {} were replaced: {} recorded at the base {} missing (first: {}), {} {} new (first: {})",
             self.name(),
-            shift.went.len(),
-            are(shift.went.len()),
+            shift.removed.len(),
+            are(shift.removed.len()),
             first_gone.abridged(),
             shift.came.len(),
             are(shift.came.len()),
@@ -89,15 +89,15 @@ impl Judged<'_> {
     }
 
     fn dropped(&self, old: &LockEntry, shift: &Shift<'_>) -> Finding {
-        let (gone, of) = (shift.went.len(), old.hashes.len());
+        let (lost, of) = (shift.removed.len(), old.hashes.len());
         let name = self.name();
-        let message = if gone == of {
+        let message = if lost == of {
             format!("all {of} hashes of {name} recorded at the base are missing")
         } else {
             format!(
-                "{gone} of {of} hashes of {name} recorded at the base {} missing (first: {})",
-                are(gone),
-                shift.went[0].abridged()
+                "{lost} of {of} hashes of {name} recorded at the base {} missing (first: {})",
+                are(lost),
+                shift.removed[0].abridged()
             )
         };
         self.find(Rule::HashesDropped, message).at(self.hashes_at())
@@ -114,8 +114,8 @@ impl Judged<'_> {
         };
         let message =
             format!("{}; that it was published again was accepted on {}: {reason}", finding.message, record.date);
-        let told = Finding { level: Level::Warn, message, ..finding };
-        told.remedied_by("Nothing, if the reason given there is right: the trust file accepts the new hashes.")
+        let warning = Finding { level: Level::Warn, message, ..finding };
+        warning.remedied_by("Nothing, if the reason given there is right: the trust file accepts the new hashes.")
     }
 }
 

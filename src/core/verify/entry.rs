@@ -14,7 +14,7 @@ use crate::requirements::{Requirement, Requirements};
 pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
     let findings = match subject.requirements {
         Some(requirements) => required(subject, requirements),
-        None => gone(subject),
+        None => lost(subject),
     };
     findings.into_iter().map(|finding| subject.leveled(finding, None)).collect()
 }
@@ -34,15 +34,15 @@ fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> 
 
 /// Entries that were removed since the base; without any left, the lock file counts as removed. Users do remove providers
 /// whose configuration is generated, so one of several is reported and not denied.
-fn gone(subject: &Subject<'_>) -> Vec<Finding> {
+fn lost(subject: &Subject<'_>) -> Vec<Finding> {
     let before = subject.before.into_iter().flat_map(LockFile::iter);
-    let gone: Vec<_> = before.filter(|(addr, _)| subject.lock.get(addr).is_none()).collect();
-    if subject.lock.is_empty() && !gone.is_empty() {
+    let lost: Vec<_> = before.filter(|(addr, _)| subject.lock.get(addr).is_none()).collect();
+    if subject.lock.is_empty() && !lost.is_empty() {
         let message = "all entries of the dependency lock file were removed since the base";
         return vec![Finding::new(Rule::LockFileRemoved, message).at(Position::default())];
     }
     // Configuration that cannot be read gives no finding here.
-    let dropped = gone.into_iter().filter(|_| subject.complete).map(|(addr, entry)| {
+    let dropped = lost.into_iter().filter(|_| subject.complete).map(|(addr, entry)| {
         let message = format!(
             "the entry of {addr} {} was removed, and no configuration shows whether it is needed",
             entry.version
@@ -141,7 +141,7 @@ impl Judged<'_> {
         };
         let is_attributed = |hash: &&&PackageHash| release.h1.get(**hash).is_some_and(|it| !it.platforms.is_empty());
         let all_attributed = recorded.iter().filter(is_attributed).count() == recorded.len();
-        let known: BTreeSet<&Platform> = release.h1.values().flat_map(|vouched| vouched.platforms.keys()).collect();
+        let known: BTreeSet<&Platform> = release.h1.values().flat_map(|attested| attested.platforms.keys()).collect();
         let uncovered = wanted.filter(|platform| !release.covers(platform, &self.entry.hashes));
         let sure = uncovered.filter(|platform| all_attributed || known.contains(platform));
         sure.map(|platform| self.uncovered(platform)).collect()

@@ -61,7 +61,7 @@ mod tests {
     const H2: &str = "h2:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
     /// What is said of the first of some entries, each with a zh: or an h2: hash.
-    fn told(addrs: &[&str], hash: &str, dialect: Dialect) -> Vec<String> {
+    fn warnings(addrs: &[&str], hash: &str, dialect: Dialect) -> Vec<String> {
         let addr = |text: &str| ProviderAddr::parse(text, dialect).unwrap();
         let mut lock = LockFile::new();
         for text in addrs {
@@ -75,18 +75,18 @@ mod tests {
     #[test]
     fn tofu_takes_an_entry_of_terraform_for_its_own() {
         let old = "registry.terraform.io/hashicorp/null";
-        let [message] = &told(&[old], "zh:a", Dialect::OpenTofu)[..] else { panic!() };
+        let [message] = &warnings(&[old], "zh:a", Dialect::OpenTofu)[..] else { panic!() };
         assert!(message.contains("reads the entry of registry.terraform.io/hashicorp/null as one of registry.opentofu.org/hashicorp/null too"), "{message}");
-        assert!(told(&[old], "zh:a", Dialect::Terraform).is_empty());
-        assert!(told(&[old, "registry.opentofu.org/hashicorp/null"], "zh:a", Dialect::OpenTofu).is_empty());
+        assert!(warnings(&[old], "zh:a", Dialect::Terraform).is_empty());
+        assert!(warnings(&[old, "registry.opentofu.org/hashicorp/null"], "zh:a", Dialect::OpenTofu).is_empty());
         for other in ["registry.terraform.io/acme/null", "registry.example.com/hashicorp/null", "hashicorp/null"] {
-            assert!(told(&[other], "zh:a", Dialect::OpenTofu).is_empty(), "{other}");
+            assert!(warnings(&[other], "zh:a", Dialect::OpenTofu).is_empty(), "{other}");
         }
     }
 
     #[test]
     fn hashes_of_an_unknown_scheme_are_dropped() {
-        assert!(told(&["acme/null"], H2, Dialect::Terraform)[0].contains("`terraform init` drops the hashes"));
-        assert!(told(&["acme/null"], "zh:a", Dialect::Terraform).is_empty());
+        assert!(warnings(&["acme/null"], H2, Dialect::Terraform)[0].contains("`terraform init` drops the hashes"));
+        assert!(warnings(&["acme/null"], "zh:a", Dialect::Terraform).is_empty());
     }
 }

@@ -31,7 +31,7 @@ mod tests {
     use crate::dialect::Dialect;
 
     #[test]
-    fn letters_of_other_scripts_are_seen_through() {
+    fn letters_of_other_scripts_are_recognised() {
         let seen = |text: &str| looks_like(&ProviderAddr::parse(text, Dialect::Terraform).unwrap());
         assert_eq!(seen("registry.terraform.io/acme/widget"), None);
         assert_eq!(seen("registry.terrаform.io/acme/widget").as_deref(), Some("registry.terraform.io/acme/widget"));

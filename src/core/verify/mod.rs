@@ -34,7 +34,7 @@ use std::time::SystemTime;
 pub use facts::Facts;
 pub use init::init_changes;
 pub use levels::leveled;
-pub use pinned::{Counted, PinChange, believed, pin_changes};
+pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
 pub use verified::{Compared, Unanswered, Verified};
 pub use weakened::{Weakening, weakenings};
 

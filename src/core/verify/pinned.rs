@@ -55,12 +55,14 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
         let (rule, message) = match (old.counting(pattern), new.counting(pattern)) {
             (Some(old), Some(new)) if is_same(old, new) => continue,
             (Some(old), Some(new)) => {
-                (Rule::PinChanged, format!("{pattern} is pinned to {}; before, to {}", told(new), told(old)))
+                (Rule::PinChanged, format!("{pattern} is pinned to {}; before, to {}", names(new), names(old)))
             }
             (None, Some(new)) => {
-                (Rule::PinAdded, format!("{pattern} is pinned to {}; before, it was not pinned", told(new)))
+                (Rule::PinAdded, format!("{pattern} is pinned to {}; before, it was not pinned", names(new)))
             }
-            (Some(old), None) => (Rule::PinRemoved, format!("{pattern} is no longer pinned; before, to {}", told(old))),
+            (Some(old), None) => {
+                (Rule::PinRemoved, format!("{pattern} is no longer pinned; before, to {}", names(old)))
+            }
             (None, None) => continue,
         };
         changes.push(PinChange { rule, message, block });
@@ -83,7 +85,7 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
 /// A pin that the change adds for providers that no signer is remembered for, at the base as little as now, is what `lock`
 /// writes when a provider is new. Denied keys only tighten. Everything else of the change is ignored. `None` if neither
 /// side has a trust file.
-pub fn believed(trusted: Option<&Pins>, before: &Pins, now: Option<&Pins>) -> Option<Pins> {
+pub fn effective_pins(trusted: Option<&Pins>, before: &Pins, now: Option<&Pins>) -> Option<Pins> {
     let mut pins = trusted.cloned().or_else(|| now.map(|_| Pins::default()))?;
     let Some(now) = now else { return Some(pins) };
     let known = pins.clone();
@@ -106,7 +108,7 @@ fn is_same(one: &Pin, other: &Pin) -> bool {
     one.signers == other.signers && retired(one) == retired(other)
 }
 
-fn told(pin: &Pin) -> String {
+fn names(pin: &Pin) -> String {
     let retired = pin.retired.iter().map(|(signer, retired)| {
         let versions: Vec<String> = retired.versions.iter().map(ToString::to_string).collect();
         format!(" and, for {} only, {signer}", versions.join(", "))
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_accepted_counts() {
+    fn changes_of_accepted_signers_are_reported() {
         let (a, b) = (pin("acme/widget", A), pin("acme/widget", B));
         assert_eq!(rules(&a, &a), []);
         assert_eq!(rules(&a, &b), [Rule::PinChanged]);
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_within_a_wider_one_changes_what_that_says() {
+    fn a_pin_within_a_wider_one_changes_it() {
         let wide = pin("acme/*", A);
         assert_eq!(rules(&wide, &(wide.clone() + &pin("acme/widget", A))), []);
         assert_eq!(rules(&wide, &(wide.clone() + &pin("acme/widget", B))), [Rule::PinChanged]);
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn only_first_uses_of_a_change_are_believed() {
+    fn only_first_uses_of_a_change_apply() {
         let accepts = |pins: &Option<Pins>, addr: &str, signer: &str| {
             let addr = ProviderAddr::parse(addr, Dialect::Terraform).unwrap();
             let pins = pins.as_ref().unwrap();
@@ -202,17 +204,17 @@ mod tests {
         };
         let trusted = pins(&pin("acme/widget", A));
         let now = pins(&(pin("acme/*", B) + &pin("acme/widget", B) + &pin("other/x", B)));
-        let counted = believed(Some(&trusted), &trusted, Some(&now));
+        let counted = effective_pins(Some(&trusted), &trusted, Some(&now));
         assert!(accepts(&counted, "acme/widget", A) && !accepts(&counted, "acme/widget", B));
         assert!(accepts(&counted, "acme/gadget", B) && accepts(&counted, "other/x", B));
         // What the revision has forgotten since is no first use of the change.
-        let counted = believed(Some(&trusted), &pins(&pin("other/x", B)), Some(&now));
+        let counted = effective_pins(Some(&trusted), &pins(&pin("other/x", B)), Some(&now));
         assert!(!accepts(&counted, "other/x", B));
         // Without a trust file at the revision, those of the change are all first uses.
-        assert!(accepts(&believed(None, &Pins::default(), Some(&now)), "acme/widget", B));
-        assert_eq!(believed(None, &Pins::default(), None), None);
-        assert_eq!(believed(Some(&trusted), &trusted, None), Some(trusted.clone()));
+        assert!(accepts(&effective_pins(None, &Pins::default(), Some(&now)), "acme/widget", B));
+        assert_eq!(effective_pins(None, &Pins::default(), None), None);
+        assert_eq!(effective_pins(Some(&trusted), &trusted, None), Some(trusted.clone()));
         let denies = pins(&format!("denied_signer \"{A}\" {{\n reason = \"stolen\"\n}}\n"));
-        assert!(!accepts(&believed(Some(&trusted), &trusted, Some(&denies)), "acme/widget", A));
+        assert!(!accepts(&effective_pins(Some(&trusted), &trusted, Some(&denies)), "acme/widget", A));
     }
 }

@@ -52,7 +52,7 @@ fn releases(folder: &Path) -> Releases {
             |at: usize| row[at].split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         let is_shared = |hex: &String| shared.contains(&format!("zh:{hex}"));
         let line = |hex: &String| if is_shared(hex) { Line::Other } else { Line::archive(None) };
-        let vouched = || Attestation::new(None, Evidence::ReportedByOrigin);
+        let attested = || Attestation::new(None, Evidence::ReportedByOrigin);
         let release = Release {
             address,
             version: row[1].parse().ok()?,
@@ -60,7 +60,7 @@ fn releases(folder: &Path) -> Releases {
             subkey: None,
             signed_at: None,
             lines: list(6).into_iter().filter_map(|hex| Some((Sha256Digest::from_hex(&hex)?, line(&hex)))).collect(),
-            h1: list(7).iter().map(|text| (format!("h1:{text}").parse().unwrap(), vouched())).collect(),
+            h1: list(7).iter().map(|text| (format!("h1:{text}").parse().unwrap(), attested())).collect(),
             complete: true,
             current: true,
             listed: Vec::new(),
@@ -251,7 +251,7 @@ fn wrong_files_of_the_public_are_explained_and_the_odd_one_is_not_accused() {
 }
 
 #[test]
-fn nothing_is_held_offline_against_files_that_the_tools_accept() {
+fn files_that_the_tools_accept_have_no_findings_offline() {
     let Some(folder) = folder() else { return };
     let mut nothing_pinned = BTreeSet::new();
     let mut files = 0;

@@ -39,18 +39,18 @@ impl Judged<'_> {
     fn mirror(&self, release: &Release) -> Vec<Finding> {
         let stated = self.subject.settings.stated_signature(self.addr.host()) == Some(SignatureRule::Always);
         let unsigned = mirrors::unsigned(release).filter(|_| stated);
-        let vouched = unsigned.or_else(|| self.vouched_by_mirror(release));
-        let findings = mirrors::differs(release, &self.entry.hashes).into_iter().chain(vouched);
+        let unproven = unsigned.or_else(|| self.mirror_only(release));
+        let findings = mirrors::differs(release, &self.entry.hashes).into_iter().chain(unproven);
         findings.map(|finding| finding.at(self.version_at())).collect()
     }
 
     /// What came with a change and rests on the word of a mirror alone: refused where the change could have filled the mirror,
     /// and where the trust file says by whom releases are signed. What a key signed that no trust file remembers is the word
     /// of who has the key.
-    fn vouched_by_mirror(&self, release: &Release) -> Option<Finding> {
+    fn mirror_only(&self, release: &Release) -> Option<Finding> {
         let within = self.facts.is_served_within(self.addr);
         let is_word = |hash: &&PackageHash| {
-            let is_word = mirrors::is_word_of_mirror(release, hash) || (within && self.subject.pins.is_none());
+            let is_word = mirrors::is_mirror_report(release, hash) || (within && self.subject.pins.is_none());
             is_word && matches!(status(self.knowledge, hash), Status::Proven(_))
         };
         let what = match self.came().filter(is_word).count() {

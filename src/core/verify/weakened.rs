@@ -142,11 +142,11 @@ fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
 fn indexes(old: &Settings, new: &Settings) -> Vec<Weakening> {
     let verified = new.indexes.values().filter(|index| index.trust == IndexTrust::Verified);
     let more = verified.filter(|index| old.indexes.get(&index.name) != Some(*index));
-    let told = |index: &Index| {
+    let shown = |index: &Index| {
         let message = format!("what the index {:?} says of packages counts as if it were computed here", index.name);
         weakening(format!("index \"{}\"", index.name), message)
     };
-    more.map(told).collect()
+    more.map(shown).collect()
 }
 
 fn unbanned(ban: &Ban) -> Weakening {
@@ -282,7 +282,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_is_laxer_is_told_and_what_is_stricter_is_not() {
+    fn weakened_settings_are_reported_and_stricter_ones_are_not() {
         for (strict, lax, line) in PAIRS {
             let found = lines(strict, lax);
             assert!(found.contains(&(*line).to_owned()), "{strict:?} -> {lax:?}: {found:?}");
@@ -352,13 +352,13 @@ mod tests {
     }
 
     #[test]
-    fn words_are_for_people() {
+    fn messages_use_the_words_of_the_settings() {
         let message = |old: &str, new: &str| weakenings(&settings(old), &settings(new))[0].message.clone();
-        let told = message(&policy("signature = \"always\""), &policy("signature = \"never\""));
-        assert_eq!(told, "policy.signature is \"never\"; before, \"always\"");
-        let told = message("", "exempt \"republished\" {\n provider = \"a/b\"\n version = \"1.0.0\"\n}\n");
-        assert_eq!(told, "findings of republished of a/b 1.0.0 are allowed");
-        let told = message("", "level \"republished\" {\n is = \"note\"\n}\n");
-        assert_eq!(told, "republished is at level note; before, deny");
+        let shown = message(&policy("signature = \"always\""), &policy("signature = \"never\""));
+        assert_eq!(shown, "policy.signature is \"never\"; before, \"always\"");
+        let shown = message("", "exempt \"republished\" {\n provider = \"a/b\"\n version = \"1.0.0\"\n}\n");
+        assert_eq!(shown, "findings of republished of a/b 1.0.0 are allowed");
+        let shown = message("", "level \"republished\" {\n is = \"note\"\n}\n");
+        assert_eq!(shown, "republished is at level note; before, deny");
     }
 }

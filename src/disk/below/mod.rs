@@ -45,7 +45,7 @@ pub fn survey(start: &Path) -> Result<Survey, Error> {
     };
     std::fs::read_dir(start).map_err(|reason| failed(&reason))?;
     // Git answers while we walk.
-    let tracked = Question::ask(start);
+    let tracked = Question::send(start);
     let mut names: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     let mut unreadable = Vec::new();
     for entry in walk(start) {

@@ -297,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damage_is_seen(at in 0_usize..2000, bit in 0_u8..8, cut: bool) {
+        fn damaged_exports_are_refused(at in 0_usize..2000, bit in 0_u8..8, cut: bool) {
             let mut bytes = encode(exported(entries(10))).into_bytes();
             let at = at % bytes.len();
             if cut { bytes.truncate(at) } else { bytes[at] ^= 1 << bit }

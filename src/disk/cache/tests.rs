@@ -44,7 +44,7 @@ fn release(h1: Option<&str>) -> ReleaseRecord {
 }
 
 #[test]
-fn what_lock_files_were_written_by_outlives_what_is_seen_later() {
+fn records_of_written_lock_files_outlive_later_lookups() {
     let directory = tempfile::tempdir().unwrap();
     let (known, other) = (release(None), Sha256Digest::of(b"published again"));
     let locked = || open(directory.path()).locked(&known.address, &known.version);
@@ -267,7 +267,7 @@ fn places_where_no_cache_can_be() {
 
 #[cfg(unix)]
 #[test]
-fn what_others_may_write_is_not_believed() {
+fn directories_that_others_may_write_are_not_trusted() {
     use std::os::unix::fs::PermissionsExt as _;
     for below in ["", LAYOUT] {
         let directory = tempfile::tempdir().unwrap();

@@ -210,12 +210,12 @@ impl From<MirrorError> for Error {
     fn from(error: MirrorError) -> Self {
         let (MirrorError::Missing(path) | MirrorError::NotADirectory(path) | MirrorError::Unreadable { path, .. }) =
             &error;
-        let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(path);
+        let mapped = Self::new(ErrorKind::Disk, error.to_string()).in_file(path);
         match error {
             MirrorError::Missing(_) | MirrorError::NotADirectory(_) => {
-                told.hint("correct the path of the filesystem mirror; `tflock mirror DIR` makes one")
+                mapped.hint("correct the path of the filesystem mirror; `tflock mirror DIR` makes one")
             }
-            MirrorError::Unreadable { .. } => told,
+            MirrorError::Unreadable { .. } => mapped,
         }
     }
 }

@@ -19,11 +19,11 @@ impl Tree {
     fn packages(&self, addr: &str) -> Vec<String> {
         let addr = ProviderAddr::parse(addr, Dialect::Terraform).unwrap();
         let packages = FilesystemMirror::open(self.0.path()).unwrap().packages(&addr).unwrap();
-        let tell = |(version, platform, package): (&Version, &Platform, &LocalPackage)| {
+        let describe = |(version, platform, package): (&Version, &Platform, &LocalPackage)| {
             let kind = if matches!(package, LocalPackage::Packed(_)) { "packed" } else { "unpacked" };
             format!("{version} {platform} {kind}")
         };
-        packages.iter().map(tell).collect()
+        packages.iter().map(describe).collect()
     }
 }
 

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slow_do_not_hold_up_the_others() {
+    fn slow_fetches_do_not_delay_the_others() {
         let mut under_way = UnderWay::default();
         let failed = || Err(Error::new(ErrorKind::Unavailable, "gone"));
         let mut slow = Vec::new();

@@ -24,8 +24,8 @@ impl Claims {
         for platform in &step.platforms {
             let Some(package) = facts.packages.get(platform) else { continue };
             let Some(h1) = &package.h1 else { continue };
-            let vouched = facts.release.h1.get(h1).map(|vouched| &vouched.evidence);
-            let by_index = vouched.filter(|evidence| matches!(evidence, Evidence::ReportedByIndex(_)));
+            let attested = facts.release.h1.get(h1).map(|attested| &attested.evidence);
+            let by_index = attested.filter(|evidence| matches!(evidence, Evidence::ReportedByIndex(_)));
             let evidence = match (package.computed, by_index, &facts.release.signer) {
                 (true, ..) => Evidence::Computed,
                 (false, Some(by_index), _) => by_index.clone(),
@@ -38,9 +38,9 @@ impl Claims {
             }
         }
         if step.rules.reported == ReportedRule::Write {
-            let told = facts.told.iter().map(|told| (told, Evidence::ReportedByMirror));
+            let trusted = facts.trusted.iter().map(|trusted| (trusted, Evidence::ReportedByMirror));
             let reported = facts.reported.iter().map(|reported| (reported, Evidence::ReportedByOrigin));
-            for ((platform, hashes), evidence) in reported.chain(told) {
+            for ((platform, hashes), evidence) in reported.chain(trusted) {
                 for hash in hashes {
                     claims.add(hash.clone(), Some(platform), evidence.clone());
                 }

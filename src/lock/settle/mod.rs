@@ -71,7 +71,7 @@ pub fn settle(
         None => (Vec::new(), true),
     };
     findings.extend(said);
-    findings.extend(vouched_by_mirror(addr, recorded.filter(|_| !first_use), step, facts));
+    findings.extend(mirror_only(addr, recorded.filter(|_| !first_use), step, facts));
     findings.extend(mirrors::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
     let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
@@ -107,12 +107,7 @@ pub fn settle(
 }
 
 /// A warning if only a mirror attests new hashes: for a release that is new to the file, or for packages without a recorded hash.
-fn vouched_by_mirror(
-    addr: &ProviderAddr,
-    recorded: Option<&LockEntry>,
-    step: &Query,
-    facts: &Selected,
-) -> Option<Finding> {
+fn mirror_only(addr: &ProviderAddr, recorded: Option<&LockEntry>, step: &Query, facts: &Selected) -> Option<Finding> {
     if facts.release.signer.is_some() || facts.packages.is_empty() {
         return None;
     }
@@ -192,8 +187,8 @@ fn is_signed(facts: &Selected) -> bool {
 
 /// True if the hash belongs to an inspected package, or comes from a mirror that the user trusts.
 fn is_shown(facts: &Selected, hash: &PackageHash) -> bool {
-    let told = || facts.told.values().flatten().any(|told| told == hash);
-    told()
+    let trusted = || facts.trusted.values().flatten().any(|trusted| trusted == hash);
+    trusted()
         || facts
             .packages
             .values()
@@ -278,7 +273,7 @@ fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
         let own: Vec<PackageHash> = package.hashes().collect();
         continuity::judge_package(&entry.hashes, &own)
     });
-    if mirrors::is_vouched_by_mirror(&facts.release) {
+    if mirrors::is_mirror_only(&facts.release) {
         // A mirror that served one recorded package has the recorded release.
         return verdicts.min_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() });
     }

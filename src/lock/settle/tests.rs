@@ -201,20 +201,20 @@ fn contents_that_no_package_has_are_kept_with_a_warning() {
 }
 
 #[test]
-fn a_list_that_a_line_spoils_gives_only_what_was_looked_at() {
+fn a_malformed_list_gives_only_inspected_packages() {
     let mut spoiled = release(&[1, 2]);
     spoiled.release.listed.clear();
     assert_eq!(written(&step(None), &spoiled), sorted(&[zh(1), h1(1)]));
 }
 
 #[test]
-fn reports_are_written_where_they_are_believed() {
+fn reports_are_written_if_the_settings_trust_them() {
     let mut reporting = release(&[1, 2]);
     reporting.reported.insert(DARWIN.parse().unwrap(), vec![h1(2)]);
     assert!(!written(&step(None), &reporting).contains(&h1(2)));
-    let mut believing = step(None);
-    believing.rules.reported = ReportedRule::Write;
-    assert!(written(&believing, &reporting).contains(&h1(2)));
+    let mut trusting = step(None);
+    trusting.rules.reported = ReportedRule::Write;
+    assert!(written(&trusting, &reporting).contains(&h1(2)));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn an_unsigned_release_adds_only_packages_that_were_looked_at() {
 }
 
 #[test]
-fn what_only_a_mirror_vouches_for_is_written_with_a_warning() {
+fn mirror_only_hashes_are_written_with_a_warning() {
     assert_eq!(written(&step(None), &mirrored(release(&[1]))), [h1(1)]);
     assert_eq!(said(&step(None), &mirrored(release(&[1]))), [Rule::MirrorOnly]);
     assert_eq!(said(&step(Some(&[h1(1)])), &mirrored(release(&[1]))), []);
@@ -285,12 +285,12 @@ fn the_same_archives_at_another_address_keep_their_hashes() {
 }
 
 #[test]
-fn what_is_vouched_for_twice_is_written_once() {
+fn a_hash_with_two_attestations_is_written_once() {
     let mut twice = release(&[1, 2]);
-    let vouched = Attestation::new(Some(LINUX.parse().unwrap()), Evidence::ReportedByOrigin);
-    twice.release.h1.insert(h1(1), vouched);
+    let attested = Attestation::new(Some(LINUX.parse().unwrap()), Evidence::ReportedByOrigin);
+    twice.release.h1.insert(h1(1), attested);
     twice.reported.insert(LINUX.parse().unwrap(), vec![h1(1)]);
-    let mut believing = step(None);
-    believing.rules.reported = ReportedRule::Write;
-    assert_eq!(written(&believing, &twice), sorted(&[zh(1), zh(2), h1(1)]));
+    let mut trusting = step(None);
+    trusting.rules.reported = ReportedRule::Write;
+    assert_eq!(written(&trusting, &twice), sorted(&[zh(1), zh(2), h1(1)]));
 }

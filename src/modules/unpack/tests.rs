@@ -201,7 +201,7 @@ fn damaged_archives_are_refused() {
 }
 
 #[test]
-fn a_zip_is_held_to_the_same_rules() {
+fn a_zip_follows_the_same_rules() {
     let zip_of = |name: &str, link: Option<&str>| {
         let mut archive = ::zip::ZipWriter::new(tempfile::tempfile().unwrap());
         let options = ::zip::write::SimpleFileOptions::default();

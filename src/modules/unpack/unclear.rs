@@ -46,7 +46,7 @@ fn find(contents: &Contents, lines: &BTreeSet<String>, top: &Path) -> Option<Unc
 
 /// True if a link with this text would lead to another entry.
 fn may_be_link(contents: &Contents, name: &str, text: &str) -> bool {
-    let end = (!text.starts_with('/')).then(|| way(&contents.links, &beside(name, text))).flatten();
+    let end = (!text.starts_with('/')).then(|| way(&contents.links, &sibling(name, text))).flatten();
     end.is_some_and(|way| way.end != name && is_entry(contents, &way.end))
 }
 
@@ -54,12 +54,12 @@ fn may_be_link(contents: &Contents, name: &str, text: &str) -> bool {
 fn may_be_file(contents: &Contents, name: &str, text: &str) -> bool {
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "\"'={}[]()$".contains(c);
     let is_comment = is_configuration(name) && text.contains('#');
-    let way = way(&contents.links, &beside(name, text));
+    let way = way(&contents.links, &sibling(name, text));
     let is_covered = way.is_some_and(|way| is_entry(contents, &way.end) && !way.is_hidden);
     (is_comment || text.contains(is_odd)) && !is_covered
 }
 
-fn beside(name: &str, target: &str) -> String {
+fn sibling(name: &str, target: &str) -> String {
     name.rsplit_once('/').map_or_else(|| target.to_owned(), |(folder, _)| format!("{folder}/{target}"))
 }
 
@@ -78,7 +78,7 @@ mod tests {
     /// Each two of one text: not both may be locked.
     #[test]
     fn a_link_is_not_taken_for_a_file() {
-        for (name, text, beside) in [
+        for (name, text, sibling) in [
             ("extra.tf", "#evil", "#evil"),
             ("guard.tf", "#guard", "#guard"),
             ("a/policy.json", "../other.json", "other.json"),
@@ -92,14 +92,14 @@ mod tests {
             ("run.sh", "echo no >&2", "main.tf"),
             ("two", "a\nb", "main.tf"),
         ] {
-            let why = |kind| unpacked(&Place::new(), &[(beside, FILE, "x"), (name, kind, text)]).unwrap().ambiguity;
+            let why = |kind| unpacked(&Place::new(), &[(sibling, FILE, "x"), (name, kind, text)]).unwrap().ambiguity;
             let reason = why(FILE).or_else(|| why(LINK)).unwrap().reason;
             assert!(reason.contains("would have the same hash") && reason.contains(name), "{reason}");
         }
     }
 
     #[test]
-    fn what_people_write_is_clear() {
+    fn ordinary_files_are_unambiguous() {
         for entries in [
             [("real/x.tf", FILE, "x\n"), ("x.tf", LINK, "real/x.tf"), ("broken", LINK, "nowhere")],
             [("VERSION", FILE, "VERSION"), ("main.tf", FILE, "# nothing yet"), ("x.tf", FILE, "// see ../main.tf")],

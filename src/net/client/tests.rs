@@ -5,12 +5,12 @@ use crate::net::RedirectFault;
 use crate::net::tests::server::{Reply, Seen, Server};
 use crate::settings::Secret;
 
-fn ask(server: &Server, path: &str) -> Ask {
+fn request(server: &Server, path: &str) -> Ask {
     Ask::new(server.url(path), Kind::Metadata)
 }
 
 async fn fault(server: &Server, path: &str) -> Fault {
-    Client::new(server.options()).document(&ask(server, path)).await.unwrap_err().fault
+    Client::new(server.options()).document(&request(server, path)).await.unwrap_err().fault
 }
 
 fn authorizations(server: &Server) -> Vec<Option<String>> {
@@ -26,7 +26,7 @@ async fn a_document_with_its_place_and_headers() {
     .await;
     let mut options = server.options();
     options.terraform_version = Some("1.2.3".into());
-    let document = Client::new(options).document(&ask(&server, "/a").header("Accept", "text/x")).await.unwrap();
+    let document = Client::new(options).document(&request(&server, "/a").header("Accept", "text/x")).await.unwrap();
     assert_eq!(document.final_url, server.url("/b/c?x=1"));
     assert_eq!((document.status, document.header("x-terraform-get")), (204, Some("./m")));
     assert_eq!(document.media_type().as_deref(), Some("text/plain"));
@@ -52,32 +52,32 @@ async fn the_token_does_not_follow_to_another_host() {
     options.roots_pem.as_mut().unwrap().extend(other.options().roots_pem.unwrap());
     let client = Client::new(options);
     let token = || Secret::new("hunter2");
-    client.document(&ask(&server, "/same").token(token())).await.unwrap();
-    client.document(&ask(&server, "/other").token(token())).await.unwrap();
+    client.document(&request(&server, "/same").token(token())).await.unwrap();
+    client.document(&request(&server, "/other").token(token())).await.unwrap();
     let bearer = Some("Bearer hunter2".to_owned());
     assert_eq!(authorizations(&server), [bearer.clone(), bearer.clone(), bearer]);
     assert_eq!(authorizations(&other), [None]);
 }
 
 #[tokio::test]
-async fn a_refusal_tells_whether_a_token_was_sent() {
+async fn a_refusal_says_whether_a_token_was_sent() {
     let server = Server::start(|_| Reply::new(401, &[], "<html>\u{1b}[31m")).await;
     let client = Client::new(server.options());
-    let refused = client.document(&ask(&server, "/x?k=secret").token(Secret::new("hunter2"))).await.unwrap_err();
+    let refused = client.document(&request(&server, "/x?k=secret").token(Secret::new("hunter2"))).await.unwrap_err();
     assert_eq!(refused.refused_token(), Some(true));
     let text = format!("{refused} {refused:?}");
     assert!(!text.contains("secret") && !text.contains("hunter2"), "{text}");
-    assert_eq!(client.document(&ask(&server, "/x")).await.unwrap_err().refused_token(), Some(false));
+    assert_eq!(client.document(&request(&server, "/x")).await.unwrap_err().refused_token(), Some(false));
     assert_eq!(server.seen().len(), 2);
-    let refused = client.document(&ask(&server, "/x").token(Secret::new("a\nb"))).await.unwrap_err();
+    let refused = client.document(&request(&server, "/x").token(Secret::new("a\nb"))).await.unwrap_err();
     assert_eq!(refused.fault, Fault::Token);
 }
 
 #[tokio::test]
 async fn a_downgrade_is_refused_where_a_token_is_in_use() {
     let server = Server::start(|seen| Reply::redirect(&format!("http://{}/", seen.header("host").unwrap()))).await;
-    let ask = ask(&server, "/").token(Secret::new("hunter2"));
-    let error = Client::new(server.options()).document(&ask).await.unwrap_err();
+    let request = request(&server, "/").token(Secret::new("hunter2"));
+    let error = Client::new(server.options()).document(&request).await.unwrap_err();
     assert!(matches!(error.fault, Fault::Redirect(RedirectFault::Downgrade(_))), "{error}");
 }
 
@@ -92,12 +92,12 @@ async fn failures_that_may_pass_are_tried_again() {
     })
     .await;
     let client = Client::new(server.options());
-    assert_eq!(client.document(&ask(&server, "/503")).await.unwrap().body, b"{}");
-    assert_eq!(client.document(&ask(&server, "/cut")).await.unwrap().body, b"{}");
-    let dead = client.document(&ask(&server, "/dead")).await.unwrap_err();
+    assert_eq!(client.document(&request(&server, "/503")).await.unwrap().body, b"{}");
+    assert_eq!(client.document(&request(&server, "/cut")).await.unwrap().body, b"{}");
+    let dead = client.document(&request(&server, "/dead")).await.unwrap_err();
     assert_eq!((dead.attempts, dead.status()), (2, Some(500)));
     assert!(dead.to_string().ends_with("500 Internal Server Error (2 attempts)"), "{dead}");
-    assert_eq!(client.document(&ask(&server, "/501")).await.unwrap_err().attempts, 1);
+    assert_eq!(client.document(&request(&server, "/501")).await.unwrap_err().attempts, 1);
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn bodies_are_bounded_after_decompression() {
     assert_eq!(fault(&server, "/bomb").await, Fault::TooLarge(Kind::Metadata.limit()));
     assert_eq!(fault(&server, "/announced").await, Fault::TooLarge(Kind::Metadata.limit()));
     let client = Client::new(server.options());
-    let signature = Ask { kind: Kind::Signature, ..ask(&server, "/signature") };
+    let signature = Ask { kind: Kind::Signature, ..request(&server, "/signature") };
     let error = client.document(&signature).await.unwrap_err();
     assert_eq!((error.fault, error.attempts), (Fault::TooLarge(64 * 1024), 1));
 }
@@ -142,7 +142,7 @@ async fn the_time_of_an_attempt_covers_the_body() {
     let server = Server::start(|_| Reply::new(200, &[("Content-Length", "5")], "{").then_silence()).await;
     let mut options = server.options();
     options.timeout = Duration::from_millis(300);
-    let error = Client::new(options).document(&ask(&server, "/slow")).await.unwrap_err();
+    let error = Client::new(options).document(&request(&server, "/slow")).await.unwrap_err();
     assert_eq!((error.fault, error.attempts), (Fault::Timeout(Duration::from_millis(300)), 2));
 }
 
@@ -162,10 +162,10 @@ async fn redirects_end() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_nobody_is_refused_at_once() {
+async fn an_unknown_certificate_is_refused_at_once() {
     let server = Server::start(|_| Reply::json("{}")).await;
     let stranger = Server::start(|_| Reply::json("{}")).await;
-    let error = Client::new(stranger.options()).document(&ask(&server, "/")).await.unwrap_err();
+    let error = Client::new(stranger.options()).document(&request(&server, "/")).await.unwrap_err();
     assert!(matches!(error.fault, Fault::Certificate(_)), "{error:?}");
     assert_eq!(error.attempts, 1);
 }
@@ -234,7 +234,7 @@ async fn a_silent_download_ends() {
 }
 
 #[tokio::test]
-async fn a_missing_archive_is_not_asked_for_again() {
+async fn a_missing_archive_is_not_requested_again() {
     let server = Server::start(|_| Reply::new(404, &[], "")).await;
     let error = Client::new(server.options()).download(&server.url("/x")).open().await.unwrap_err();
     assert!(error.is_not_found());

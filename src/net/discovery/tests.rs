@@ -69,7 +69,7 @@ async fn hosts_that_answer_nonsense() {
 }
 
 #[tokio::test]
-async fn a_host_is_asked_once_whatever_it_answers() {
+async fn a_host_is_queried_once_whatever_it_answers() {
     let server = Server::start(|_| Reply::new(500, &[], "")).await;
     let mut options = server.options();
     options.retries = 0;

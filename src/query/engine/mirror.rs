@@ -116,7 +116,7 @@ impl MirrorSource {
             known.release.inconclusive = Some(error);
         }
         if query.goal == Goal::Packages {
-            self.tell(query, &mut known, &listed);
+            self.add_trusted(query, &mut known, &listed);
         }
         Ok(known)
     }
@@ -165,21 +165,21 @@ impl MirrorSource {
     /// What the mirror says of the packages of all platforms, where its user trusts that and the tool records it.
     ///
     /// Source: opentofu `internal/getproviders/package_authentication.go`: for providers of its default registry only.
-    fn tell(&self, query: &Query, selected: &mut Selected, listed: &MirrorPackages) {
+    fn add_trusted(&self, query: &Query, selected: &mut Selected, listed: &MirrorPackages) {
         let tofu = Dialect::OpenTofu;
         let address = &selected.release.address;
         let of_default_registry = address.host().as_ascii() == tofu.default_registry_host();
         if self.equipment.dialect != tofu || !self.mirror.trusts_all_hashes() || !of_default_registry {
             return;
         }
-        let told = listed.iter().filter_map(|(platform, package)| match package {
+        let trusted = listed.iter().filter_map(|(platform, package)| match package {
             MirrorPackage::Archive(archive) => Some((platform.clone(), archive.hashes.clone())),
             MirrorPackage::Local(_) | MirrorPackage::Oci(_) | MirrorPackage::Unusable(_) => None,
         });
-        selected.told = told.collect();
+        selected.trusted = trusted.collect();
         let recorded = query.recorded_as(selected.version());
         let mut against = Vec::new();
-        for (platform, hashes) in &selected.told {
+        for (platform, hashes) in &selected.trusted {
             let known = hashes.iter().find_map(|hash| Some(self.equipment.cache.h1_of(&hash.zh_digest()?)?.0));
             let Some(wrong) = hashes.iter().find(|hash| is_contradicted(hash, known.as_ref(), recorded)) else {
                 continue;
@@ -224,7 +224,7 @@ impl MirrorSource {
         };
         let key = PackageKey { address, version, platform: platform.clone() };
         let facts = self.packages.answer(key.clone(), self.facts(&key, package, None)).await?;
-        let signed = Some(release).filter(|release| !mirrors::is_vouched_by_mirror(release));
+        let signed = Some(release).filter(|release| !mirrors::is_mirror_only(release));
         match signed.and_then(|release| unlisted(release, platform, &facts)) {
             Some(finding) => Err(finding.into()),
             None => Ok(facts),

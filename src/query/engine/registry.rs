@@ -169,12 +169,12 @@ impl RegistrySource {
             }
             package
         };
-        let mut packages = each(self, self.asked_about(key, &query).iter().map(item), ask).await;
+        let mut packages = each(self, self.queried_platforms(key, &query).iter().map(item), ask).await;
         if query.goal == Goal::Packages && !self.knows_archives(key, &query.platforms) {
             // One document may report all packages; those that it does not report are requested.
-            let told =
+            let is_known =
                 |platform: &&Platform| packages.contains_key(*platform) || reported(&packages, platform).is_some();
-            let others: Vec<_> = query.platforms.iter().filter(|platform| !told(platform)).map(item).collect();
+            let others: Vec<_> = query.platforms.iter().filter(|platform| !is_known(platform)).map(item).collect();
             packages.extend(each(self, others, ask).await);
         }
         packages
@@ -182,7 +182,7 @@ impl RegistrySource {
 
     /// The platforms whose packages are requested first; one only where everything else is known from an earlier run, or
     /// where what the registry reports of all packages with each is written.
-    fn asked_about<'q>(&self, key: &ReleaseKey, query: &'q Query) -> &'q [Platform] {
+    fn queried_platforms<'q>(&self, key: &ReleaseKey, query: &'q Query) -> &'q [Platform] {
         let wanted = &query.platforms;
         let one_suffices = query.rules.reported == ReportedRule::Write || self.knows_archives(key, wanted);
         if one_suffices { &wanted[..wanted.len().min(1)] } else { wanted }
@@ -233,7 +233,7 @@ impl RegistrySource {
             let (source, package, rules) = (Arc::clone(self), Arc::clone(package), query.rules.clone());
             let key = key.clone();
             tokio::spawn(async move {
-                source.ask_indexes(package.shasum, &rules).await;
+                source.query_indexes(package.shasum, &rules).await;
                 if source.report(&package.shasum, &rules).is_none() {
                     drop(source.hashed_archive(&key, &package).await);
                 }

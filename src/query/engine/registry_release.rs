@@ -116,13 +116,13 @@ impl RegistrySource {
             Goal::Packages => query.platforms.clone(),
             _ => packages.iter().filter(|(_, answer)| answer.is_ok()).map(|(platform, _)| platform.clone()).collect(),
         };
-        let beside: BTreeMap<&Platform, PackageHash> =
+        let attached: BTreeMap<&Platform, PackageHash> =
             wanted.iter().filter_map(|platform| Some((platform, reported(&packages, platform)?))).collect();
         let mut lines = BTreeMap::new();
         for platform in &wanted {
             let answer = match packages.remove(platform) {
                 Some(answer) => answer,
-                None => match self.known_line(key, platform, (&signed.sums, beside.get(platform))) {
+                None => match self.known_line(key, platform, (&signed.sums, attached.get(platform))) {
                     Some(line) => {
                         lines.insert(platform.clone(), line);
                         continue;
@@ -222,7 +222,7 @@ impl RegistrySource {
             }
         }
         if let Some(explain) = query.explain() {
-            self.ask_verified_indexes(&mut known.release, query, (explain, listed)).await;
+            self.query_verified_indexes(&mut known.release, query, (explain, listed)).await;
         }
         let is_sound = |platform: &Platform, reported: &Reported| match query.goal {
             Goal::Hashes(_) => listed.get(platform).is_some_and(|zh| {
@@ -242,7 +242,7 @@ impl RegistrySource {
     }
 
     /// Requests the indexes that count as if computed here, unless every recorded `h1:` is explained.
-    async fn ask_verified_indexes(
+    async fn query_verified_indexes(
         self: &Arc<Self>,
         release: &mut Release,
         query: &Query,
@@ -255,7 +255,7 @@ impl RegistrySource {
         }
         let rules = Arc::new(rules);
         let items = listed.iter().map(|(platform, zh)| (platform.clone(), (*zh, Arc::clone(&rules))));
-        each(self, items, |source, _, (zh, rules)| async move { source.ask_indexes(zh, &rules).await }).await;
+        each(self, items, |source, _, (zh, rules)| async move { source.query_indexes(zh, &rules).await }).await;
         for (platform, zh) in listed {
             if let Some(report) = self.report(zh, &rules).filter(|_| self.cache.h1_of(zh).is_none()) {
                 release.attest(report.h1, Attestation::new(Some(platform.clone()), Evidence::Computed));
@@ -280,7 +280,7 @@ impl RegistrySource {
                 return Ok(computed(h1, size));
             }
             if reported.is_none() {
-                source.ask_indexes(line.zh, rules).await;
+                source.query_indexes(line.zh, rules).await;
             }
             let by_others = source.report(&line.zh, rules);
             if let Some(report) = by_others.as_ref().filter(|report| report.verified) {

@@ -83,7 +83,7 @@ fn wanted(release: &Release, query: &Query) -> usize {
 }
 
 pub(super) fn open<'a>(release: &'a Release, query: &'a Query) -> impl Iterator<Item = &'a PackageHash> {
-    let unsigned = mirrors::is_vouched_by_mirror(release);
+    let unsigned = mirrors::is_mirror_only(release);
     let recorded =
         query.explain().into_iter().flat_map(move |it| it.h1.iter().chain(it.zh.iter().filter(move |_| unsigned)));
     recorded.filter(|hash| !release.owns(hash))
@@ -94,7 +94,7 @@ pub(super) fn open<'a>(release: &'a Release, query: &'a Query) -> impl Iterator<
 fn to_show<'q>(release: &Release, query: &'q Query) -> Option<&'q LockEntry> {
     let entry = query.recorded_as(&release.version)?;
     let has = |scheme| entry.hashes.of(scheme).next().is_some();
-    let needed = if mirrors::is_vouched_by_mirror(release) {
+    let needed = if mirrors::is_mirror_only(release) {
         has(HashScheme::H1) || has(HashScheme::Zh)
     } else {
         has(HashScheme::H1) && !has(HashScheme::Zh)
@@ -229,17 +229,17 @@ mod tests {
     /// The platforms that were looked at, batch by batch sorted, and how the search ended; those of `failing` cannot be had.
     async fn looked(known: &mut Selected, query: &Query, failing: &[(&str, Refusal)]) -> (Vec<String>, Searched) {
         let left = PLATFORMS.iter().rev().map(|(platform, _)| platform.parse().unwrap()).collect();
-        let (budget, asked) = (Arc::new(DownloadBudget::default()), Mutex::new(Vec::new()));
+        let (budget, queried) = (Arc::new(DownloadBudget::default()), Mutex::new(Vec::new()));
         let look = |platform: Platform, _| {
-            asked.lock().unwrap().push(platform.to_string());
+            queried.lock().unwrap().push(platform.to_string());
             let failure = failing.iter().find(|(name, _)| *name == platform.as_str());
             std::future::ready(failure.map_or_else(|| Ok(package(&platform)), |(_, why)| Err(why.clone())))
         };
         let searched = search(known, query, left, (&budget, budget.reservation()), look).await;
-        (asked.into_inner().unwrap(), searched)
+        (queried.into_inner().unwrap(), searched)
     }
 
-    async fn asked(mut known: Selected, query: &Query) -> Vec<String> {
+    async fn queried(mut known: Selected, query: &Query) -> Vec<String> {
         looked(&mut known, query, &[]).await.0
     }
 
@@ -254,11 +254,11 @@ mod tests {
             (&[h1(9)], &["linux_amd64", "darwin_arm64", "windows_amd64"]),
             (&[zh(9)], &[]),
         ] {
-            assert_eq!(asked(signed(), &verify(recorded, DOWNLOAD)).await, wanted, "{recorded:?}");
+            assert_eq!(queried(signed(), &verify(recorded, DOWNLOAD)).await, wanted, "{recorded:?}");
         }
-        assert_eq!(asked(signed(), &verify(&[h1(9)], Depth::DOCUMENTS)).await, [""; 0]);
+        assert_eq!(queried(signed(), &verify(&[h1(9)], Depth::DOCUMENTS)).await, [""; 0]);
         let all = Depth { all_platforms: true, ..DOWNLOAD };
-        assert_eq!(asked(signed(), &verify(&[], all)).await.len(), 3);
+        assert_eq!(queried(signed(), &verify(&[], all)).await.len(), 3);
     }
 
     #[tokio::test]
@@ -282,7 +282,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_mirror_has_to_show_recorded_archives_too() {
-        assert_eq!(asked(unsigned(), &verify(&[zh(2)], DOWNLOAD)).await, ["linux_amd64", "darwin_arm64"]);
+        assert_eq!(queried(unsigned(), &verify(&[zh(2)], DOWNLOAD)).await, ["linux_amd64", "darwin_arm64"]);
     }
 
     #[tokio::test]
@@ -290,8 +290,8 @@ mod tests {
         let mut known = signed();
         let reported = Attestation::new(Some("linux_amd64".parse().unwrap()), Evidence::ReportedByOrigin);
         known.release.attest(h1(7), reported);
-        let (asked, _) = looked(&mut known, &verify(&[h1(1)], DOWNLOAD), &[]).await;
-        assert_eq!(asked, ["darwin_arm64", "windows_amd64", "linux_amd64"]);
+        let (queried, _) = looked(&mut known, &verify(&[h1(1)], DOWNLOAD), &[]).await;
+        assert_eq!(queried, ["darwin_arm64", "windows_amd64", "linux_amd64"]);
         assert!(known.release.owns(&h1(1)) && !known.release.owns(&h1(7)));
     }
 
@@ -304,10 +304,10 @@ mod tests {
             (unsigned(), &[zh(1), zh(2)], &["linux_amd64"]),
             (unsigned(), &[zh(9)], &["linux_amd64", "darwin_arm64", "windows_amd64"]),
         ] {
-            assert_eq!(asked(known, &lock(recorded)).await, wanted, "{recorded:?}");
+            assert_eq!(queried(known, &lock(recorded)).await, wanted, "{recorded:?}");
         }
         let other_version = Query { recorded: None, ..lock(&[]) };
-        assert_eq!(asked(signed(), &other_version).await, [""; 0]);
+        assert_eq!(queried(signed(), &other_version).await, [""; 0]);
     }
 
     #[tokio::test]

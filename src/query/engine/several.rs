@@ -18,9 +18,9 @@ use crate::release::{Attestation, Release, mirrors};
 pub(super) fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected> {
     let missing = parts.last()?.missing.clone();
     let strangers = strangers(&parts, query);
-    let signed = parts.iter().position(|part| !mirrors::is_vouched_by_mirror(&part.release));
+    let signed = parts.iter().position(|part| !mirrors::is_mirror_only(&part.release));
     let mut whole = parts.remove(signed.unwrap_or(0));
-    for Selected { mut release, packages, told, .. } in parts {
+    for Selected { mut release, packages, trusted, .. } in parts {
         let all = &mut whole.release;
         if signed.is_some() {
             let unlisted = release.archives().filter_map(|zh| {
@@ -44,7 +44,7 @@ pub(super) fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected
         }
         all.findings.extend(release.findings);
         all.inconclusive = all.inconclusive.take().or(release.inconclusive);
-        whole.told.extend(told);
+        whole.trusted.extend(trusted);
         whole.packages.extend(packages);
     }
     whole.release.findings.extend(strangers);
@@ -61,14 +61,14 @@ fn strangers(parts: &[Selected], query: &Query) -> Vec<Finding> {
 
 /// The packages of a mirror of which a signed list says nothing, since they are no archives: they are the mirror's word.
 fn unbound(part: &Release) -> BTreeMap<PackageHash, Attestation> {
-    let is_archive = |vouched: &Attestation| part.lines.values().any(|line| vouched.may_be_of(line));
-    let told = |vouched: &Attestation| {
+    let is_archive = |attested: &Attestation| part.lines.values().any(|line| attested.may_be_of(line));
+    let trusted = |attested: &Attestation| {
         let evidence = Evidence::ReportedByMirror;
-        let platforms = vouched.platforms.keys().map(|platform| (platform.clone(), evidence.clone())).collect();
+        let platforms = attested.platforms.keys().map(|platform| (platform.clone(), evidence.clone())).collect();
         Attestation { platforms, evidence }
     };
-    let unbound = part.h1.iter().filter(|(_, vouched)| !is_archive(vouched));
-    unbound.map(|(hash, vouched)| (hash.clone(), told(vouched))).collect()
+    let unbound = part.h1.iter().filter(|(_, attested)| !is_archive(attested));
+    unbound.map(|(hash, attested)| (hash.clone(), trusted(attested))).collect()
 }
 
 fn word_of_mirror(part: &Release, hash: &PackageHash) -> Finding {

@@ -46,7 +46,7 @@ impl RegistrySource {
     }
 
     /// Looks up an unknown archive in shared indexes, unless an answer exists already.
-    pub(super) async fn ask_indexes(&self, zh: Sha256Digest, rules: &Rules) {
+    pub(super) async fn query_indexes(&self, zh: Sha256Digest, rules: &Rules) {
         if self.cache.h1_of(&zh).is_some() || self.report(&zh, rules).is_some_and(|report| report.verified) {
             return;
         }

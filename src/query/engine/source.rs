@@ -62,13 +62,13 @@ impl SourceState {
             }
             Self::Registry(registry) => {
                 let offers = registry.offers(&key.0).await?;
-                let told = offers.iter().filter(|offer| offer.version == key.1);
-                let mut platforms: BTreeSet<Platform> = told.flat_map(|offer| offer.platforms.clone()).collect();
+                let same = offers.iter().filter(|offer| offer.version == key.1);
+                let mut platforms: BTreeSet<Platform> = same.flat_map(|offer| offer.platforms.clone()).collect();
                 if platforms.is_empty() {
                     // It says nothing of platforms, and may have them all.
                     platforms.extend(query.platforms.iter().cloned());
                 }
-                let limited = query.rules.exclusions.asks_for_age();
+                let limited = query.rules.exclusions.requires_age();
                 let signed = if limited { registry.signed_on(key, query).await? } else { None };
                 Ok(Probed { platforms, signed })
             }

@@ -42,7 +42,7 @@ pub struct Sources {
     events: Events,
 }
 
-type OnOffer<'a> = (&'a SourceState, Arc<Vec<Offer>>);
+type Available<'a> = (&'a SourceState, Arc<Vec<Offer>>);
 
 impl Sources {
     pub(in crate::query) fn new(options: GatherOptions) -> Self {
@@ -192,9 +192,9 @@ impl Sources {
         self.events.emit(Event::Questions { count: providers.len() });
         let items = providers.into_iter().map(|addr| (addr, ()));
         each(self, items, |sources, addr, ()| async move {
-            let on_offer = Box::pin(sources.on_offer(&addr)).await;
+            let available = Box::pin(sources.available(&addr)).await;
             sources.events.emit(Event::Answered);
-            Ok(union(&on_offer?).iter().map(|offer| offer.version.clone()).collect())
+            Ok(union(&available?).iter().map(|offer| offer.version.clone()).collect())
         })
         .await
     }
@@ -206,8 +206,8 @@ impl Sources {
     ) -> BTreeMap<ProviderAddr, Arc<[String]>> {
         let items = providers.into_iter().map(|addr| (addr, ()));
         each(self, items, |sources, addr, ()| async move {
-            let on_offer = Box::pin(sources.on_offer(&addr)).await.unwrap_or_default();
-            warnings(&addr, &on_offer).await
+            let available = Box::pin(sources.available(&addr)).await.unwrap_or_default();
+            warnings(&addr, &available).await
         })
         .await
     }
@@ -219,21 +219,21 @@ impl Sources {
     /// The release that a query selects, and what it wants to know of that: each platform from the first source that has it.
     async fn answer(&self, addr: &ProviderAddr, query: &Query, reservation: Reservation) -> Result<Selected, Refusal> {
         let taking = self.taking(addr);
-        let (on_offer, mut packages) = match (&taking[..], query.selection.version(), &query.goal) {
+        let (available, mut packages) = match (&taking[..], query.selection.version(), &query.goal) {
             // The packages of a known version are requested meanwhile.
             ([SourceState::Registry(registry)], Some(version), Goal::Packages) => {
                 let key = (addr.clone(), version.clone());
-                let (on_offer, packages) = tokio::join!(self.on_offer(addr), registry.packages_of(&key, query));
-                (on_offer, Some(packages))
+                let (available, packages) = tokio::join!(self.available(addr), registry.packages_of(&key, query));
+                (available, Some(packages))
             }
-            _ => (self.on_offer(addr).await, None),
+            _ => (self.available(addr).await, None),
         };
-        let on_offer = on_offer.map_err(|refusal| not_there(refusal, query))?;
-        let Choice { version, passed_over } = self.select(addr, query, &on_offer).await?;
-        let (key, offers) = ((addr.clone(), version), union(&on_offer));
+        let available = available.map_err(|refusal| not_there(refusal, query))?;
+        let Choice { version, passed_over } = self.select(addr, query, &available).await?;
+        let (key, offers) = ((addr.clone(), version), union(&available));
         let mut reservation = Some(reservation).filter(|_| taking.len() == 1);
         let (mut parts, mut seen, mut wanted) = (Vec::new(), BTreeSet::new(), query.clone());
-        for (source, offers) in on_offer.iter().filter(|_| query.goal != Goal::Version) {
+        for (source, offers) in available.iter().filter(|_| query.goal != Goal::Version) {
             if !has(offers, &key.1) {
                 source.require_version(&key, query)?;
                 continue;
@@ -248,10 +248,10 @@ impl Sources {
                 }
             }
         }
-        let warnings = warnings(addr, &on_offer).await;
+        let warnings = warnings(addr, &available).await;
         let nothing = || Selected::new(Release::new(key.0.clone(), key.1.clone()));
         let mut selected = several::joined(parts, query).unwrap_or_else(nothing);
-        let unexplained = several::unexplained(&selected.release, query, place(&on_offer).is_none());
+        let unexplained = several::unexplained(&selected.release, query, place(&available).is_none());
         let release = &mut selected.release;
         let findings =
             ambiguous(&key, query, &offers).into_iter().chain(warnings.iter().map(|text| warned(addr, text)));
@@ -264,50 +264,50 @@ impl Sources {
 
     /// The sources that have a provider, with its versions. That one does not have it is passed over; any other failure
     /// leaves open what there is.
-    async fn on_offer(&self, addr: &ProviderAddr) -> Result<Vec<OnOffer<'_>>, Refusal> {
+    async fn available(&self, addr: &ProviderAddr) -> Result<Vec<Available<'_>>, Refusal> {
         let taking = self.taking(addr);
         if let [source @ SourceState::Registry(registry)] = taking[..] {
             // Its own words say best what it lacks.
             return Ok(vec![(source, registry.offers(addr).await?)]);
         }
-        let mut on_offer = Vec::new();
+        let mut available = Vec::new();
         for source in &taking {
             match source.offers(addr).await {
-                Ok(offers) => on_offer.push((*source, offers)),
-                Err(Miss::Absent(_)) if source.fails_if_absent() => on_offer.push((*source, Arc::default())),
+                Ok(offers) => available.push((*source, offers)),
+                Err(Miss::Absent(_)) if source.fails_if_absent() => available.push((*source, Arc::default())),
                 Err(Miss::Absent(_)) => {}
                 Err(Miss::Unknown(error)) => return Err(error.into()),
             }
         }
-        if on_offer.iter().all(|(_, offers)| offers.is_empty()) {
+        if available.iter().all(|(_, offers)| offers.is_empty()) {
             Err(not_found(addr, &taking).into())
         } else {
-            Ok(on_offer)
+            Ok(available)
         }
     }
 
     /// The version that a query selects, of all that the sources have. Some sources show only for single versions what it
     /// depends on: those are requested, the newest first.
-    async fn select(&self, addr: &ProviderAddr, query: &Query, on_offer: &[OnOffer<'_>]) -> Result<Choice, Refusal> {
-        let (offers, source) = (union(on_offer), place(on_offer));
-        let is_registry = |(source, _): &OnOffer<'_>| matches!(source, SourceState::Registry(_));
+    async fn select(&self, addr: &ProviderAddr, query: &Query, available: &[Available<'_>]) -> Result<Choice, Refusal> {
+        let (offers, source) = (union(available), place(available));
+        let is_registry = |(source, _): &Available<'_>| matches!(source, SourceState::Registry(_));
         let capabilities =
-            Capabilities { platforms: !on_offer.iter().all(is_registry), age: on_offer.iter().any(is_registry) };
+            Capabilities { platforms: !available.iter().all(is_registry), age: available.iter().any(is_registry) };
         let mut probed = BTreeMap::new();
         loop {
             let candidates =
                 Candidates { addr, offers: &offers, probed: &probed, capabilities, source: source.as_deref() };
-            match candidates.next(query).map_err(|refusal| placed(refusal, on_offer))? {
+            match candidates.next(query).map_err(|refusal| placed(refusal, available))? {
                 Next::Take(choice) => return Ok(choice),
                 Next::Ask(version) => {
-                    let mut told = Probed::default();
+                    let mut facts = Probed::default();
                     let key = (addr.clone(), version);
-                    for (source, _) in on_offer.iter().filter(|(_, offers)| has(offers, &key.1)) {
+                    for (source, _) in available.iter().filter(|(_, offers)| has(offers, &key.1)) {
                         let Probed { platforms, signed } = source.probe(&key, query).await?;
-                        told.platforms.extend(platforms);
-                        told.signed = told.signed.or(signed);
+                        facts.platforms.extend(platforms);
+                        facts.signed = facts.signed.or(signed);
                     }
-                    probed.insert(key.1, told);
+                    probed.insert(key.1, facts);
                 }
             }
         }
@@ -327,8 +327,8 @@ fn ambiguous((addr, version): &ReleaseKey, query: &Query, offers: &[Offer]) -> O
 }
 
 /// The registry's warnings, if it was contacted.
-async fn warnings(addr: &ProviderAddr, on_offer: &[OnOffer<'_>]) -> Arc<[String]> {
-    for (source, _) in on_offer {
+async fn warnings(addr: &ProviderAddr, available: &[Available<'_>]) -> Arc<[String]> {
+    for (source, _) in available {
         if let SourceState::Registry(registry) = source
             && let Ok(listing) = registry.listing(addr).await
         {
@@ -352,18 +352,18 @@ fn has(offers: &[Offer], version: &Version) -> bool {
     offers.iter().any(|offer| offer.version == *version)
 }
 
-fn union<'a>(on_offer: &'a [OnOffer<'_>]) -> Cow<'a, [Offer]> {
-    if let [(_, offers)] = on_offer {
+fn union<'a>(available: &'a [Available<'_>]) -> Cow<'a, [Offer]> {
+    if let [(_, offers)] = available {
         return Cow::Borrowed(offers.as_slice());
     }
-    let all = on_offer.iter().flat_map(|(_, offers)| offers.iter());
+    let all = available.iter().flat_map(|(_, offers)| offers.iter());
     let versions: BTreeSet<Version> = all.map(|offer| offer.version.clone()).collect();
     versions.into_iter().map(Offer::from).collect()
 }
 
 /// Where the versions are, in words; none for the origin registry.
-fn place(on_offer: &[OnOffer<'_>]) -> Option<String> {
-    match on_offer {
+fn place(available: &[Available<'_>]) -> Option<String> {
+    match available {
         [(SourceState::Registry(_), _)] => None,
         [(source, _)] => Some(source.shown()),
         _ => Some("any of the installation methods".to_owned()),
@@ -371,8 +371,8 @@ fn place(on_offer: &[OnOffer<'_>]) -> Option<String> {
 }
 
 /// A refusal with the place of the only source.
-fn placed(refusal: Refusal, on_offer: &[OnOffer<'_>]) -> Refusal {
-    match (refusal, on_offer) {
+fn placed(refusal: Refusal, available: &[Available<'_>]) -> Refusal {
+    match (refusal, available) {
         (Refusal::Error(error), [(source, _)]) => Refusal::Error(source.placed(error)),
         (refusal, _) => refusal,
     }
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_source_is_asked_about_what_its_method_takes_only() {
+    async fn a_source_is_queried_for_providers_of_its_method_only() {
         let top = tempfile::tempdir().unwrap();
         let exclude = vec![AddrPattern::from(addr())];
         let not_ours = Filter { exclude, ..Filter::default() };

@@ -105,12 +105,12 @@ impl Source {
             let (end, passed_over) = match there.next(step) {
                 Ok(Next::Ask(version)) => {
                     let at = OFFERED.iter().position(|text| *text == version.to_string()).unwrap();
-                    let told = Probed {
+                    let facts = Probed {
                         platforms: platforms(OFFERED[at]).into_iter().collect(),
                         signed: self.capabilities.age.then(|| day(at as u64)),
                     };
                     asked.push(version.to_string());
-                    assert!(seen.insert(version, told).is_none(), "no version is asked about twice");
+                    assert!(seen.insert(version, facts).is_none(), "no version is asked about twice");
                     continue;
                 }
                 Ok(Next::Take(Choice { version, passed_over })) => (Ok(version.to_string()), passed_over),
@@ -155,7 +155,7 @@ fn the_number_decides_alike_for_every_source() {
 }
 
 #[test]
-fn platforms_are_asked_for_where_no_offer_names_them() {
+fn platforms_are_queried_if_no_offer_names_them() {
     let step = newest("", true);
     for (source, asked) in [(REGISTRY, ""), (MIRROR, "2.0.0 1.1.0"), (SEVERAL, "2.0.0 1.1.0")] {
         let story = source.story(&step);
@@ -165,7 +165,7 @@ fn platforms_are_asked_for_where_no_offer_names_them() {
 }
 
 #[test]
-fn age_is_asked_for_from_the_newest_down() {
+fn the_age_is_queried_from_the_newest_down() {
     let story = REGISTRY.story(&not_after(1, newest("", false)));
     assert_eq!((story.end, story.asked), (Ok("1.1.0".to_owned()), vec!["2.0.0".to_owned(), "1.1.0".to_owned()]));
     assert_eq!(story.passed_over, ["2.0.0: its signature of 1970-01-04 is too recent"]);
@@ -186,7 +186,7 @@ fn a_mirror_knows_no_age() {
 }
 
 #[test]
-fn a_registry_behind_a_mirror_tells_the_age() {
+fn a_registry_behind_a_mirror_gives_the_age() {
     let step = not_after(1, newest("", false));
     assert_eq!((SEVERAL.selects(&step), SEVERAL.asks(&step).len()), ("1.1.0".to_owned(), 2));
 }
@@ -200,7 +200,7 @@ fn the_recorded_version_does_at_any_age_and_with_any_platforms() {
 }
 
 #[test]
-fn a_ban_counts_before_anything_is_asked() {
+fn a_ban_applies_before_any_query() {
     for source in [REGISTRY, MIRROR] {
         assert_eq!(source.selects(&banning("1.1.0", newest("~> 1.0", false))), "1.0.0");
         // Recorded or not.

@@ -65,8 +65,8 @@ fn legend(command: &str) -> Option<&'static str> {
 
 fn cell(cell: Option<&Cell>) -> Markup {
     html! { @match cell {
-        Some(Cell { text: told, level: Some(level) }) => td class=(word(*level)) { (text(told)) },
-        Some(Cell { text: told, level: None }) => td { (text(told)) },
+        Some(Cell { text: content, level: Some(level) }) => td class=(word(*level)) { (text(content)) },
+        Some(Cell { text: content, level: None }) => td { (text(content)) },
         None => td {},
     } }
 }

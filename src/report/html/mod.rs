@@ -30,18 +30,18 @@ const SCRIPT: &str = include_str!("page.js");
 const MOST_NAMES: usize = 1000;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let whose = RootSummary::of(outcome, style);
+    let naming = RootSummary::of(outcome, style);
     let changed = Changed::of(&outcome.roots);
     let findings = outcome.roots.iter().flat_map(|root| root.findings.iter().map(|it| (root.path.as_path(), it)));
     let mut findings = together(&findings.collect::<Vec<_>>(), style);
     findings.sort_by_key(|group| std::cmp::Reverse(group.first.level));
     let errors = outcome.roots.iter().flat_map(many::unanswered);
     let errors = errors.chain(outcome.error.iter().map(|error| (Path::new(""), error)));
-    let failures = many::together(errors.chain(changed.unanswered().map(|it| (Path::new(""), it))), whose.recursive);
+    let failures = many::together(errors.chain(changed.unanswered().map(|it| (Path::new(""), it))), naming.recursive);
     let sections = [
-        ("changes", "Changes", changes(&changed, whose, style)),
-        ("findings", "Findings", self::findings(&findings, whose)),
-        ("failures", "Not done", self::failures(&failures, whose)),
+        ("changes", "Changes", changes(&changed, naming, style)),
+        ("findings", "Findings", self::findings(&findings, naming)),
+        ("failures", "Not done", self::failures(&failures, naming)),
         ("matrix", "Root modules and providers", matrix::of(outcome, style)),
         ("graph", "Who requires what", graph::of(outcome, style)),
         ("rules", "What the rules mean", rules(&findings)),
@@ -112,8 +112,8 @@ fn word(level: Level) -> &'static str {
 }
 
 /// The root modules of a finding or change: names if there are few, otherwise their number and folded names.
-fn roots(before: &str, paths: &[&Path], whose: RootSummary) -> Markup {
-    let label = whose.label(paths);
+fn roots(before: &str, paths: &[&Path], naming: RootSummary) -> Markup {
+    let label = naming.label(paths);
     let names = || {
         let more = paths.len().saturating_sub(MOST_NAMES);
         let names = paths.iter().take(MOST_NAMES).map(|path| name(path)).collect::<Vec<_>>().join(", ");
@@ -123,7 +123,7 @@ fn roots(before: &str, paths: &[&Path], whose: RootSummary) -> Markup {
 }
 
 /// One row for each change of a provider, most dangerous first.
-fn changes(changed: &Changed<'_>, whose: RootSummary, style: Style) -> Option<Markup> {
+fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<Markup> {
     (!changed.groups.is_empty()).then(|| {
         html! {
             div.scroll { table.changes {
@@ -137,7 +137,7 @@ fn changes(changed: &Changed<'_>, whose: RootSummary, style: Style) -> Option<Ma
                         td { (text(&group.headline)) details { summary { "Why, and what follows" } p { (text(&group.explanation.text())) } } }
                         td { @for line in [signed(change), age(change)].into_iter().flatten() { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
                         td { (text(&group.required_by())) }
-                        td { (roots("", &group.roots(), whose)) }
+                        td { (roots("", &group.roots(), naming)) }
                     }
                 } }
             } }
@@ -145,7 +145,7 @@ fn changes(changed: &Changed<'_>, whose: RootSummary, style: Style) -> Option<Ma
     })
 }
 
-fn findings(findings: &[Group<'_>], whose: RootSummary) -> Option<Markup> {
+fn findings(findings: &[Group<'_>], naming: RootSummary) -> Option<Markup> {
     (!findings.is_empty()).then(|| {
         html! {
             ol.findings { @for (at, group) in findings.iter().enumerate() {
@@ -156,17 +156,17 @@ fn findings(findings: &[Group<'_>], whose: RootSummary) -> Option<Markup> {
                         p.place { code { (text(&shown(file))) @if let Some(at) = finding.position { ":" (at) } } }
                     }
                     p { (prose::inline(&finding.help())) }
-                    @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, whose)) } }
+                    @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, naming)) } }
                 }
             } }
         }
     })
 }
 
-fn failures(failures: &[Failure<'_>], whose: RootSummary) -> Option<Markup> {
+fn failures(failures: &[Failure<'_>], naming: RootSummary) -> Option<Markup> {
     (!failures.is_empty()).then(|| {
         html! { @for it in failures {
-            div data-row { (failed(&it.error)) @if it.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &it.paths, whose)) } } }
+            div data-row { (failed(&it.error)) @if it.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &it.paths, naming)) } } }
         } }
     })
 }

@@ -27,9 +27,9 @@ pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
 
 fn programs(reports: &[&AuditReport], style: Style) -> String {
     let mut text = String::new();
-    let mut told: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
     let mut programs: Vec<&AuditedProgram> = reports.iter().flat_map(|report| &report.programs).collect();
-    programs.retain(|program| told.insert((program.address.to_string(), program.version.to_string())));
+    programs.retain(|program| seen.insert((program.address.to_string(), program.version.to_string())));
     programs.sort_by(|one, other| (&one.address, &one.version).cmp(&(&other.address, &other.version)));
     let mut unknown = 0;
     for program in &programs {

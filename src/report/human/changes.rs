@@ -42,7 +42,7 @@ pub(super) fn diff(diff: &str, style: Style) -> String {
 }
 
 /// True if the line of a signer already says what the finding says.
-pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
+pub(super) fn covers(changes: &Changes, finding: &Finding) -> bool {
     let of = |change: &&Change| Some(&change.address) == finding.address.as_ref();
     finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
 }
@@ -96,9 +96,9 @@ fn listed(names: &[String]) -> String {
 /// The changes of the trust file, except signers that are shown next to their release.
 pub(super) fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> {
     let would = if trust.written { "" } else { "would be " };
-    let told =
+    let parts =
         |addr: &ProviderAddr| changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some());
-    let pinned = trust.pinned.iter().filter(|(addr, _)| !told(addr));
+    let pinned = trust.pinned.iter().filter(|(addr, _)| !parts(addr));
     let pinned = pinned.map(|(addr, signer)| format!("{would}remembered: {} is {}", style.addr(addr), by(signer)));
     let denied = trust.denied.iter().map(|key| format!("{would}denied from now on: {key} (revoked)"));
     let republished = trust.republished.iter();
@@ -146,14 +146,14 @@ pub(super) fn item(change: &Change, style: Style) -> Item {
     let sign = style.paint(paint, sign);
     let head = format!("{} {}", style.addr(&change.address), versions(change));
     let before = "+ ".len() + width(&head);
-    let told = told(change).join("; ");
-    let told = if told.is_empty() { told } else { format!("  {}", flow(before + "  ".len(), &told, style)) };
-    let columns = told.rsplit_once('\n').map_or(before + width(&told), |(_, last)| width(last));
+    let parts = parts(change).join("; ");
+    let parts = if parts.is_empty() { parts } else { format!("  {}", flow(before + "  ".len(), &parts, style)) };
+    let columns = parts.rsplit_once('\n').map_or(before + width(&parts), |(_, last)| width(last));
     let mut hashes = String::new();
     if style.detail == Detail::Verbose {
         each_hash(&mut hashes, change);
     }
-    Item { line: format!("{sign} {head}{told}").trim_end().to_owned(), columns, hashes }
+    Item { line: format!("{sign} {head}{parts}").trim_end().to_owned(), columns, hashes }
 }
 
 fn versions(change: &Change) -> String {
@@ -166,25 +166,25 @@ fn versions(change: &Change) -> String {
 }
 
 /// The parts of a change, in a few words each.
-fn told(change: &Change) -> Vec<String> {
+fn parts(change: &Change) -> Vec<String> {
     if change.kind == ChangeKind::Removed {
         return vec!["removed".to_owned()];
     }
     let moved = change.moved_from.as_ref().map(|from| format!("moved from {}", printable(&from.to_string())));
     let downgraded = (change.kind == ChangeKind::Downgraded).then(|| "downgraded".to_owned());
-    let mut told: Vec<String> = downgraded.into_iter().chain(moved).chain(constraints(change)).collect();
+    let mut parts: Vec<String> = downgraded.into_iter().chain(moved).chain(constraints(change)).collect();
     let mut hashes = added(change);
     if let Some(first) = hashes.first_mut() {
         first.insert_str(0, "new: ");
     }
-    told.extend(hashes);
+    parts.extend(hashes);
     // Another release always replaces all hashes, so their removal is not mentioned.
     if matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
         && !change.hashes_removed.is_empty()
     {
-        told.push(format!("removed: {}", counted(&change.hashes_removed)));
+        parts.push(format!("removed: {}", counted(&change.hashes_removed)));
     }
-    told
+    parts
 }
 
 fn constraints(change: &Change) -> Vec<String> {
@@ -205,23 +205,23 @@ fn added(change: &Change) -> Vec<String> {
     };
     let (known, unknown): (Vec<&AddedHash>, Vec<&AddedHash>) =
         of(HashScheme::H1).into_iter().partition(|added| !added.platforms.is_empty());
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     if !known.is_empty() {
         let mut platforms: Vec<&str> = known.iter().flat_map(|added| &added.platforms).map(Platform::as_str).collect();
         platforms.sort_unstable();
         platforms.dedup();
-        told.push(format!("h1 for {}{}", printable(&platforms.join(", ")), vouched(&known)));
+        parts.push(format!("h1 for {}{}", printable(&platforms.join(", ")), evidence_label(&known)));
     }
     for (hashes, word) in [(unknown, "h1"), (of(HashScheme::Zh), "zh"), (of(HashScheme::Other), "other")] {
         if !hashes.is_empty() {
-            told.push(format!("{} {word}{}", hashes.len(), vouched(&hashes)));
+            parts.push(format!("{} {word}{}", hashes.len(), evidence_label(&hashes)));
         }
     }
-    told
+    parts
 }
 
 /// The strength of the weakest hash, each judged by its best evidence; empty for hashes computed here.
-fn vouched(hashes: &[&AddedHash]) -> &'static str {
+fn evidence_label(hashes: &[&AddedHash]) -> &'static str {
     match hashes.iter().map(|added| added.evidence.iter().map(strength).max().unwrap_or(0)).min() {
         Some(6) => " (signed)",
         Some(5) => "",
@@ -247,9 +247,9 @@ fn strength(evidence: &Evidence) -> u8 {
 fn counted(hashes: &[PackageHash]) -> String {
     let counts = [(HashScheme::H1, "h1"), (HashScheme::Zh, "zh"), (HashScheme::Other, "other")]
         .map(|(scheme, word)| (hashes.iter().filter(|hash| hash.scheme() == scheme).count(), word));
-    let told: Vec<String> =
+    let parts: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    told.join(", ")
+    parts.join(", ")
 }
 
 fn signer(text: &mut String, change: &Change, style: Style) {

@@ -19,8 +19,8 @@ pub(super) fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>, styl
 }
 
 /// The findings of several root modules.
-pub(super) fn shared(findings: &[(&Path, &Finding)], whose: RootSummary, style: Style) -> String {
-    all(&together(findings, style), Some(whose), style)
+pub(super) fn shared(findings: &[(&Path, &Finding)], naming: RootSummary, style: Style) -> String {
+    all(&together(findings, style), Some(naming), style)
 }
 
 /// Groups equal findings of several root modules, independent of their places.
@@ -76,13 +76,13 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
 /// The most findings of one rule in texts for users; the rest is counted. JSON and SARIF list all.
 pub(in crate::report) const MOST_OF_RULE: usize = 50;
 
-fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String {
+fn all(found: &[Group<'_>], naming: Option<RootSummary>, style: Style) -> String {
     let mut by_rule: HashMap<(Rule, bool), Vec<&Group<'_>>> = HashMap::new();
     for group in found {
         by_rule.entry((group.first.rule, is_note(group))).or_default().push(group);
     }
     let advice: HashMap<(Rule, bool), Advice> =
-        by_rule.iter().map(|(rule, groups)| (*rule, Advice::of(groups, whose))).collect();
+        by_rule.iter().map(|(rule, groups)| (*rule, Advice::of(groups, naming))).collect();
     let mut shown: HashMap<(Rule, bool), usize> = HashMap::new();
     let mut helped: HashSet<(Rule, String)> = HashSet::new();
     let mut text = String::new();
@@ -95,7 +95,7 @@ fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String 
         if *count > most {
             continue;
         }
-        one(&mut text, group, whose, style);
+        one(&mut text, group, naming, style);
         let more = by_rule.get(&key).map_or(0, Vec::len) - *count;
         if *count == most && more > 0 {
             let way = if most == 1 { "-v lists them" } else { "`--format json` lists all" };
@@ -106,7 +106,7 @@ fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String 
             continue;
         }
         let shared = advice.get(&key).filter(|_| group.first.remedy.is_none());
-        let help = shared.map_or_else(|| own_help(group, whose), |advice| advice.help(group, whose));
+        let help = shared.map_or_else(|| own_help(group, naming), |advice| advice.help(group, naming));
         if helped.insert((group.first.rule, help.clone())) {
             helps(&mut text, [&help], style);
         }
@@ -118,13 +118,13 @@ fn is_note(group: &Group<'_>) -> bool {
     group.first.level == Level::Note
 }
 
-fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, whose: Option<RootSummary>, style: Style) {
+fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, naming: Option<RootSummary>, style: Style) {
     let (label, wide) = label(first, style);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
     place(text, first.file.as_deref(), first.position);
-    if let Some(whose) = whose.filter(|_| first.file.is_none() || paths.len() > 1) {
-        let _ = writeln!(text, "  in {}", whose.table_cell(paths));
+    if let Some(naming) = naming.filter(|_| first.file.is_none() || paths.len() > 1) {
+        let _ = writeln!(text, "  in {}", naming.table_cell(paths));
     }
 }
 
@@ -139,14 +139,14 @@ enum Advice {
 
 impl Advice {
     /// The text for all findings, if there is one, or if their own texts are too many to read.
-    fn of(groups: &[&Group<'_>], whose: Option<RootSummary>) -> Self {
-        let own: HashSet<String> = groups.iter().map(|group| own_help(group, whose)).collect();
+    fn of(groups: &[&Group<'_>], naming: Option<RootSummary>) -> Self {
+        let own: HashSet<String> = groups.iter().map(|group| own_help(group, naming)).collect();
         let (Some(group), true) = (groups.first(), own.len() > 1) else { return Self::Own };
-        let recursive = whose.is_some_and(|whose| whose.recursive);
+        let recursive = naming.is_some_and(|naming| naming.recursive);
         if recursive {
-            let shared = for_all(group.first, whose);
+            let shared = for_all(group.first, naming);
             // Each has a file of its own.
-            if !shared.contains(" PATH`") && groups.iter().all(|other| for_all(other.first, whose) == shared) {
+            if !shared.contains(" PATH`") && groups.iter().all(|other| for_all(other.first, naming) == shared) {
                 return Self::ForAll(shared);
             }
         }
@@ -157,22 +157,22 @@ impl Advice {
         }
     }
 
-    fn help(&self, group: &Group<'_>, whose: Option<RootSummary>) -> String {
+    fn help(&self, group: &Group<'_>, naming: Option<RootSummary>) -> String {
         match self {
             Self::ForAll(help) => help.clone(),
-            Self::Own => own_help(group, whose),
+            Self::Own => own_help(group, naming),
         }
     }
 }
 
-fn own_help(group: &Group<'_>, whose: Option<RootSummary>) -> String {
-    if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, whose) }
+fn own_help(group: &Group<'_>, naming: Option<RootSummary>) -> String {
+    if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, naming) }
 }
 
 /// The next step for a finding in several root modules.
-fn for_all(finding: &Finding, whose: Option<RootSummary>) -> String {
+fn for_all(finding: &Finding, naming: Option<RootSummary>) -> String {
     let help = finding.general_help();
-    if !whose.is_some_and(|whose| whose.recursive) {
+    if !naming.is_some_and(|naming| naming.recursive) {
         return help;
     }
     let for_many = finding.rule.help_for_many().filter(|_| finding.remedy.is_none());
@@ -189,7 +189,7 @@ mod tests {
     use crate::verify::Verified;
 
     /// The lines of help below findings, given with their root modules, of a run in `-C named` or with `-r`.
-    fn told(found: Vec<(&str, Finding)>, named: Option<&str>) -> Vec<String> {
+    fn merged(found: Vec<(&str, Finding)>, named: Option<&str>) -> Vec<String> {
         let roots = found.into_iter().map(|(path, finding)| {
             let body = Ok(Body::Verified(Verified::default()));
             RootOutcome { path: path.into(), body, findings: vec![finding.in_file(Path::new(path).join("x.hcl"))] }
@@ -200,13 +200,13 @@ mod tests {
             outcome.roots[0].findings.extend(findings);
         }
         let named: Vec<PathBuf> = named.into_iter().map(PathBuf::from).collect();
-        let stand = InvocationContext {
+        let ctx = InvocationContext {
             recursive: named.is_empty(),
             files_from_top: true,
             named,
             ..InvocationContext::default()
         };
-        let text = crate::report::render(&outcome.advised(&stand), crate::report::Format::Human, Style::default());
+        let text = crate::report::render(&outcome.advised(&ctx), crate::report::Format::Human, Style::default());
         text.lines().filter_map(|line| line.strip_prefix("  help: ")).map(str::to_owned).collect()
     }
 
@@ -215,9 +215,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_advised_can_be_typed_where_the_user_stands() {
+    fn advised_commands_work_in_the_current_directory() {
         let rotate = |name| finding(Rule::SignerChanged, name).filled("FINGERPRINT", "F1");
-        let help = told(vec![("a", rotate("x")), ("a", rotate("y"))], Some("a"));
+        let help = merged(vec![("a", rotate("x")), ("a", rotate("y"))], Some("a"));
         let own = ["x", "y"].map(|name| {
             format!(
                 "Ask its publisher whether the key is theirs; then `tflock -C a trust rotate \
@@ -226,23 +226,23 @@ mod tests {
         });
         assert_eq!(help, own);
         let stale = |name| finding(Rule::ConstraintsStale, name);
-        assert_eq!(told(vec![("a", stale("x")), ("a", stale("y"))], Some("a")), ["Run `tflock -C a lock`."]);
-        assert_eq!(told(vec![("a", stale("x")), ("a", stale("y"))], None), ["Run `tflock -C a lock`."]);
-        assert_eq!(told(vec![("a", stale("x")), ("b", stale("y"))], None), ["Run `tflock lock -r`."]);
+        assert_eq!(merged(vec![("a", stale("x")), ("a", stale("y"))], Some("a")), ["Run `tflock -C a lock`."]);
+        assert_eq!(merged(vec![("a", stale("x")), ("a", stale("y"))], None), ["Run `tflock -C a lock`."]);
+        assert_eq!(merged(vec![("a", stale("x")), ("b", stale("y"))], None), ["Run `tflock lock -r`."]);
         let strange = || Finding::new(Rule::LockNotLiteral, "x");
-        let help = told(vec![("a", strange()), ("b", Finding::new(Rule::LockNotLiteral, "y"))], None);
+        let help = merged(vec![("a", strange()), ("b", Finding::new(Rule::LockNotLiteral, "y"))], None);
         assert!(help.len() == 2 && help[0].contains("-- a/x.hcl`") && help[1].contains("-- b/x.hcl`"), "{help:?}");
         // Too many to be told one by one.
         let many = ["p", "q", "r", "s"].map(|name| ("a", rotate(name)));
-        let help = told(many.to_vec(), Some("a"));
+        let help = merged(many.to_vec(), Some("a"));
         assert!(help.len() == 1 && help[0].contains("`tflock -C a trust rotate ADDR FINGERPRINT"), "{help:?}");
     }
 
     #[test]
     fn missing_lock_files_are_created() {
         let missing = || Finding::new(Rule::LockFileMissing, "there is none");
-        let help = told(vec![("a", missing()), ("b", missing())], None);
+        let help = merged(vec![("a", missing()), ("b", missing())], None);
         assert!(help.len() == 1 && help[0].starts_with("Run `tflock lock -r --create`"), "{help:?}");
-        assert_eq!(told(vec![("a", missing())], None), ["Run `tflock -C a lock` and commit the file."]);
+        assert_eq!(merged(vec![("a", missing())], None), ["Run `tflock -C a lock` and commit the file."]);
     }
 }

@@ -40,8 +40,8 @@ fn text(reports: &[&InstallReport], many: bool, style: Style) -> String {
     }
     let checked = reports.iter().any(|report| report.checked);
     for (((address, version, platform), state), count) in &states {
-        let is_told = matches!(state, InstallState::Missing | InstallState::Differs) && checked;
-        if is_told || style.detail == Detail::Verbose {
+        let is_reported = matches!(state, InstallState::Missing | InstallState::Differs) && checked;
+        if is_reported || style.detail == Detail::Verbose {
             let roots = if many { format!("  ({})", root_modules(*count)) } else { String::new() };
             // Writing to a string cannot fail, here and below.
             let _ = writeln!(text, "{} {version}  {platform}: {}{roots}", style.addr(address), state.as_str());

@@ -53,11 +53,11 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             text
         }
         Body::Changes(changes) if changes::is_settled_quietly(changes, style) => {
-            findings::findings(root.findings.iter().filter(|finding| !changes::tells(changes, finding)), style)
+            findings::findings(root.findings.iter().filter(|finding| !changes::covers(changes, finding)), style)
         }
         Body::Changes(changes) => {
             let mut text = changes::changes(changes, style);
-            let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
+            let others = root.findings.iter().filter(|finding| !changes::covers(changes, finding));
             text.push_str(&findings::findings(others, style));
             text.push_str(&changes::conclusion(changes, &root.findings));
             helps(&mut text, &changes.advice, style);
@@ -100,9 +100,9 @@ fn name_of(root: &RootOutcome) -> String {
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
     if outcome.many {
-        let whose = RootSummary::of(outcome, style);
-        text.push_str(&findings::shared(&many::beside(outcome), whose, style));
-        text.push_str(&many::failures(outcome, whose, style));
+        let naming = RootSummary::of(outcome, style);
+        text.push_str(&findings::shared(&many::remaining(outcome), naming, style));
+        text.push_str(&many::failures(outcome, naming, style));
     } else {
         text.extend(outcome.roots.iter().map(|root| remark(root, style)));
     }

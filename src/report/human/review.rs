@@ -21,14 +21,14 @@ const PROSE: usize = 100;
 const WIDEST: [usize; 2] = [34, 20];
 
 /// Each change once, with its root modules if there are several.
-pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) -> String {
+pub(super) fn review(changed: &Changed<'_>, naming: RootSummary, style: Style) -> String {
     let mut text = title(changed, style);
     let several = changed.files.len() > 1;
     let columns = columns(changed, style);
-    let mut told = HashSet::new();
+    let mut printed = HashSet::new();
     for group in &changed.groups {
         let line = line(group, columns, style);
-        text.push_str(&if several { whose.append_to(&line, &group.roots()) } else { line });
+        text.push_str(&if several { naming.append_to(&line, &group.roots()) } else { line });
         if style.detail == Detail::Verbose {
             text.push_str(&explanation(&group.explanation, style));
             release(&mut text, group, style);
@@ -36,7 +36,7 @@ pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) ->
         } else if group.risk == Risk::Dangerous && style.detail > Detail::Quiet {
             // An explanation that applies to several changes is printed once.
             let words = explanation(&group.explanation, style);
-            if told.insert(words.clone()) {
+            if printed.insert(words.clone()) {
                 text.push_str(&words);
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) ->
     for (change, roots) in Same::of(changed.texts()).into_items() {
         let besides = besides(change, style);
         let named = several && !besides.is_empty();
-        text.push_str(&if named { whose.append_to(&besides, &roots) } else { besides });
+        text.push_str(&if named { naming.append_to(&besides, &roots) } else { besides });
     }
     text
 }
@@ -69,8 +69,8 @@ pub(super) fn conclusion(changed: &Changed<'_>, style: Style) -> String {
     }
     let (unanswered, others) = unanswered(changed.unanswered());
     for error in unanswered {
-        let told = format!("not checked: {}", printable(&error.message));
-        text.push_str(&paragraph("", &told, Paint::Careful, style));
+        let printed = format!("not checked: {}", printable(&error.message));
+        text.push_str(&paragraph("", &printed, Paint::Careful, style));
         for hint in &error.hints {
             text.push_str(&paragraph("  ", &printable(hint), Paint::Aside, style));
         }

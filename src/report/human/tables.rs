@@ -39,9 +39,9 @@ fn entry(listed: &Listed, style: Style) -> [String; 7] {
 fn counts(listed: &Listed) -> String {
     let counts = [(HashScheme::H1, "h1"), (HashScheme::Zh, "zh"), (HashScheme::Other, "other")]
         .map(|(scheme, word)| (listed.entry.hashes.of(scheme).count(), word));
-    let told: Vec<String> =
+    let parts: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
 /// One line for each provider that has a newer release or must be newly selected; `None` if no provider has.
@@ -127,8 +127,8 @@ fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
     let shown: Vec<&Origin> = origins
         .iter()
         .filter(|origin| {
-            let tells = origin.constraint.is_some() || origin.kind == OriginKind::RequiredProviders;
-            tells || room.checked_sub(1).map(|rest| room = rest).is_some()
+            let is_listed = origin.constraint.is_some() || origin.kind == OriginKind::RequiredProviders;
+            is_listed || room.checked_sub(1).map(|rest| room = rest).is_some()
         })
         .collect();
     let left = origins.len() - shown.len();
@@ -137,26 +137,26 @@ fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
 
 /// Like `origin`, with the versions of the modules on the way.
 pub(super) fn origin_on_path(asking: &Origin, provider: &Required) -> [String; 4] {
-    let [place, asks, constraint, asker] = origin(asking);
+    let [place, argument, constraint, caller] = origin(asking);
     let path = provider.paths.get(&asking.module).map(Vec::as_slice).unwrap_or_default();
     if asking.in_tests || path.iter().all(|call| call.version.is_none()) {
-        return [place, asks, constraint, asker];
+        return [place, argument, constraint, caller];
     }
     let call = |call: &CallOnPath| match &call.version {
         Some(version) => format!("{} ({version})", call.name),
         None => call.name.clone(),
     };
     let calls: Vec<String> = path.iter().map(call).collect();
-    [place, asks, constraint, printable(&format!("module.{}", calls.join(" > "))).into_owned()]
+    [place, argument, constraint, printable(&format!("module.{}", calls.join(" > "))).into_owned()]
 }
 
 pub(super) fn origin(origin: &Origin) -> [String; 4] {
-    let asker = if origin.module.is_empty() { String::new() } else { origin.asker() };
+    let caller = if origin.module.is_empty() { String::new() } else { origin.caller() };
     let place = format!("{}:{}", shown(&origin.file), origin.position);
-    let asks = match &origin.block {
+    let argument = match &origin.block {
         Some(block) => format!("{} {block}", origin.kind.as_str()),
         None => format!("{} {:?}", origin.kind.as_str(), origin.local_name),
     };
     let constraint = origin.constraint.as_deref().unwrap_or("any version");
-    [place.as_str(), asks.as_str(), constraint, asker.as_str()].map(|cell| printable(cell).into_owned())
+    [place.as_str(), argument.as_str(), constraint, caller.as_str()].map(|cell| printable(cell).into_owned())
 }

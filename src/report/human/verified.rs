@@ -25,22 +25,22 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
     if verified.unchanged && denied + warned == 0 {
         return "unchanged since the base, not checked".to_owned();
     }
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     // "0 hashes proven" is not worth a word next to findings or missing answers.
     let all_is_well = verified.inconclusive.is_empty() && denied + warned == 0;
     if verified.proven + verified.unknown > 0 || all_is_well {
-        told.push(format!("{} proven", hashes(verified.proven)));
+        parts.push(format!("{} proven", hashes(verified.proven)));
     }
     if verified.unknown > 0 {
-        told.push(format!("{} unknown", verified.unknown));
+        parts.push(format!("{} unknown", verified.unknown));
     }
     if denied > 0 {
-        told.push(format!("{denied} denied"));
+        parts.push(format!("{denied} denied"));
     }
     if warned > 0 {
-        told.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
+        parts.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
     }
-    if told.is_empty() { verdict.to_owned() } else { format!("{verdict}: {}", told.join(", ")) }
+    if parts.is_empty() { verdict.to_owned() } else { format!("{verdict}: {}", parts.join(", ")) }
 }
 
 pub(in crate::report) fn word(code: ExitCode) -> &'static str {

@@ -16,7 +16,7 @@ use super::failure as errors;
 use super::printable::hidden;
 use super::shown;
 use crate::dialect::Dialect;
-use crate::diff::{AddedHash, Ask, Change, Standing};
+use crate::diff::{AddedHash, Change, OriginChange, Standing};
 use crate::diff::{Distance, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Evidence;
@@ -130,7 +130,7 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
         ("proven".to_owned(), json!(verified.proven)),
         ("unknown".to_owned(), json!(verified.unknown)),
         ("unchanged".to_owned(), json!(verified.unchanged)),
-        ("believed".to_owned(), believed(verified)),
+        ("believed".to_owned(), applied(verified)),
     ]);
     if let Some(error) = &verified.not_checked {
         object.insert("not_checked".to_owned(), errors::json(error));
@@ -145,7 +145,7 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
 }
 
 /// The settings and trust file that apply: without a base those of the working tree.
-fn believed(verified: &Verified) -> Value {
+fn applied(verified: &Verified) -> Value {
     let base = verified.base.as_ref();
     let itself = base.is_none_or(|base| base.trust_change_allowed);
     json!({
@@ -281,8 +281,8 @@ fn reviewed(change: &Change) -> Value {
     let versions = change.old.as_ref().zip(change.new.as_ref());
     let distance = versions.and_then(|(old, new)| Distance::between(&old.version, &new.version));
     if let Some(hashes) = object["hashes_added"].as_array_mut() {
-        for (told, added) in hashes.iter_mut().zip(&change.hashes_added) {
-            told["verdict"] = json!(change.judged.get(&added.hash).map(|judged| judged.verdict));
+        for (item, added) in hashes.iter_mut().zip(&change.hashes_added) {
+            item["verdict"] = json!(change.judged.get(&added.hash).map(|judged| judged.verdict));
         }
     }
     let removed = change.hashes_removed.iter().filter_map(|hash| {
@@ -299,7 +299,7 @@ fn reviewed(change: &Change) -> Value {
     object["warning"] = json!((!words.warning.is_empty()).then_some(words.warning));
     object["cause"] = json!(words.cause);
     object["consequence"] = json!(words.consequence);
-    object["asks"] = change.asks.iter().map(ask).collect();
+    object["asks"] = change.callers.iter().map(caller).collect();
     object["signer"] = json!(change.signer.as_ref().map(trust::signer));
     object["standing"] = json!(change.signer.as_ref().map(|_| change.standing));
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
@@ -309,11 +309,11 @@ fn reviewed(change: &Change) -> Value {
     object
 }
 
-fn ask(ask: &Ask) -> Value {
-    let (word, origin, was) = match ask {
-        Ask::Came(origin) => ("came", origin, None),
-        Ask::Went(origin) => ("went", origin, None),
-        Ask::Changed { was, now } => ("changed", now, was.as_deref()),
+fn caller(caller: &OriginChange) -> Value {
+    let (word, origin, was) = match caller {
+        OriginChange::Came(origin) => ("came", origin, None),
+        OriginChange::Went(origin) => ("went", origin, None),
+        OriginChange::Changed { was, now } => ("changed", now, was.as_deref()),
     };
     json!({ "change": word, "was": was, "origin": self::origin(origin) })
 }

@@ -8,14 +8,14 @@ use crate::outcome::{CallOnPath, InstalledModules, ModuleHolder, OutdatedModule,
 use crate::report::shown;
 
 pub(super) fn change(change: &ModuleChange) -> Value {
-    let [came, went] = change.calls();
+    let [added, removed] = change.calls();
     json!({
         "source": change.key.source,
         "kind": change.kind,
         "old": change.old.as_ref().map(|(key, block)| side(key, block)),
         "new": change.new.as_ref().map(|block| side(&change.key, block)),
-        "calls_added": came,
-        "calls_removed": went,
+        "calls_added": added,
+        "calls_removed": removed,
         "summary": change.sentence(),
     })
 }

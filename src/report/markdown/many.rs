@@ -8,7 +8,7 @@ use super::{LIMIT, failure, markdown, review, table_of};
 use crate::outcome::{Body, Grouping, Outcome, RootOutcome};
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
 use crate::report::human::many::{self, tables};
-use crate::report::summary::is_well;
+use crate::report::summary::is_clean;
 use crate::report::{Style, human};
 
 /// The most names in a folded list.
@@ -16,22 +16,22 @@ const MOST_NAMES: usize = 1000;
 
 /// The part before the changes.
 pub(super) fn before(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> String {
-    let whose = RootSummary::of(outcome, style);
+    let naming = RootSummary::of(outcome, style);
     let mut text = total(outcome, changed);
     let failed = outcome.roots.iter().filter_map(|root| Some((root.path.as_path(), root.body.as_ref().err()?)));
-    for many::Failure { error, paths } in many::together(failed, whose.recursive) {
+    for many::Failure { error, paths } in many::together(failed, naming.recursive) {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "{}\nin {}\n", failure(&error), escaped(&whose.table_cell(&paths)));
+        let _ = writeln!(text, "{}\nin {}\n", failure(&error), escaped(&naming.table_cell(&paths)));
     }
     let roots: Vec<(&Path, &RootOutcome)> = outcome.roots.iter().map(|root| (root.path.as_path(), root)).collect();
-    text.push_str(&table_of(&roots, Some(whose), style));
+    text.push_str(&table_of(&roots, Some(naming), style));
     let unanswered = outcome.roots.iter().filter(|root| root.body.is_ok());
-    let unanswered = many::together(unanswered.flat_map(many::unanswered), whose.recursive);
+    let unanswered = many::together(unanswered.flat_map(many::unanswered), naming.recursive);
     text.push_str(&review::silent(unanswered.iter().map(|failure| &failure.error)));
-    let list = if outcome.grouping == Grouping::Provider { tables::by_provider(outcome, whose, style) } else { None };
+    let list = if outcome.grouping == Grouping::Provider { tables::by_provider(outcome, naming, style) } else { None };
     text.push_str(&markdown(list, LIMIT));
-    text.push_str(&markdown(tables::outdated(outcome, whose, style), LIMIT));
-    text.push_str(&markdown(tables::outdated_modules(outcome, whose), LIMIT));
+    text.push_str(&markdown(tables::outdated(outcome, naming, style), LIMIT));
+    text.push_str(&markdown(tables::outdated_modules(outcome, naming), LIMIT));
     let others = others(outcome);
     if !others.is_empty() {
         let plain = human::render(&Outcome { roots: others, notes: Vec::new(), error: None, ..*outcome }, style);
@@ -64,7 +64,7 @@ fn others(outcome: &Outcome) -> Vec<RootOutcome> {
 
 /// The folded root modules without problems.
 fn passed(outcome: &Outcome) -> String {
-    let well: Vec<&RootOutcome> = outcome.roots.iter().filter(|root| is_well(root)).collect();
+    let well: Vec<&RootOutcome> = outcome.roots.iter().filter(|root| is_clean(root)).collect();
     if well.is_empty() {
         return String::new();
     }

@@ -33,25 +33,25 @@ const MOST_FILES: usize = 3;
 const MOST_FINDINGS: usize = 100;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let whose = RootSummary::of(outcome, style);
+    let naming = RootSummary::of(outcome, style);
     let mut text = String::new();
     if outcome.many {
-        let is_told = |root: &&RootOutcome| !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed);
-        let changed = Changed::of(outcome.roots.iter().filter(is_told));
+        let is_reported = |root: &&RootOutcome| !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed);
+        let changed = Changed::of(outcome.roots.iter().filter(is_reported));
         text.push_str(&many::before(outcome, &changed, style));
         if !changed.files.is_empty() {
             let heading = format!("### {} {}\n\n", title(outcome.command), files(&changed));
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
             let counted = total(outcome).is_none();
             text.push_str(&heading);
-            text.extend(review::review(&changed, room, Shown { whose, style, counted }));
+            text.extend(review::review(&changed, room, Shown { naming, style, counted }));
         }
     } else {
         for root in &outcome.roots {
             let heading = format!("### {} {}\n\n", title(outcome.command), code(&name(root)));
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
             text.push_str(&heading);
-            text.push_str(&body(root, room, Shown { whose, style, counted: false }));
+            text.push_str(&body(root, room, Shown { naming, style, counted: false }));
             text.push('\n');
         }
     }
@@ -126,7 +126,7 @@ pub(super) fn failure(error: &Error) -> String {
 }
 
 /// The findings of some root modules as a table, worst first, equal ones once.
-fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: Style) -> String {
+fn table_of(roots: &[(&Path, &RootOutcome)], naming: Option<RootSummary>, style: Style) -> String {
     let all = roots.iter().flat_map(|(path, root)| root.findings.iter().map(|finding| (*path, finding)));
     let mut all = together(&all.collect::<Vec<_>>(), style);
     if all.is_empty() {
@@ -135,13 +135,13 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: 
     all.sort_by_key(|group| std::cmp::Reverse(group.first.level));
     let mut text = "| | Finding | Where |\n|---|---|---|\n".to_owned();
     let mut of_rule: HashMap<Rule, usize> = HashMap::new();
-    let (told, left): (Vec<_>, Vec<_>) = all.iter().partition(|group| {
+    let (listed, left): (Vec<_>, Vec<_>) = all.iter().partition(|group| {
         let count = of_rule.entry(group.first.rule).or_default();
         *count += 1;
         *count <= MOST_OF_RULE
     });
-    let left = left.len() + told.len().saturating_sub(MOST_FINDINGS);
-    for Group { message, first, paths } in told.into_iter().take(MOST_FINDINGS) {
+    let left = left.len() + listed.len().saturating_sub(MOST_FINDINGS);
+    for Group { message, first, paths } in listed.into_iter().take(MOST_FINDINGS) {
         let level = match first.level {
             Level::Deny => "**denied**",
             Level::Warn => "warning",
@@ -149,7 +149,7 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: 
         };
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
         let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file)))).unwrap_or_default();
-        let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.label(paths))));
+        let others = naming.filter(|_| paths.len() > 1).map(|naming| format!(", in {}", escaped(&naming.label(paths))));
         let (message, rule) = (escaped(message), link_of(first.rule));
         let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }

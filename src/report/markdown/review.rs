@@ -26,7 +26,7 @@ const MOST_NAMES: usize = 12;
 
 #[derive(Clone, Copy)]
 pub(super) struct Shown {
-    pub(super) whose: RootSummary,
+    pub(super) naming: RootSummary,
     pub(super) style: Style,
     pub(super) counted: bool,
 }
@@ -99,17 +99,17 @@ fn intro(changed: &Changed<'_>, counted: bool) -> String {
     }
     for (change, roots) in Same::of(changed.texts()).into_items() {
         let Some((what, words)) = explain_text(change) else { continue };
-        let whose = if changed.files.len() > 1 { format!(" of {}", names(&roots)) } else { String::new() };
-        let _ = writeln!(text, "The text{whose}: {}. {}\n", escaped(&what), sentences(&words.text()));
+        let naming = if changed.files.len() > 1 { format!(" of {}", names(&roots)) } else { String::new() };
+        let _ = writeln!(text, "The text{naming}: {}. {}\n", escaped(&what), sentences(&words.text()));
     }
     text
 }
 
 /// The sources without an answer.
 pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String {
-    let (told, others) = unanswered(errors);
+    let (stated, others) = unanswered(errors);
     let mut text = String::new();
-    for error in told {
+    for error in stated {
         let _ = write!(text, "**Not checked:** {}", escaped(&error.message));
         for hint in &error.hints {
             let _ = write!(text, "; {}", sentences(hint));
@@ -131,7 +131,7 @@ fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
     let optional: [(&str, Cell<'_>); 3] = [
         ("Release", &release),
         ("Required by", &|group| escaped(&group.required_by())),
-        ("Root modules", &|group| if several { escaped(&shown.whose.label(&group.roots())) } else { String::new() }),
+        ("Root modules", &|group| if several { escaped(&shown.naming.label(&group.roots())) } else { String::new() }),
     ];
     let is_filled = |cell: &dyn Fn(&ChangeGroup<'_>) -> String| changed.groups.iter().any(|it| !cell(it).is_empty());
     let columns: Vec<_> = optional.into_iter().filter(|(_, cell)| is_filled(cell)).collect();
@@ -156,17 +156,17 @@ fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
 }
 
 fn row(group: &ChangeGroup<'_>, style: Style) -> String {
-    let (change, told) = (&group.change, escaped(&group.headline));
-    let (word, told) = match group.risk {
-        Risk::Dangerous => ("**dangerous**", format!("**{told}**")),
-        Risk::Notable => ("notable", told),
-        Risk::Routine => ("", told),
+    let (change, stated) = (&group.change, escaped(&group.headline));
+    let (word, stated) = match group.risk {
+        Risk::Dangerous => ("**dangerous**", format!("**{stated}**")),
+        Risk::Notable => ("notable", stated),
+        Risk::Routine => ("", stated),
     };
     let versions = match &change.link {
         Some(page) => format!("[{}]({})", arrow(change), target(page)),
         None => arrow(change),
     };
-    format!("| {word} | {} | {versions} | {told} |", code(&style.addr(&change.address)))
+    format!("| {word} | {} | {versions} | {stated} |", code(&style.addr(&change.address)))
 }
 
 /// Who signed the release, how old it is, and the rules that found something.

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_included_may_stand_for_what_is_not_mentioned() {
+    fn included_patterns_may_replace_template_variables() {
         let template = "r.example/${namespace}/${type}";
         assert_eq!(repository(template, &["a.b/*/*"], "a.b/c/d").unwrap(), "r.example/c/d");
         assert!(repository(template, &["a.b/*/*", "c.d/*/*"], "a.b/c/d").is_err());

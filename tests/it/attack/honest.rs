@@ -62,9 +62,9 @@ fn real_changes_of_lock_files() {
     put("after");
     commit(&workspace, "after");
     let run = workspace.tflock(None, GATE.iter().chain(&["-r", "--offline", "--no-cache", "--format", "json"]));
-    let told: BTreeSet<String> =
+    let shown: BTreeSet<String> =
         run.json()["roots"].as_array().unwrap().iter().map(|root| root["path"].as_str().unwrap().to_owned()).collect();
-    assert!(names.len() == 262 && names.iter().all(|name| told.contains(name)), "{}", run.stderr);
+    assert!(names.len() == 262 && names.iter().all(|name| shown.contains(name)), "{}", run.stderr);
     let mut counts: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for rules in denied(&run).into_values() {
         *counts.entry(rules.into_iter().collect()).or_default() += 1;

@@ -90,7 +90,7 @@ fn configuration_that_moved_is_found_whatever_became_of_it() {
 
 /// Neither a move, nor a root module by the name of the repository.
 #[test]
-fn a_lock_file_that_is_deleted_in_place_is_told_once() {
+fn a_lock_file_that_is_deleted_in_place_is_reported_once() {
     let registry = honest();
     let workspace = repository(&registry);
     std::fs::remove_file(workspace.path(&format!("other/{LOCK}"))).unwrap();
@@ -171,7 +171,7 @@ fn packages_by_way_of_a_link_are_found_without_a_base() {
 /// How often git is started does not depend on how many root modules come, go and move.
 #[cfg(unix)]
 #[test]
-fn git_is_asked_as_often_of_many_root_modules_as_of_few() {
+fn git_runs_as_often_for_many_root_modules_as_for_few() {
     use std::os::unix::fs::PermissionsExt as _;
     let registry = honest();
     let counts: Vec<usize> = [3, 30, 300]

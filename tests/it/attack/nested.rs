@@ -13,7 +13,7 @@ fn gate_of(workspace: &Workspace, registry: &Registry, directory: &str) -> Run {
 }
 
 #[test]
-fn the_history_of_a_submodule_does_not_vouch_for_it() {
+fn the_history_of_a_submodule_proves_nothing() {
     let registry = honest();
     let workspace = repository(&registry);
     evil(&workspace, "app");
@@ -28,7 +28,7 @@ fn the_history_of_a_submodule_does_not_vouch_for_it() {
 
 /// Its own history proves nothing if the outer one is unknown.
 #[test]
-fn an_outer_base_that_cannot_be_told_is_not_passed_over() {
+fn an_unknown_outer_base_is_an_error() {
     let registry = honest();
     let workspace = repository(&registry);
     evil(&workspace, "app");
@@ -65,7 +65,7 @@ fn a_submodule_of_a_submodule_is_judged_from_the_outermost_one() {
 }
 
 #[test]
-fn a_clone_that_lies_in_another_one_is_judged_by_itself() {
+fn a_clone_inside_another_clone_is_judged_by_itself() {
     let registry = honest();
     let workspace = repository(&registry);
     workspace.git(["clone", "--quiet", ".", "vendored"]);

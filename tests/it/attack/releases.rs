@@ -281,7 +281,7 @@ fn a_false_h1_of_the_origin_refutes_no_true_one() {
 }
 
 #[test]
-fn what_the_origin_alone_vouches_for_spares_downloads() {
+fn hashes_that_only_the_origin_reports_save_downloads() {
     let registry = widget(honest()).with_packages();
     let run = verify(&locked(&registry), &registry, &[]).ended_with(0);
     assert_eq!((&run.json()["proven"], registry.downloads("acme/widget")), (&8.into(), 0), "{run}");

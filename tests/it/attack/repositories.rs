@@ -54,7 +54,7 @@ fn plant(workspace: &Workspace, directory: &str, config: &str) {
 }
 
 #[test]
-fn a_repository_made_of_plain_files_vouches_for_nothing() {
+fn a_repository_made_of_plain_files_proves_nothing() {
     let registry = honest();
     let configs = [
         "[core]\n  bare = false\n  worktree = .\n",
@@ -109,7 +109,7 @@ fn nothing_that_a_repository_names_runs() {
 }
 
 #[test]
-fn a_name_that_somebody_may_have_chosen_is_no_base() {
+fn a_name_that_an_outsider_may_choose_is_no_base() {
     let registry = honest();
     let commit_evil = |workspace: &Workspace| {
         evil(workspace);

@@ -184,7 +184,7 @@ fn all(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
 }
 
 #[test]
-fn what_leaves_the_sight_of_the_gate_is_told() {
+fn paths_hidden_from_the_gate_are_reported() {
     let registry = honest();
     let mut wrong = Vec::new();
     for (name, change, rule, liftable) in ROWS {

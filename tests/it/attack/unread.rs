@@ -111,7 +111,7 @@ fn without_anything_to_refuse_it_is_an_error_as_before() {
 }
 
 #[test]
-fn people_read_the_refusal_before_the_error() {
+fn the_refusal_is_printed_before_the_error() {
     let registry = honest();
     let workspace = repository(&registry);
     workspace.write("app/more.tf", "module {\n");
@@ -162,7 +162,7 @@ fn all(workspace: &Workspace, registry: &Registry, more: &[&str]) -> crate::supp
 }
 
 #[test]
-fn what_could_not_be_read_before_holds_no_other_change_up() {
+fn files_unreadable_before_block_no_other_change() {
     let registry = honest();
     for locked in [false, true] {
         let workspace = with_legacy(&registry, locked);

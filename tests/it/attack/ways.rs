@@ -305,7 +305,7 @@ fn a_release_for_more_platforms_than_there_are_ends() {
 }
 
 #[test]
-fn a_laxer_root_module_vouches_for_no_stricter_one() {
+fn a_laxer_root_module_proves_nothing_for_a_stricter_one() {
     let registry = Registry::start().release("acme/widget", "1.4.0", PLATFORMS).unsigned();
     let main = format!(
         "terraform {{\n  required_providers {{\n    widget = {{\n      source = \"{}/acme/widget\"\n    }}\n  }}\n}}\n",

@@ -288,7 +288,7 @@ fn a_store_in_the_working_tree_must_be_ignored_by_git() {
 }
 
 #[test]
-fn a_host_that_the_policy_forbids_is_not_asked() {
+fn a_host_that_the_policy_forbids_is_not_contacted() {
     let registry = widget();
     let workspace = locked(&registry);
     workspace.write(".tflock.hcl", "policy {\n  hosts = [\"registry.opentofu.org\"]\n}\n");

@@ -82,7 +82,7 @@ fn decoded(text: &str) -> Option<Decoded> {
 
 /// One repository with a folder for each case, and one merge of them all.
 #[test]
-fn merges_of_people() {
+fn merges_from_real_repositories() {
     let Some(cases) = cases() else { return };
     assert_eq!(cases.len(), 54);
     let workspace = workspace(&[]);

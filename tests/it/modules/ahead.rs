@@ -16,7 +16,7 @@ fn at(requests: &[Request], endpoint: Endpoint) -> usize {
 
 /// The server delays the module until the checksums of the provider are requested.
 #[test]
-fn providers_are_asked_about_while_modules_are_fetched() {
+fn providers_are_queried_while_modules_are_fetched() {
     let workspace = Workspace::with_files(&[("main.tf", &format!("{NEEDS_WIDGET}{}", calling("net")))]);
     let held =
         world().answers(Endpoint::ModuleArchive, Answer::together(2)).answers(Endpoint::Sums, Answer::together(2));
@@ -51,7 +51,7 @@ fn a_version_that_a_module_excludes_is_not_downloaded() {
 }
 
 #[test]
-fn no_host_is_asked_that_the_policy_forbids() {
+fn no_forbidden_host_is_contacted() {
     let settings = "policy {\n  hosts = [\"registry.example.com\"]\n}\n";
     let files = [("main.tf", &*format!("{NEEDS_WIDGET}{}", calling("net"))), (".tflock.hcl", settings)];
     let (registry, workspace) = (world(), Workspace::with_files(&files));

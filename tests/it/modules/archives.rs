@@ -83,7 +83,7 @@ fn one_directory_may_be_named_by_a_star() {
 }
 
 #[test]
-fn announced_checksums_are_held_to() {
+fn announced_checksums_are_enforced() {
     let (registry, archive) = served();
     let good = sha256(&archive);
     let bad = sha256(b"");
@@ -162,7 +162,7 @@ fn a_page_is_no_archive() {
 
 /// As servers give archives of a commit; a secret is no part of what a package is known by.
 #[test]
-fn parameters_tell_packages_apart() {
+fn parameters_distinguish_packages() {
     let (registry, one) = served();
     let other = tar_gz(&[("top/main.tf", Entry::File("locals {}\n"))]);
     let registry = registry.document("/r/a.tar.gz?revision=one&token=s3cret-token", "application/gzip", one);

@@ -103,7 +103,7 @@ fn a_package_that_many_call_fails_once() {
 
 /// A registry that does not answer is reported once, however many root modules and providers need it.
 #[test]
-fn a_dead_registry_is_told_once() {
+fn a_dead_registry_is_reported_once() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let entry = |at| format!("    p{at} = {{ source = \"127.0.0.1:{port}/acme/p{at}\" }}\n");
     let providers: String = (0..5).map(entry).collect();

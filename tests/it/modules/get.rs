@@ -69,7 +69,7 @@ fn tree() -> (Registry, Workspace) {
 }
 
 #[test]
-fn terraform_leaves_what_was_installed_as_it_is() {
+fn terraform_leaves_installed_modules_unchanged() {
     let (registry, workspace) = tree();
     workspace.tflock(&registry, ["get"]).ended_with(0);
     for file in ["net/inner/main.tf", "net/.hidden", "here.net/main.tf", "git/sub/main.tf"] {
@@ -202,7 +202,7 @@ fn a_link_is_not_written_through() {
 }
 
 #[test]
-fn a_commit_that_is_gone_is_said_to_be() {
+fn a_removed_commit_is_reported() {
     let (registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));
     repository.0.git(["tag", "v1"]);

@@ -96,7 +96,7 @@ fn a_commit_is_fetched_once() {
 
 /// The user's own configuration of git counts, and a password in it is not shown.
 #[test]
-fn what_the_user_told_git() {
+fn settings_of_git_apply() {
     let (registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));
     let both = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, "me:s3cret-word");
@@ -105,11 +105,11 @@ fn what_the_user_told_git() {
     let calling = |path: &str| {
         let call = format!("module \"net\" {{\n  source = \"git::https://git.example.invalid/{path}\"\n}}\n");
         let workspace = Workspace::with_files(&[("main.tf", &call)]);
-        let told = format!(
+        let shown = format!(
             "[url \"https://me:s3cret-word@{}/\"]\n\tinsteadOf = https://git.example.invalid/\n",
             registry.host()
         );
-        std::fs::write(workspace.path("").with_file_name("home").join(".gitconfig"), told).unwrap();
+        std::fs::write(workspace.path("").with_file_name("home").join(".gitconfig"), shown).unwrap();
         workspace.env("GIT_SSL_CAINFO", registry.ca_file().to_str().unwrap())
     };
     let workspace = calling("net.git");

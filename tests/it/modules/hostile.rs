@@ -65,7 +65,7 @@ fn what_cannot_be_fetched_is_to_be_installed() {
 
 /// A registry that policy names may place a module at hosts that policy does not name: there it is not fetched.
 #[test]
-fn a_location_is_held_to_the_policy_too() {
+fn a_location_must_satisfy_the_policy_too() {
     let policy = "policy {\n  module_hosts = [\"{{other-host}}\"]\n}\n";
     let versions = "{\"modules\":[{\"versions\":[{\"version\":\"1.0.0\"}]}]}";
     for location in ["https://{}/x.zip", "git::https://{}/x.git", "https://{}/x"] {

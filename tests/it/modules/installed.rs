@@ -88,7 +88,7 @@ fn honest(registry: &Registry, workspace: &Workspace) {
 /// What `terraform get` makes of an honest repository passes.
 #[cfg(unix)]
 #[test]
-fn checkouts_convert_what_they_like() {
+fn checkouts_may_convert_line_ends() {
     let (registry, repository) = (widget(), Repository::new());
     let attributes = "unix.txt text eol=crlf\nleft.txt export-ignore\n";
     for (file, text) in [

@@ -54,7 +54,7 @@ fn each_call_has_its_own_version() {
 }
 
 #[test]
-fn only_installed_modules_where_that_is_asked_for() {
+fn only_installed_modules_on_request() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
     let refused = workspace.tflock(&registry, LOCK.iter().chain(&["--modules", "installed"]));
     assert!(refused.code != Some(0) && refused.stderr.contains("is not installed"), "{refused}");

@@ -83,7 +83,7 @@ fn a_registry_module_is_locked_and_kept() {
 
 /// A version that is published again with other content, by a registry whose versions never change.
 #[test]
-fn a_registry_version_is_held_to_its_content() {
+fn a_registry_version_is_checked_against_its_content() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
     workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
     let verify = workspace.tflock(&registry, ["verify"]).ended_with(0);
@@ -105,7 +105,7 @@ fn a_registry_version_is_held_to_its_content() {
 }
 
 #[test]
-fn nothing_is_locked_unasked() {
+fn nothing_is_locked_without_request() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
     workspace.tflock(&registry, LOCK).ended_with(0);
     assert!(!workspace.has(LOCKS));
@@ -212,7 +212,7 @@ fn installed_modules_do_not_depend_on_a_moved_tag() {
 }
 
 #[test]
-fn a_branch_that_went_on_is_not_called_changed() {
+fn a_branch_with_new_commits_is_not_changed() {
     let (mut registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));
     repository.0.git(["branch", "-m", "main"]);
@@ -255,7 +255,7 @@ fn calls_without_a_block_and_blocks_without_a_call() {
 }
 
 #[test]
-fn the_file_does_not_go_away_unseen() {
+fn the_removal_of_the_file_is_reported() {
     let (_, registry, workspace) = tagged();
     committed(&workspace);
     std::fs::remove_file(workspace.path(LOCKS)).unwrap();

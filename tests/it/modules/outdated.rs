@@ -35,9 +35,9 @@ fn versions_of_a_registry() {
     // Only lists of versions were requested.
     assert_eq!(registry.count(Endpoint::ModuleDownload) + registry.count(Endpoint::ModuleArchive), 0);
     let json = workspace.tflock(&registry, ["outdated", "--modules", "--format", "json"]).ended_with(0).json();
-    let told = &json["modules"][0];
-    assert_eq!((told["allowed"].as_str(), json["complete"].as_bool()), (Some("1.2.0"), Some(true)), "{json}");
-    assert_eq!(told["held_back_by"][0]["constraint"].as_str(), Some("~> 1.0"), "{json}");
+    let shown = &json["modules"][0];
+    assert_eq!((shown["allowed"].as_str(), json["complete"].as_bool()), (Some("1.2.0"), Some(true)), "{json}");
+    assert_eq!(shown["held_back_by"][0]["constraint"].as_str(), Some("~> 1.0"), "{json}");
     let markdown = workspace.tflock(&registry, ["outdated", "--modules", "--format", "markdown"]).ended_with(0);
     assert!(markdown.stdout.contains("| 1.1.0 | 1.2.0 | 2.0.0 |"), "{markdown}");
     let offline = workspace.tflock(&registry, ["outdated", "--modules", "--offline"]).ended_with(4);
@@ -49,7 +49,7 @@ fn versions_of_a_registry() {
 }
 
 #[test]
-fn many_root_modules_are_told_once() {
+fn many_root_modules_are_reported_once() {
     let registry = world();
     let files: Vec<(String, &str)> = (0..5).map(|at| (format!("r{at}/main.tf"), CALL)).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
@@ -104,7 +104,7 @@ fn tags_and_branches() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_told_beside_the_rest() {
+fn failed_queries_are_reported_with_the_rest() {
     let registry = widget().module("acme/net/lab", "1.0.0", &[("main.tf", NEEDS_WIDGET)]);
     let other = "module \"gone\" {\n  source = \"git::https://{{registry}}/gone.git\"\n}\n";
     let workspace = Workspace::with_files(&[("main.tf", &format!("{CALL}{other}"))]);

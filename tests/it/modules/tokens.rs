@@ -76,7 +76,7 @@ fn a_registry_that_never_answers() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_asks_nothing_more() {
+fn an_interrupted_run_sends_no_more_requests() {
     let registry = world().answers(Endpoint::ModuleArchive, Answer::slow(Duration::from_secs(3600)));
     let workspace = Workspace::with_files(&[("main.tf", CALL)]);
     let process = workspace.tflock_command(&registry, LOCK).spawn().unwrap();
@@ -85,7 +85,7 @@ fn an_interrupted_run_asks_nothing_more() {
     let kill = std::process::Command::new("/bin/sh").args(["-c", "kill -INT \"$1\"", "sh", &id]).status();
     assert!(kill.unwrap().success());
     let output = process.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), registry.count(Endpoint::Versions)), (Some(130), 0), "{told}");
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), registry.count(Endpoint::Versions)), (Some(130), 0), "{shown}");
     assert!(!workspace.has(".terraform.lock.hcl"));
 }

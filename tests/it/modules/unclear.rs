@@ -114,6 +114,6 @@ fn links_to_hidden_configuration() {
     workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
     let run = workspace.tflock(&registry, ["verify"]).ended_with(1);
     assert!(run.stdout.contains("begins with a dot, which no hash covers"), "{run}");
-    let told = links.map(|(folder, ..)| run.stdout.contains(&format!("module {folder} is read from a place")));
-    assert_eq!(told, [true, true, true, true, false, false], "{run}");
+    let shown = links.map(|(folder, ..)| run.stdout.contains(&format!("module {folder} is read from a place")));
+    assert_eq!(shown, [true, true, true, true, false, false], "{run}");
 }

@@ -234,7 +234,7 @@ fn commit_back(workspace: &Workspace) {
 }
 
 #[test]
-fn a_poisoned_change_is_refused_with_words_where_people_look() {
+fn a_poisoned_change_is_refused_in_log_summary_and_comment() {
     let (job, registry) = Job::new(honest(), poison);
     let job = job.pinned().run(&registry);
     assert_eq!(job.codes(), [Some(0), Some(3), Some(0)], "{:?}", job.ran);
@@ -258,7 +258,7 @@ fn an_outage_is_inconclusive() {
 }
 
 #[test]
-fn nothing_is_said_about_nothing_and_a_comment_that_may_not_be_written_decides_nothing() {
+fn without_changes_no_comment_is_written_and_a_failed_comment_decides_nothing() {
     let (job, registry) = Job::new(honest(), |it, _| it.write("README.md", "new\n"));
     let job = job.pinned().run(&registry);
     assert_eq!(job.codes(), [Some(0); 3]);

@@ -86,7 +86,7 @@ fn configured(methods: &str) -> (Registry, Workspace, Run) {
 }
 
 #[test]
-fn which_source_is_asked() {
+fn which_source_is_used() {
     for Row { methods, locked, asked } in table() {
         let (registry, workspace, run) = configured(methods);
         assert_eq!(run.code, Some(if locked.is_some() { 0 } else { 2 }), "{methods}\n{run}");
@@ -119,7 +119,7 @@ fn a_package_comes_from_the_first_method_that_has_it_for_its_platform() {
 }
 
 #[test]
-fn a_mirror_beside_the_registry_is_held_to_the_signed_list() {
+fn a_mirror_next_to_the_registry_is_checked_against_the_signed_list() {
     let (registry, workspace) = world();
     let methods = filesystem_mirror(&workspace.path("mirror"), "") + "direct {\n}\n";
     let workspace = workspace.cli_config(&format!("provider_installation {{\n{methods}\n}}\n"));
@@ -133,15 +133,15 @@ fn a_mirror_beside_the_registry_is_held_to_the_signed_list() {
 }
 
 #[test]
-fn by_default_the_registry_is_asked_and_the_configuration_is_named() {
+fn by_default_the_registry_is_used_and_the_configuration_is_named() {
     let (registry, workspace) = world();
     let methods = filesystem_mirror(&workspace.path("mirror"), "");
     let workspace = workspace.cli_config(&format!("provider_installation {{\n{methods}\n}}\n"));
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
     assert!(workspace.lock_file().contains("1.4.0"));
     assert_eq!(run.stderr.matches("with --source configured").count(), 1, "{run}");
-    let told = workspace.tflock(&registry, LOCK.iter().chain(&["--source=origin"])).ended_with(0);
-    assert!(!told.stderr.contains("--source configured"), "{told}");
+    let shown = workspace.tflock(&registry, LOCK.iter().chain(&["--source=origin"])).ended_with(0);
+    assert!(!shown.stderr.contains("--source configured"), "{shown}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn the_settings_name_a_source_too() {
 }
 
 #[test]
-fn a_cli_configuration_that_is_not_there_is_told() {
+fn a_missing_cli_configuration_is_reported() {
     let (registry, workspace) = world();
     let workspace = workspace.env("TF_CLI_CONFIG_FILE", "/nonexistent/cli.tfrc");
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
@@ -179,7 +179,7 @@ fn a_cli_configuration_that_is_not_there_is_told() {
 }
 
 #[test]
-fn overridden_providers_are_told_and_locked_all_the_same() {
+fn overridden_providers_are_reported_and_locked() {
     let (_, workspace, run) =
         configured("dev_overrides { \"{{registry}}/acme/widget\" = \"/home/dev/bin\" } direct {}");
     run.ended_with(0);
@@ -198,7 +198,7 @@ fn a_method_that_fails_leaves_open_what_there_is() {
 }
 
 #[test]
-fn outdated_and_diff_ask_the_same_source() {
+fn outdated_and_diff_use_the_same_source() {
     let (registry, workspace) = world();
     let mirror = ["--fs-mirror", "mirror"];
     workspace.tflock(&registry, LOCK.iter().chain(&mirror)).ended_with(0);

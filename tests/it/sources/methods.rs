@@ -99,10 +99,10 @@ impl World {
         let found = decides.is_some_and(|method| method.has);
         let mut asked = [false; 4];
         taking().filter(|method| method.kind != 1).for_each(|method| asked[method.kind] = true);
-        let told = format!("{methods:?}\n{config}\n{run}");
-        assert_eq!((run.code, self.asked()), (Some(if found { 0 } else { 2 }), asked), "{told}");
-        assert_eq!(workspace.has(".terraform.lock.hcl"), found, "{told}");
-        assert!(found || run.stderr.contains("acme/widget"), "{told}");
+        let shown = format!("{methods:?}\n{config}\n{run}");
+        assert_eq!((run.code, self.asked()), (Some(if found { 0 } else { 2 }), asked), "{shown}");
+        assert_eq!(workspace.has(".terraform.lock.hcl"), found, "{shown}");
+        assert!(found || run.stderr.contains("acme/widget"), "{shown}");
     }
 }
 

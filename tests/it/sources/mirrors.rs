@@ -55,7 +55,7 @@ fn a_mirror_none_of_whose_packages_is_recorded_is_refused() {
 }
 
 #[test]
-fn one_recorded_package_vouches_for_the_others_of_its_mirror() {
+fn one_recorded_package_identifies_the_others_of_its_mirror() {
     let (registry, workspace) = mirrored(PLATFORMS);
     workspace.tflock(&registry, LOCK.iter().chain(&FROM_MIRROR)).ended_with(0);
     let run = workspace.tflock(&registry, ["lock", "--platform=darwin_arm64"].iter().chain(&FROM_MIRROR)).ended_with(0);
@@ -87,7 +87,7 @@ fn a_stated_signature_is_wanted_of_mirrors_too() {
 }
 
 #[test]
-fn copies_of_what_was_signed_tell_the_signer_and_the_whole_list() {
+fn signed_copies_give_the_signer_and_the_whole_list() {
     let (registry, workspace) = mirrored(PLATFORMS);
     copies(&workspace, &registry, ("mirror", "1.4.0"));
     let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
@@ -135,7 +135,7 @@ fn a_locked_version_that_the_mirror_does_not_have() {
 
 /// What a network mirror reports of platforms that were not inspected, if its user trusts that.
 #[test]
-fn trusted_hashes_are_held_to_their_form_and_to_the_record() {
+fn trusted_hashes_are_checked_for_form_and_record() {
     const OPENTOFU: &str = "registry.opentofu.org";
     let registry = widget();
     let url = registry.mirror_url();
@@ -152,13 +152,13 @@ fn trusted_hashes_are_held_to_their_form_and_to_the_record() {
     let before = workspace.lock_file();
     let linux = registry.package("acme/widget", "1.4.0", "linux_amd64");
     let wrong = "0".repeat(64);
-    let told = format!(
+    let shown = format!(
         "{{\"archives\": {{\"linux_amd64\": {{\"url\": \"/files/acme/widget/1.4.0/\
          terraform-provider-widget_1.4.0_linux_amd64.zip\", \"hashes\": [\"{}\"]}}, \"darwin_arm64\": {{\"url\": \"x.zip\", \
          \"hashes\": [\"zh:{wrong}\"]}}}}}}",
         linux.h1
     );
-    let registry = registry.answers(Endpoint::MirrorVersion, Answer::json(told));
+    let registry = registry.answers(Endpoint::MirrorVersion, Answer::json(shown));
     let run = workspace.tflock(&registry, lock);
     assert_eq!(workspace.lock_file(), before, "{run}");
     if before.contains("zh:") {
@@ -168,11 +168,11 @@ fn trusted_hashes_are_held_to_their_form_and_to_the_record() {
 
 /// As the tools, which look at the entry of the platform that they install.
 #[test]
-fn what_is_said_of_another_platform_spoils_nothing() {
+fn errors_of_another_platform_are_ignored() {
     let registry = widget();
     let url = registry.mirror_url();
     let linux = registry.package("acme/widget", "1.4.0", "linux_amd64");
-    let told = |linux: &str| {
+    let shown = |linux: &str| {
         Answer::json(format!(
             "{{\"archives\": {{{linux}, \"freebsd_arm\": {{\"url\": \"x.zip\", \"hashes\": [\"h2:abc\"]}}, \
              \"windows_386\": {{\"url\": \"\"}}}}}}"
@@ -183,7 +183,7 @@ fn what_is_said_of_another_platform_spoils_nothing() {
          \"hashes\": [\"{}\"]}}",
         linux.h1
     );
-    let registry = registry.answers(Endpoint::MirrorVersion, told(&good));
+    let registry = registry.answers(Endpoint::MirrorVersion, shown(&good));
     let workspace = Workspace::from("modules/one-root");
     let mirrored = ["--platform=linux_amd64", "--net-mirror", &url];
     workspace.tflock(&registry, ["lock"].iter().chain(&mirrored)).ended_with(0);

@@ -21,7 +21,7 @@ fn world() -> (Registry, Workspace) {
 const BOTH: [&str; 4] = ["lock", "-r", "--create", "--platform=linux_amd64"];
 
 #[test]
-fn each_asks_its_own() {
+fn each_root_module_uses_its_own_source() {
     let (registry, workspace) = world();
     workspace.tflock(&registry, BOTH).ended_with(0);
     let run = workspace.tflock(&registry, ["outdated", "-r", "--format=json"]).ended_with(0);
@@ -47,7 +47,7 @@ fn each_asks_its_own() {
 }
 
 #[test]
-fn what_one_cannot_ask_does_not_stop_the_others() {
+fn one_failed_source_does_not_stop_the_others() {
     let (registry, workspace) = world();
     workspace.tflock(&registry, BOTH).ended_with(0);
     workspace.write("a/.tflock.hcl", "source = \"net:http://not.https/\"\n");

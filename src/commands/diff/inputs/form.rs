@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{Asked, is_nothing, usage};
+use super::{DiffInputs, is_nothing, usage};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::{Git, GitError};
@@ -25,15 +25,15 @@ pub(super) enum Form {
     Revision { name: Option<String>, path: Option<PathBuf> },
 }
 
-pub(super) fn form(asked: &Asked, directory: &Path) -> Result<Form, Error> {
-    let files = asked.files.as_deref();
-    if asked.names.iter().chain(files.unwrap_or_default()).any(|name| name == "-") {
+pub(super) fn form(given: &DiffInputs, directory: &Path) -> Result<Form, Error> {
+    let files = given.files.as_deref();
+    if given.names.iter().chain(files.unwrap_or_default()).any(|name| name == "-") {
         return Err(usage("diff does not read standard input").hint("save the text to a file, and name the file"));
     }
     let mut names = match files {
         // Arguments after `--` are files, so those before it are revisions.
-        Some(_) => asked.names.iter().map(|name| Ok(Named::Revision(utf8(name)?))).collect::<Result<_, Error>>()?,
-        None => named(&asked.names, directory)?,
+        Some(_) => given.names.iter().map(|name| Ok(Named::Revision(utf8(name)?))).collect::<Result<_, Error>>()?,
+        None => named(&given.names, directory)?,
     };
     names.extend(files.unwrap_or_default().iter().map(|file| Named::File(PathBuf::from(file))));
     let (mut revisions, mut paths) = (Vec::new(), Vec::new());
@@ -169,22 +169,22 @@ mod tests {
 
     #[test]
     fn behind_dashes_there_are_files() {
-        let asked = |names: &[&str], files: &[&str]| {
+        let given = |names: &[&str], files: &[&str]| {
             let own = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-            form(&Asked { names: own(names), files: Some(own(files)), ..Asked::default() }, Path::new("."))
+            form(&DiffInputs { names: own(names), files: Some(own(files)), ..DiffInputs::default() }, Path::new("."))
         };
         let revision = |name: Option<&str>, path: Option<&str>| Form::Revision {
             name: name.map(str::to_owned),
             path: path.map(PathBuf::from),
         };
-        assert_eq!(asked(&["main"], &[]), Ok(revision(Some("main"), None)));
-        assert_eq!(asked(&["main"], &["main"]), Ok(revision(Some("main"), Some("main"))));
-        assert_eq!(asked(&[], &["main"]), Ok(revision(None, Some("main"))));
-        assert_eq!(asked(&["a", "b"], &["x"]), Ok(revision(Some("a..b"), Some("x"))));
-        assert_eq!(asked(&[], &["a", "b"]), Ok(Form::Files("a".into(), "b".into())));
+        assert_eq!(given(&["main"], &[]), Ok(revision(Some("main"), None)));
+        assert_eq!(given(&["main"], &["main"]), Ok(revision(Some("main"), Some("main"))));
+        assert_eq!(given(&[], &["main"]), Ok(revision(None, Some("main"))));
+        assert_eq!(given(&["a", "b"], &["x"]), Ok(revision(Some("a..b"), Some("x"))));
+        assert_eq!(given(&[], &["a", "b"]), Ok(Form::Files("a".into(), "b".into())));
         for (names, files) in [(&[][..], &["-"][..]), (&["a"], &["-"]), (&["a", "b", "c"], &[]), (&["a..b", "c"], &[])]
         {
-            assert!(asked(names, files).is_err(), "{names:?} {files:?}");
+            assert!(given(names, files).is_err(), "{names:?} {files:?}");
         }
     }
 }

@@ -65,7 +65,7 @@ fn two(git: &Git, name: &str) -> Result<[Commit; 2], Error> {
     }
 }
 
-fn beside(lock_file: &str) -> String {
+fn module_lock_of(lock_file: &str) -> String {
     match lock_file.rsplit_once('/') {
         Some((directory, _)) => format!("{directory}/{}", modulelock::FILE_NAME),
         None => modulelock::FILE_NAME.to_owned(),
@@ -94,7 +94,7 @@ impl History {
     ) -> Result<(Vec<Pair>, Texts), Error> {
         let wanted = self.wanted(path)?;
         let paths = if recursive { self.below(&wanted)? } else { vec![wanted] };
-        let modules: Vec<String> = paths.iter().map(|path| beside(path)).collect();
+        let modules: Vec<String> = paths.iter().map(|path| module_lock_of(path)).collect();
         let all: Vec<String> = paths.iter().chain(&modules).cloned().collect();
         let (mut old, old_pins) = match &self.old {
             Some(commit) => self.files(commit, &all)?,

@@ -22,7 +22,7 @@ use form::{Form, form};
 use history::{History, history};
 
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct DiffInputs {
     pub names: Vec<OsString>,
     /// The arguments after `--`, if any: files only.
     pub files: Option<Vec<OsString>>,
@@ -46,24 +46,24 @@ pub struct Comparison {
 }
 
 /// Reads the two sides to compare.
-pub fn compare(asked: &Asked, directory: &Path, dialect: Option<Dialect>) -> Result<Comparison, Error> {
-    match form(asked, directory)? {
+pub fn compare(given: &DiffInputs, directory: &Path, dialect: Option<Dialect>) -> Result<Comparison, Error> {
+    match form(given, directory)? {
         Form::Files(old, new) => {
-            if asked.tip || asked.recursive {
-                let option = if asked.tip { "--tip" } else { "--recursive" };
+            if given.tip || given.recursive {
+                let option = if given.tip { "--tip" } else { "--recursive" };
                 return Err(usage(format!("{option} is for revisions, not for two files")));
             }
             let [before, after] = [file(directory, &old)?, file(directory, &new)?];
             let pair = Pair { path: new, old: before, new: after, dialect, ..Pair::default() };
             let pair = if is_module_lock(&pair.path) { Pair::of_modules(pair) } else { pair };
-            let pins = || trust::text(directory, asked.trust_file.as_deref());
+            let pins = || trust::text(directory, given.trust_file.as_deref());
             Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
         }
         Form::Revision { name, path } => {
             let git = Git::open(directory).map_err(without_git)?;
-            let history = history(git, name.as_deref(), asked.tip)?;
-            let (pairs, mut pins) = history.pairs(path.as_deref(), asked.recursive, dialect)?;
-            if let Some(named) = asked.trust_file.as_deref() {
+            let history = history(git, name.as_deref(), given.tip)?;
+            let (pairs, mut pins) = history.pairs(path.as_deref(), given.recursive, dialect)?;
+            if let Some(named) = given.trust_file.as_deref() {
                 pins = [(); 2].map(|()| trust::text(directory, Some(named)));
             }
             Ok(Comparison::new(pairs, pins, directory, Some(history)))
@@ -78,8 +78,8 @@ fn is_module_lock(path: &Path) -> bool {
 /// Adds a hint that files can be compared without git.
 fn without_git(error: GitError) -> Error {
     let is_none = matches!(error, GitError::Start(_) | GitError::NoWorkTree { .. });
-    let told = Error::from(error);
-    if is_none { told.hint("outside of git name two files: `tflock diff OLD NEW`") } else { told }
+    let mapped = Error::from(error);
+    if is_none { mapped.hint("outside of git name two files: `tflock diff OLD NEW`") } else { mapped }
 }
 
 fn usage(message: impl Into<String>) -> Error {

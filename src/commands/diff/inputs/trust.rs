@@ -49,14 +49,14 @@ fn changed(old: Option<&Pins>, new: Option<&Pins>) -> Option<String> {
     let (old, new) = (old.unwrap_or(&nobody), new.unwrap_or(&nobody));
     let patterns: BTreeSet<&AddrPattern> = old.providers.keys().chain(new.providers.keys()).collect();
     let other = patterns.into_iter().filter(|pattern| old.providers.get(pattern) != new.providers.get(pattern));
-    let mut told: Vec<String> = other.map(|pattern| format!("signers of {pattern}")).collect();
+    let mut parts: Vec<String> = other.map(|pattern| format!("signers of {pattern}")).collect();
     if old.denied != new.denied {
-        told.push("denied signers".to_owned());
+        parts.push("denied signers".to_owned());
     }
     if old.republished != new.republished {
-        told.push("accepted republications".to_owned());
+        parts.push("accepted republications".to_owned());
     }
-    (!told.is_empty()).then(|| format!("{FILE_NAME} changes too, review it: {}", told.join(", ")))
+    (!parts.is_empty()).then(|| format!("{FILE_NAME} changes too, review it: {}", parts.join(", ")))
 }
 
 fn pins(text: &[u8]) -> Result<Pins, Error> {
@@ -68,20 +68,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_the_trust_file_is_told() {
+    fn a_change_of_the_trust_file_is_reported() {
         let key = "A".repeat(40);
         let pin = format!("provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{key}\"]\n}}\n");
         let denied = format!("denied_signer \"{key}\" {{\n reason = \"lost\"\n}}\n");
-        let told = |old: Option<&str>, new: Option<&str>| {
+        let parts = |old: Option<&str>, new: Option<&str>| {
             trust([old, new].map(|text| Ok(text.map(|text| text.as_bytes().to_vec())))).1.join("; ")
         };
-        assert_eq!(told(None, None), "");
-        assert_eq!(told(Some(&pin), Some(&format!("# a comment\n{pin}"))), "");
+        assert_eq!(parts(None, None), "");
+        assert_eq!(parts(Some(&pin), Some(&format!("# a comment\n{pin}"))), "");
         let wanted = ".tflock.trust.hcl changes too, review it: signers of registry.terraform.io/acme/widget";
-        assert_eq!(told(None, Some(&pin)), wanted);
-        assert_eq!(told(Some(&pin), Some("")), wanted);
-        assert!(told(Some(""), Some(&denied)).ends_with(": denied signers"));
-        assert!(told(Some(&pin), None).contains("was removed by this change"));
-        assert!(told(Some(&pin), Some("nonsense {")).starts_with("signers are not compared"));
+        assert_eq!(parts(None, Some(&pin)), wanted);
+        assert_eq!(parts(Some(&pin), Some("")), wanted);
+        assert!(parts(Some(""), Some(&denied)).ends_with(": denied signers"));
+        assert!(parts(Some(&pin), None).contains("was removed by this change"));
+        assert!(parts(Some(&pin), Some("nonsense {")).starts_with("signers are not compared"));
     }
 }

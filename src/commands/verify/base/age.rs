@@ -34,7 +34,7 @@ impl Base {
                 *first
             } else {
                 let first = self.git.first_with(&self.revision, &zh);
-                let first = first.map_err(|error| git_error(error, &self.asked.revision))?;
+                let first = first.map_err(|error| git_error(error, &self.options.revision))?;
                 known.insert(zh, first);
                 first
             };

@@ -64,34 +64,34 @@ impl Base {
 
     /// Lock files that exist on disk but are no longer tracked: a clone of the change has none.
     fn untracked_lock_files(&self) -> Vec<Finding> {
-        let gone =
-            self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.stands(path));
+        let lost =
+            self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.is_present(path));
         let message = "the dependency lock file was taken out of version control";
         let finding =
             |path| Finding::new(Rule::LockFileRemoved, message).in_file(path).filled("REV", self.compared().short());
-        gone.map(finding).collect()
+        lost.map(finding).collect()
     }
 
     /// Tracked packages outside of the judged root modules, or reached through links and submodules.
     fn packages(&self, ways: &BTreeMap<RepoPath, &Root>) -> Vec<Finding> {
-        let mut told: BTreeSet<&str> = BTreeSet::new();
+        let mut folders: BTreeSet<&str> = BTreeSet::new();
         for (path, kind) in self.changes.tracked() {
             let Some(folder) = PackageFolder::on_the_way(path) else { continue };
             // Judging a root module reports its own packages.
             let is_plain = folder.path != path && folder.is_exact() && folder.name != ".terragrunt-cache";
-            let is_told = is_plain && ways.contains_key(folder.root);
+            let is_reported = is_plain && ways.contains_key(folder.root);
             // A link with the name of the folder around the packages.
             let is_around =
                 folder.name == "terraform.d" && (kind == Kind::File || !self.top.join(path).join("plugins").exists());
-            if !is_told && !is_around {
-                told.insert(folder.path);
+            if !is_reported && !is_around {
+                folders.insert(folder.path);
             }
         }
         let finding = |folder: &str| {
             let message = format!("git tracks {folder}, from where packages are installed without a registry");
             Finding::new(Rule::TrackedPackages, message).in_file(folder)
         };
-        told.into_iter().map(finding).collect()
+        folders.into_iter().map(finding).collect()
     }
 }
 

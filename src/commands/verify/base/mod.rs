@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-pub use removed::Gone;
+pub use removed::LostLockFile;
 
 use super::{Change, Root};
 use crate::addr::ProviderAddr;
@@ -39,7 +39,7 @@ use removed::Removed;
 use snapshot::Snapshot;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AskedBase {
+pub struct BaseOptions {
     pub revision: String,
     /// Whether the owner approved changes of settings and trust file.
     pub trust_change_allowed: bool,
@@ -48,7 +48,7 @@ pub struct AskedBase {
 /// The two commits by which the change in one working tree is judged, and the change.
 #[derive(Debug)]
 pub struct Base {
-    asked: AskedBase,
+    options: BaseOptions,
     git: Git,
     /// The top of the working tree, without symbolic links.
     top: PathBuf,
@@ -70,12 +70,12 @@ pub struct Base {
 
 impl Base {
     /// Reads the commits of a working tree from git: what differs, and the settings of both.
-    pub fn open(scope: &Scope, asked: &AskedBase) -> Result<Self, Error> {
+    pub fn open(scope: &Scope, options: &BaseOptions) -> Result<Self, Error> {
         let mut places = Vec::new();
         for directory in scope.directories() {
             places.push(worktree::absolute(&existing_directory(&directory)?));
         }
-        let base = Self::of_work_tree(&top_of_change(&places[0]), asked)?;
+        let base = Self::of_work_tree(&top_of_change(&places[0]), options)?;
         if let Some(other) = places.iter().find(|place| !place.starts_with(&base.top)) {
             let message = format!("{} is not in the working tree {}", shown(other), shown(&base.top));
             return Err(Error::new(ErrorKind::Usage, message).hint("run `tflock verify` once for each working tree"));
@@ -86,8 +86,8 @@ impl Base {
         Ok(base)
     }
 
-    fn of_work_tree(directory: &Path, asked: &AskedBase) -> Result<Self, Error> {
-        let name = &asked.revision;
+    fn of_work_tree(directory: &Path, options: &BaseOptions) -> Result<Self, Error> {
+        let name = &options.revision;
         let failed = |error| git_error(error, name);
         let git = Git::open(directory).map_err(failed)?;
         let revision = git.certain_commit(name).map_err(failed)?;
@@ -112,7 +112,7 @@ impl Base {
         let settings_changed = changes_settings(before.tree(), &changes);
         let removed = Removed::of(before.tree(), &changes);
         Ok(Self {
-            asked: asked.clone(),
+            options: options.clone(),
             git,
             top,
             revision,
@@ -134,7 +134,7 @@ impl Base {
 
     /// The directories that settings exclude from the search: those of the revision, unless the change of settings is approved.
     pub fn exclusions(&self) -> Option<Exclusions> {
-        (!self.asked.trust_change_allowed).then(|| self.trusted.exclusions(&self.top))
+        (!self.options.trust_change_allowed).then(|| self.trusted.exclusions(&self.top))
     }
 
     pub fn top(&self) -> &Path {
@@ -143,18 +143,18 @@ impl Base {
 
     pub fn compared(&self) -> Compared {
         Compared {
-            revision: self.asked.revision.clone(),
+            revision: self.options.revision.clone(),
             commit: self.revision.id.clone(),
             merge_base: self.compared_with.id.clone(),
-            trust_change_allowed: self.asked.trust_change_allowed,
+            trust_change_allowed: self.options.trust_change_allowed,
         }
     }
 
     pub fn note(&self) -> String {
         let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
         let (revision, base) = (short(&self.revision.id), short(&self.compared_with.id));
-        let name = self.revision.reference.as_ref().unwrap_or(&self.asked.revision);
-        if self.asked.trust_change_allowed {
+        let name = self.revision.reference.as_ref().unwrap_or(&self.options.revision);
+        if self.options.trust_change_allowed {
             return format!(
                 "compared with {base}, the merge base with {name}, using the working tree's own settings and trust file \
                  (--allow-trust-change)"
@@ -175,7 +175,7 @@ impl Base {
             let message = "the path of this root module is not UTF-8, so git's output about it is ambiguous";
             return Err(Error::new(ErrorKind::Usage, message).in_file(way).hint("rename the directory"));
         }
-        if self.asked.trust_change_allowed {
+        if self.options.trust_change_allowed {
             return Ok(None);
         }
         let own = self.trusted.effective(&self.way_to(root))?;
@@ -282,7 +282,7 @@ impl Base {
     /// Files of one of the commits; `None` for missing ones.
     fn texts(&self, of: &Snapshot, paths: &[RepoPath]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
-        self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.asked.revision))
+        self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.options.revision))
     }
 
     fn way_of(&self, root: &Root) -> RepoPath {
@@ -300,7 +300,7 @@ impl Base {
 
     /// Lowers findings that the owner's approval covers.
     fn lifted(&self, findings: Vec<Finding>) -> Vec<Finding> {
-        if !self.asked.trust_change_allowed {
+        if !self.options.trust_change_allowed {
             return findings;
         }
         let lift = |finding: Finding| {
@@ -401,10 +401,10 @@ fn git_error(error: GitError, revision: &str) -> Error {
         GitError::Start(_) => said.hint("install git: --base needs it"),
         GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
         GitError::UnknownName { shallow, ref remote, .. } => {
-            let is_told = shallow || remote.is_some();
+            let is_reported = shallow || remote.is_some();
             let message = format!("--base: {revision:?} is not a revision in this clone");
             let said = Error { message, ..Error::from(error) };
-            if is_told { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
+            if is_reported { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
         }
         GitError::AmbiguousName { .. } => {
             let refused = Error::from(error);

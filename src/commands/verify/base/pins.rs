@@ -22,25 +22,25 @@ impl Base {
             return missing.map_or_else(|| Ok((known(&now).map(Counted::from), Vec::new())), Err);
         };
         let sides = [(&self.revision, &self.trusted), (&self.compared_with, &self.before)];
-        let [believed, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
+        let [at_base, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
             let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_iter().next().flatten();
             let name = format!("{} of {}", shown(&place.shown), commit.shown());
             TrustStore::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
         });
-        let believed = believed?;
-        if self.asked.trust_change_allowed && absent(&now) {
+        let at_base = at_base?;
+        if self.options.trust_change_allowed && absent(&now) {
             return Err(TrustStore::absent(&place.shown, ""));
         }
-        if !self.asked.trust_change_allowed && absent(&believed) {
+        if !self.options.trust_change_allowed && absent(&at_base) {
             return Err(TrustStore::absent(&place.shown, &format!(" at {}", self.revision.shown())));
         }
         // If the earlier file cannot be read, compare with the trusted one.
-        let before = before.unwrap_or_else(|_| believed.clone());
+        let before = before.unwrap_or_else(|_| at_base.clone());
         let findings = self.lifted(findings(before.pins(), now.file(), Path::new(&*path)));
-        let counting = if self.asked.trust_change_allowed {
+        let counting = if self.options.trust_change_allowed {
             known(&now)
         } else {
-            verify::believed(known(&believed).as_ref(), before.pins(), known(&now).as_ref())
+            verify::effective_pins(known(&at_base).as_ref(), before.pins(), known(&now).as_ref())
         };
         Ok((counting.map(|pins| Counted::since(before.pins(), pins)), findings))
     }

@@ -26,7 +26,7 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
     let files = base.before.paths(FILE_NAME).chain(base.changes.paths().filter(is_settings));
     // Sorted, so each directory comes before those in it.
     let directories: BTreeSet<&Path> = files.filter_map(|path| Path::new(path).parent()).collect();
-    let mut told: BTreeMap<&Path, Vec<Weakening>> = BTreeMap::new();
+    let mut reported: BTreeMap<&Path, Vec<Weakening>> = BTreeMap::new();
     let (mut findings, mut moved) = (Vec::new(), BTreeSet::new());
     for directory in directories {
         let now = effective(directory, |path| now(base, path))?;
@@ -34,7 +34,7 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
         // If the earlier settings cannot be read, compare with the trusted ones.
         let before = base.before.effective(&way).or_else(|_| base.trusted.effective(&way))?;
         let around: Vec<&Weakening> =
-            directory.ancestors().skip(1).filter_map(|place| told.get(place)).flatten().collect();
+            directory.ancestors().skip(1).filter_map(|place| reported.get(place)).flatten().collect();
         let mut found = weakenings(&before, &now);
         found.retain(|weakening| !around.contains(&weakening));
         let tools = [&before, &now].map(Settings::dialect);
@@ -43,7 +43,7 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
             moved.insert(directory);
         }
         findings.extend(placed(base, directory, &found));
-        told.insert(directory, found);
+        reported.insert(directory, found);
     }
     Ok(findings)
 }
@@ -57,7 +57,7 @@ fn other_tool(directory: &Path, tools: [Option<Dialect>; 2]) -> Finding {
 
 /// The text of a settings file of the working tree; `None` if it is only reached through a link above it.
 fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    if !base.changes.stands(&RepoPath::of(path)) {
+    if !base.changes.is_present(&RepoPath::of(path)) {
         return Ok(None);
     }
     text::read(&base.top.join(path))

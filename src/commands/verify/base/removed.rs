@@ -31,9 +31,9 @@ pub(super) struct Removed {
 impl Removed {
     /// Finds the removed files of a tree.
     pub(super) fn of(before: &Tree, changes: &Changes) -> Self {
-        let gone = changes.paths().filter(|path| before.kind(path).is_some() && !changes.stands(path));
+        let lost = changes.paths().filter(|path| before.kind(path).is_some() && !changes.is_present(path));
         let (mut directories, mut configuration) = (BTreeSet::new(), BTreeMap::<&str, Vec<&str>>::new());
-        for path in gone {
+        for path in lost {
             let (directory, name) = (directory_of(path), name_of(path));
             if name == FILE_NAME {
                 directories.insert(directory.to_owned());
@@ -41,11 +41,11 @@ impl Removed {
                 configuration.entry(directory).or_default().push(name);
             }
         }
-        let is_emptied = |directory: &str, gone: &[&str]| {
+        let is_emptied = |directory: &str, lost: &[&str]| {
             let had_lock = before.kind(&RepoPath::from_git(directory).join(FILE_NAME)).is_some();
-            had_lock && configuration_in(before, directory).count() == gone.len()
+            had_lock && configuration_in(before, directory).count() == lost.len()
         };
-        let emptied = configuration.iter().filter(|(directory, gone)| is_emptied(directory, gone));
+        let emptied = configuration.iter().filter(|(directory, lost)| is_emptied(directory, lost));
         let mut left: BTreeSet<&str> = emptied.map(|(directory, _)| *directory).collect();
         left.extend(directories.iter().map(String::as_str));
         let mut names: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -148,14 +148,14 @@ impl Recorded {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gone {
+pub struct LostLockFile {
     pub path: PathBuf,
     pub place: PathBuf,
     /// Whether there is configuration; only then is it known if a lock file is required.
     pub has_configuration: bool,
 }
 
-impl Gone {
+impl LostLockFile {
     /// The finding for a root module without configuration, as with Terragrunt.
     pub fn finding(&self, base: &Compared) -> Finding {
         let message = "the dependency lock file that was here at the base was removed";
@@ -166,7 +166,7 @@ impl Gone {
 
 impl Base {
     /// The directories that lost their lock file but still have configuration, or, if they had none, any file that git tracked.
-    pub fn gone(&self) -> Vec<Gone> {
+    pub fn lost(&self) -> Vec<LostLockFile> {
         let tree = self.before.tree();
         let found = self.removed.directories.iter().filter_map(|directory| {
             let place = self.top.join(directory);
@@ -174,8 +174,8 @@ impl Base {
             let was_bare = configuration_in(tree, directory).next().is_none();
             let prefix = RepoPath::from_git(directory.as_str()).prefix().len();
             let mut files = tree.below(directory).filter(|path| !path[prefix..].contains('/'));
-            let is_left = has_configuration || (was_bare && files.any(|path| self.changes.stands(path)));
-            is_left.then(|| Gone { path: PathBuf::from(directory), place, has_configuration })
+            let is_left = has_configuration || (was_bare && files.any(|path| self.changes.is_present(path)));
+            is_left.then(|| LostLockFile { path: PathBuf::from(directory), place, has_configuration })
         });
         found.collect()
     }
@@ -203,9 +203,9 @@ impl Base {
             has_none && !exclusions.cover(&place) && may_require(&place)
         };
         let finding = |directory: &str| self.removed.finding(directory, &text::names_in(&self.top.join(directory)));
-        let is_told = |finding: &Finding| finding.rule == Rule::LockFileMissing;
+        let is_reported = |finding: &Finding| finding.rule == Rule::LockFileMissing;
         let found = new.into_iter().filter(is_unlocked).map(|directory| (directory, finding(directory)));
-        let found = found.filter(|(directory, finding)| !is_told(finding) || !judged.contains(*directory));
+        let found = found.filter(|(directory, finding)| !is_reported(finding) || !judged.contains(*directory));
         found.map(|(_, finding)| finding).collect()
     }
 
@@ -213,7 +213,7 @@ impl Base {
     fn new_directories(&self) -> BTreeSet<&str> {
         let tree = self.before.tree();
         let new = self.changes.paths().filter(|path| is_configuration(name_of(path)));
-        let new = new.filter(|path| tree.kind(path).is_none() && self.changes.stands(path)).map(directory_of);
+        let new = new.filter(|path| tree.kind(path).is_none() && self.changes.is_present(path)).map(directory_of);
         let new: BTreeSet<&str> = new.collect();
         new.into_iter().filter(|directory| configuration_in(tree, directory).next().is_none()).collect()
     }

@@ -36,17 +36,17 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_took_its_configuration_along_may_have_moved() {
+fn a_lock_file_may_move_with_its_configuration() {
     let (app, other) = (lock("app"), lock("other"));
     let before = Tree::of(&["app/main.tf", &app, "other/net.tf", &other], &[]);
     let (_folder, top) = work_tree(&["other/net.tf", &other, "new/main.tf"]);
     let removed = Removed::of(&before, &Changes::of(&top, &["app/main.tf", &app, "new/main.tf"], &[]));
-    let told = |directory: &str, files: &[&str]| {
+    let denied = |directory: &str, files: &[&str]| {
         let finding = removed.finding(directory, &names(files));
         (finding.rule, finding.level)
     };
-    assert_eq!(told("new", &["main.tf"]), (Rule::LockFileMoved, Level::Deny));
-    assert_eq!(told("new", &["other.tf"]), (Rule::LockFileMissing, Level::Deny));
+    assert_eq!(denied("new", &["main.tf"]), (Rule::LockFileMoved, Level::Deny));
+    assert_eq!(denied("new", &["other.tf"]), (Rule::LockFileMissing, Level::Deny));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_lock_file_that_is_deleted_in_place_moved_nowhere() {
 }
 
 #[test]
-fn where_no_root_module_left_a_new_directory_is_merely_told() {
+fn a_new_directory_is_only_reported_if_no_root_module_left() {
     let before = Tree::of(&["app/main.tf", &lock("app")], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", &lock("app"), "new/main.tf"]);
     let removed = Removed::of(&before, &Changes::of(&top, &["new/main.tf"], &[]));
@@ -74,12 +74,12 @@ fn where_no_root_module_left_a_new_directory_is_merely_told() {
 }
 
 #[test]
-fn of_several_the_one_of_the_same_name_is_named() {
+fn the_candidate_with_the_same_name_is_named() {
     let locks = [lock("a/net"), lock("b/app")];
     let before = Tree::of(&["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1]], &[]);
     let (_folder, top) = work_tree(&["c/app/main.tf"]);
-    let gone = ["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1], "c/app/main.tf"];
-    let removed = Removed::of(&before, &Changes::of(&top, &gone, &[]));
+    let lost = ["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1], "c/app/main.tf"];
+    let removed = Removed::of(&before, &Changes::of(&top, &lost, &[]));
     let said = |directory: &str| removed.finding(directory, &names(&["main.tf"])).message;
     assert!(said("c/app").contains("as b/app,"), "{}", said("c/app"));
     assert!(said("c/x").contains("as a/net,") || said("c/x").contains("as b/app,"), "{}", said("c/x"));
@@ -98,7 +98,7 @@ fn locked(entries: &[(&str, &str, &[&str])]) -> LockFile {
 }
 
 #[test]
-fn a_new_lock_file_is_compared_with_what_those_that_left_recorded() {
+fn a_new_lock_file_is_compared_with_removed_ones() {
     let [a, b, c] = ["h1:a", "h1:b", "h1:c"];
     let left = [locked(&[("x", "1.0.0", &[a, b]), ("y", "1.0.0", &[a])]), locked(&[("x", "1.0.0", &[b, c])])];
     let recorded = Recorded::of(left);
@@ -107,12 +107,12 @@ fn a_new_lock_file_is_compared_with_what_those_that_left_recorded() {
 }
 
 #[test]
-fn links_and_submodules_at_and_above_what_is_judged() {
+fn links_and_submodules_at_and_above_a_root_module() {
     let app = lock("app");
     let before = Tree::of(&["app/main.tf", &app], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", &app]);
     let roots = Roots::of(&before);
-    let told = |at: &str, kind: Kind, is_hidden: bool| {
+    let denied = |at: &str, kind: Kind, is_hidden: bool| {
         let changes = Changes::of(&top, &[], &[(at, kind)]);
         let judged = [RepoPath::from_git("app"), RepoPath::from_git("deep/down")];
         roots.crossings(&changes, judged.iter(), |_| is_hidden).into_iter().map(|it| it.rule).collect::<Vec<_>>()
@@ -121,14 +121,14 @@ fn links_and_submodules_at_and_above_what_is_judged() {
         ["app", &app, "app/.terraform", "app/terraform.d/plugins", "deep", "deep/.tflock.hcl", ".tflock.trust.hcl"]
     {
         let hidden = if at == "app" { Rule::RootModuleMovedOut } else { Rule::LinkChanged };
-        assert_eq!(told(at, Kind::Link, false), [Rule::LinkChanged], "{at}");
-        assert_eq!(told(at, Kind::Link, true), [hidden], "{at}");
-        assert_eq!(told(at, Kind::Submodule, false), [hidden], "{at}");
+        assert_eq!(denied(at, Kind::Link, false), [Rule::LinkChanged], "{at}");
+        assert_eq!(denied(at, Kind::Link, true), [hidden], "{at}");
+        assert_eq!(denied(at, Kind::Submodule, false), [hidden], "{at}");
     }
     // A link elsewhere leads to nothing that is judged; of a submodule it is not known what it holds.
-    assert_eq!(told("docs", Kind::Link, true), []);
-    assert_eq!(told("docs", Kind::Submodule, true), [Rule::LinkChanged]);
-    assert_eq!(told("app/docs", Kind::Link, true), []);
+    assert_eq!(denied("docs", Kind::Link, true), []);
+    assert_eq!(denied("docs", Kind::Submodule, true), [Rule::LinkChanged]);
+    assert_eq!(denied("app/docs", Kind::Link, true), []);
 }
 
 /// Each link is looked at once, however many root modules there are and whatever leads over it.
@@ -151,7 +151,7 @@ fn the_work_grows_as_the_change_does() {
 }
 
 #[test]
-fn what_is_read_concerns_a_root_module() {
+fn files_that_a_root_module_reads_concern_it() {
     let (_folder, top) = work_tree(&["app/main.tf", "modules/net/main.tf", "app/tests/x.tftest.hcl"]);
     let read = || {
         (vec![top.join("app/main.tf"), top.join("modules/net/main.tf")], vec![top.join("app"), top.join("modules/net")])
@@ -174,7 +174,7 @@ fn what_is_read_concerns_a_root_module() {
 }
 
 #[test]
-fn settings_are_everybodys() {
+fn changed_settings_concern_every_root_module() {
     let tree = Tree::of(&["app/main.tf", "shared.hcl"], &[("app/.tflock.hcl", "../shared.hcl")]);
     let changes = |path: &str| changes_settings(&tree, &Changes::of(Path::new("/top"), &[path], &[]));
     for path in [".tflock.hcl", ".tflock.trust.hcl", "deep/down/.tflock.hcl", "shared.hcl"] {

@@ -174,7 +174,7 @@ fn errors_of_json_have_their_place() {
 }
 
 #[test]
-fn every_error_of_required_providers_is_told() {
+fn every_error_of_required_providers_is_reported() {
     let text = "terraform {\n  required_providers {\n    y = true\n    n = null\n    Big = {}\n    under_score = \"1\"\n    \
                 q = { source = null }\n    r = { \"${\"version\"}\" = \"1\" }\n    s = { version = \"1\", foo = 2 }\n    \
                 t = { version = 1.0 }\n    u = { version = var.x }\n    v = { source = \"a/b/c/d\", version = \">=  1\" }\n    \
@@ -201,7 +201,7 @@ fn every_error_of_required_providers_is_told() {
 }
 
 #[test]
-fn misplaced_and_misspelt_requirements_are_told() {
+fn misplaced_and_misspelt_requirements_are_reported() {
     let entries = "{\n    foo = {\n      source = \"acme/foo\"\n    }\n  }\n";
     for (text, place, name) in [
         (format!("required_providers {entries}"), "1:1", "block of type \"required_providers\""),
@@ -253,7 +253,7 @@ fn aliases_are_references_to_the_local_name() {
 }
 
 #[test]
-fn errors_of_all_files_are_told_together() {
+fn errors_of_all_files_are_reported_together() {
     let sources = [
         ("a.tf", "resource \"a_b\" \"c\" {\n  x = (\n}\n"),
         ("b.tf", "terraform {\n  required_providers {\n  }\n}\n"),
@@ -299,7 +299,7 @@ fn references_to_providers_have_one_form() {
 }
 
 #[test]
-fn words_for_constants_are_names_where_references_stand() {
+fn constant_words_are_names_in_references() {
     assert_eq!(terraform("resource \"a_b\" \"c\" {\n  provider = null\n}\n"), ["hashicorp/null"]);
     assert_eq!(json(r#"{"resource": {"a_b": {"c": {"provider": "null"}}}}"#), ["hashicorp/null"]);
     assert_eq!(errors("a.tf.json", r#"{"resource": {"a_b": {"c": {"provider": null}}}}"#).len(), 1);
@@ -332,7 +332,7 @@ fn labels_in_json_are_needed() {
 }
 
 #[test]
-fn module_calls_keep_what_finds_them() {
+fn module_calls_keep_their_source_and_version() {
     let text = "module \"a\" {\n  source  = \"x/y/z\"\n  version = \"~> 1.0\"\n  size = 1\n}\nmodule \"b\" {\n  source = \
                 \"${path.module}/b\"\n}\n";
     let module = files(&[("main.tf", text)], Dialect::Terraform).unwrap();

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_aligned_is_left_alone() {
+    fn unaligned_lines_are_left_alone() {
         let edited = |text: &str, at| {
             let whole = std::slice::from_ref(&(0..text.len())).to_vec();
             edit_aligned(text, &whole, Splices::one(at..at, "cde = 3\n"))

@@ -67,23 +67,23 @@ fn constraint_words(constraint: Option<&str>) -> String {
 impl From<EditError> for Error {
     fn from(error: EditError) -> Self {
         let message = error.to_string();
-        let told = |kind| Error::new(kind, message.clone());
-        let at = |place: &Place| told(ErrorKind::Configuration).in_file(place.file.to_path_buf()).at(place.position);
+        let made = |kind| Error::new(kind, message.clone());
+        let at = |place: &Place| made(ErrorKind::Configuration).in_file(place.file.to_path_buf()).at(place.position);
         match error {
             EditError::Configuration(errors) => {
-                Error::all(errors.into_iter().map(Error::from)).unwrap_or_else(|| told(ErrorKind::Configuration))
+                Error::all(errors.into_iter().map(Error::from)).unwrap_or_else(|| made(ErrorKind::Configuration))
             }
             EditError::Name { .. } | EditError::NotAnIdentifier { .. } => {
-                told(ErrorKind::Usage).hint("give another local name with --name")
+                made(ErrorKind::Usage).hint("give another local name with --name")
             }
-            EditError::Source(_) => told(ErrorKind::Usage),
+            EditError::Source(_) => made(ErrorKind::Usage),
             EditError::Constraint { text, .. } => {
-                let told = told(ErrorKind::Usage);
+                let made = made(ErrorKind::Usage);
                 match text.as_str() {
-                    "" | "latest" | "newest" => told.hint("for the newest release leave out the @ and what follows it"),
-                    "~" | "=" | "!" => told
+                    "" | "latest" | "newest" => made.hint("for the newest release leave out the @ and what follows it"),
+                    "~" | "=" | "!" => made
                         .hint("a shell took the rest for a redirection: quote the argument, as in 'acme/widget@~>2.0'"),
-                    _ => told.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\""),
+                    _ => made.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\""),
                 }
             }
             EditError::NameTaken { place, .. } => at(&place)
@@ -96,25 +96,25 @@ impl From<EditError> for Error {
                 at(&place).hint(format!("leave out --name, or give --name {other}"))
             }
             EditError::NotRequired { addr, uses, near } => {
-                let told = told(ErrorKind::Configuration).about(addr);
+                let made = made(ErrorKind::Configuration).about(addr);
                 if uses.is_empty() && near.is_none() {
-                    return told.hint("`tflock why` lists the providers that are required");
+                    return made.hint("`tflock why` lists the providers that are required");
                 }
-                let told = near.into_iter().fold(told, |told, near| told.hint(format!("did you mean {near}?")));
-                uses.iter().fold(told, |told, found| told.hint(format!("used by {found}")))
+                let made = near.into_iter().fold(made, |made, near| made.hint(format!("did you mean {near}?")));
+                uses.iter().fold(made, |made, found| made.hint(format!("used by {found}")))
             }
             EditError::InUse { addr, uses } => Error::all(uses.into_iter().map(|found| {
                 Error::new(ErrorKind::Configuration, format!("provider {addr} is still used by {}", found.what))
                     .in_file(found.place.file.to_path_buf())
                     .at(found.place.position)
             }))
-            .unwrap_or_else(|| told(ErrorKind::Configuration))
+            .unwrap_or_else(|| made(ErrorKind::Configuration))
             .hint("remove what uses the provider first, or pass --force"),
             EditError::Json { file, what } => {
-                told(ErrorKind::Configuration).in_file(file).hint(format!("{what}, then run `tflock lock`"))
+                made(ErrorKind::Configuration).in_file(file).hint(format!("{what}, then run `tflock lock`"))
             }
             EditError::Layout { file } => {
-                told(ErrorKind::Configuration).in_file(file).hint("write the entry of required_providers by hand")
+                made(ErrorKind::Configuration).in_file(file).hint("write the entry of required_providers by hand")
             }
         }
     }

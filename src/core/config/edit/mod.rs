@@ -180,13 +180,13 @@ pub fn edits_between(before: &[SourceFile], after: &[SourceFile]) -> Vec<FileEdi
 }
 
 fn not_required(files: &Files<'_>, module: &Module, addr: &ProviderAddr, source: &ProviderSource) -> EditError {
-    let stands_for = |name: &str| {
+    let implies = |name: &str| {
         !module.required.contains_key(name) && ProviderSource::implied(name, files.dialect).as_ref() == Ok(source)
     };
     let resources = module.resources.iter().map(|resource| &resource.provider);
     let names = resources.chain(module.providers.iter().map(|config| &config.name));
-    let implied: BTreeSet<String> = names.filter(|name| stands_for(name)).cloned().collect();
-    let uses = uses::uses(module, &files.all(), files.dialect, &implied);
+    let implicit: BTreeSet<String> = names.filter(|name| implies(name)).cloned().collect();
+    let uses = uses::uses(module, &files.all(), files.dialect, &implicit);
     let required: Vec<String> = module.required.values().map(|required| required.source.to_string()).collect();
     let near = suggest(&addr.to_string(), required.iter().map(String::as_str)).first().map(|near| (*near).to_owned());
     EditError::NotRequired { addr: addr.clone(), uses, near }

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_found_wherever_an_expression_may_stand() {
+    fn functions_are_found_in_every_expression() {
         let lines = |text: &str| -> Vec<usize> {
             let file = SourceFile { path: "main.tf".into(), text: text.to_owned() };
             functions(&file, "dns").iter().map(|found| found.place.position.line).collect()

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_kinds_are_told_apart() {
+    fn the_three_kinds_are_distinguished() {
         for (text, expected) in [
             ("./m", "local ./m"),
             ("./", "local ./"),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_asks_for_a_registry() {
+    fn a_version_requires_a_registry_source() {
         for text in ["./x", "github.com/a/b", "git::https://example.com/x.git"] {
             let parsed = ModuleSource::parse(text, true, Dialect::Terraform);
             assert_eq!(parsed, Err(ModuleSourceError::NotRegistry(text.to_owned())));

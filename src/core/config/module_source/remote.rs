@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_way_is_refused() {
+    fn addresses_without_a_getter_are_refused() {
         for text in ["gitlab.com/o/r", "git::host/x", "git::ssh://git@h:o/r", "foo@h:o/r", "m", "git::https://h/%zz"] {
             assert!(matches!(RemoteModule::parse(text), Err(ModuleSourceError::Unknown(_))), "{text}");
         }
-        let told = |text| RemoteModule::parse(text).unwrap_err().to_string();
-        assert_eq!(told("m//x"), "\"m//x\" names no way to get the module; if it is a path, write \"./m//x\"");
-        assert_eq!(told("//../x"), "\"//../x\" names no way to get the module");
-        assert_eq!(told("git::host/x"), "\"git::host/x\" names no way to get the module");
+        let refusal = |text| RemoteModule::parse(text).unwrap_err().to_string();
+        assert_eq!(refusal("m//x"), "\"m//x\" names no way to get the module; if it is a path, write \"./m//x\"");
+        assert_eq!(refusal("//../x"), "\"//../x\" names no way to get the module");
+        assert_eq!(refusal("git::host/x"), "\"git::host/x\" names no way to get the module");
         for text in ["github.com/o", "github.com/o/r?a?b"] {
             assert!(matches!(RemoteModule::parse(text), Err(ModuleSourceError::GitHub(_))), "{text}");
         }

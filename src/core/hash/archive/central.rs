@@ -72,9 +72,9 @@ impl Directory {
     pub(super) fn confirm_end(&self, bytes: &[u8]) -> Result<(), Oddity> {
         let (end, _) = DirectoryEnd::parse(bytes).ok_or(Oddity::EndDiffers)?;
         let confirmed = if self.zip64 {
-            end.asks_for_zip64() && self.is_described_by(&self.with_zip64_marks_replaced(end))
+            end.requires_zip64() && self.is_described_by(&self.with_zip64_marks_replaced(end))
         } else {
-            !end.asks_for_zip64() && self.is_described_by(&end)
+            !end.requires_zip64() && self.is_described_by(&end)
         };
         // Readers search from the back: another end within the comment would be found first.
         if confirmed && memmem::find(&bytes[1..], b"PK\x05\x06").is_none() { Ok(()) } else { Err(Oddity::EndDiffers) }

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_by_their_name() {
+    fn programs_are_recognised_by_their_name() {
         for (name, is) in [
             ("terraform-provider-foo", true),
             ("terraform-provider-foo_v1", true),

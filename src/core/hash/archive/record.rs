@@ -222,7 +222,7 @@ impl DirectoryEnd {
 
     /// True if the tools look for a zip64 record because of these values. (A size of 2^16-1, not of 2^32-1, is what
     /// they look for.)
-    pub(super) fn asks_for_zip64(&self) -> bool {
+    pub(super) fn requires_zip64(&self) -> bool {
         self.entries == 0xffff || self.size == 0xffff || self.offset == 0xffff_ffff
     }
 }

@@ -204,7 +204,7 @@ fn a_folder_makes_another_archive_form() {
 }
 
 #[test]
-fn what_is_unusual_is_refused() {
+fn unusual_archives_are_refused() {
     let bytes = archive(&[(PROGRAM, b"#!bin\n"), ("b", b"2")], stored());
     let directory = at(&bytes, CENTRAL);
     let changed = |change: &dyn Fn(&mut Vec<u8>)| {
@@ -315,7 +315,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_accepted_another_reader_reads_alike(
+    fn accepted_archives_read_alike_in_another_reader(
         seed in 0..6u8,
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         cut in proptest::option::weighted(0.1, any::<prop::sample::Index>()),

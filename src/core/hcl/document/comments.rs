@@ -22,7 +22,7 @@ pub enum Anchor<K> {
 pub struct Remark {
     /// The lines above; an empty one is an empty line, not an empty comment.
     pub above: Vec<String>,
-    pub beside: Option<String>,
+    pub on_same_line: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +43,8 @@ impl<K: Ord + Clone> Comments<K> {
         self.at(anchor).map_or(&[], |remark| &remark.above)
     }
 
-    pub fn beside(&self, anchor: &Anchor<K>) -> Option<&str> {
-        self.at(anchor)?.beside.as_deref()
+    pub fn on_same_line(&self, anchor: &Anchor<K>) -> Option<&str> {
+        self.at(anchor)?.on_same_line.as_deref()
     }
 
     /// Adds the comments of another text, where this one has none.
@@ -72,9 +72,9 @@ impl<K: Ord + Clone> Comments<K> {
         let mut last_end = None;
         for (at, end, lines) in comments {
             if let Some((_, anchor)) = is_beside(at) {
-                let beside = &mut found.0.entry(anchor.clone()).or_default().beside;
+                let on_same_line = &mut found.0.entry(anchor.clone()).or_default().on_same_line;
                 let words = lines.join(" ");
-                *beside = Some(beside.take().map_or(words.clone(), |before| format!("{before} {words}")));
+                *on_same_line = Some(on_same_line.take().map_or(words.clone(), |before| format!("{before} {words}")));
                 last_end = None;
                 continue;
             }

@@ -88,7 +88,7 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
     fn is_spread(&self, key: &K, name: &'static str, values: &[String]) -> bool {
         let item = |value: &String| Anchor::Item(key.clone(), name, value.clone());
         values.iter().any(|value| self.comments.at(&item(value)).is_some())
-            || self.comments.beside(&Anchor::Attribute(key.clone(), name)).is_some()
+            || self.comments.on_same_line(&Anchor::Attribute(key.clone(), name)).is_some()
             || !self.comments.above(&Anchor::ListEnd(key.clone(), name)).is_empty()
             || values.iter().map(|value| value.len() + 4).sum::<usize>() > 100
     }
@@ -138,8 +138,8 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
     }
 
     fn end_line(&mut self, anchor: &Anchor<K>) {
-        if let Some(beside) = self.comments.beside(anchor) {
-            self.push(&format!(" # {beside}"));
+        if let Some(on_same_line) = self.comments.on_same_line(anchor) {
+            self.push(&format!(" # {on_same_line}"));
             self.text.truncate(self.text.trim_end().len());
         }
         self.push("\n");

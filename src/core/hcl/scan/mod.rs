@@ -312,8 +312,8 @@ const fn is_foreign(byte: u8) -> bool {
 }
 
 /// True for a character beyond ASCII that a name can begin with, or go on with.
-fn is_letter(character: char, goes_on: bool) -> bool {
-    if goes_on {
+fn is_letter(character: char, is_inside: bool) -> bool {
+    if is_inside {
         CodePointSetData::new::<IdContinue>().contains(character)
     } else {
         CodePointSetData::new::<IdStart>().contains(character)

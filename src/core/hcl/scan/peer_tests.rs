@@ -30,8 +30,8 @@ fn accepted_by_terraform(folder: &Path, texts: &[(String, String)]) -> Option<BT
         eprintln!("skipped: terraform is not here");
         return None;
     };
-    let told = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    let refused = |name: &str| told.contains(&format!(" on {name} line "));
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let refused = |name: &str| printed.contains(&format!(" on {name} line "));
     Some(texts.iter().map(|(name, _)| name.clone()).filter(|name| !refused(name)).collect())
 }
 
@@ -61,7 +61,7 @@ fn judged_alike(texts: &[(String, String)]) -> Option<usize> {
 }
 
 #[test]
-fn characters_stand_where_they_do_for_terraform() {
+fn positions_agree_with_terraform() {
     let places = [
         "X",
         "Xa = 1\n",

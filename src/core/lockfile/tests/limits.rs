@@ -81,7 +81,7 @@ fn too_deep() {
 }
 
 #[test]
-fn what_nests_is_no_literal_however_deep() {
+fn nested_expressions_are_no_literals() {
     for deep in [1, 60, 70, 10_000] {
         let nested = format!("{}\"1.2.3\"{}", "(".repeat(deep), ")".repeat(deep));
         let text = format!("provider \"example.com/a/b\" {{\n  version = {nested}\n}}\n");

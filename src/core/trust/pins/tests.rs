@@ -115,7 +115,7 @@ fn comments_go_with_their_block() {
 }
 
 #[test]
-fn everything_wrong_is_told() {
+fn all_errors_are_reported() {
     assert_eq!(
         complaints(
             "providr \"a.b/c/d\" {}\nprovider \"c/d\" {\n  signer = [\"x\"]\n}\nprovider \"*/*/*\" {\n  signers = []\n}\n\

@@ -39,7 +39,7 @@ fn changed([old, new]: [&[PackageHash]; 2], knowledge: Lookup, pins: Option<&str
 /// What only a mirror vouches for: nothing to say of what the base has, a warning of what is new; refused where the trust file
 /// knows better, and where the change could have filled the mirror.
 #[test]
-fn the_word_of_a_mirror_about_what_came() {
+fn added_hashes_that_only_a_mirror_reports() {
     let mirrored = || known(Release { signer: None, signed_at: None, ..release() });
     let pin = |what: &str| format!("provider \"{}\" {{\n {what}\n}}\n", addr());
     let key = pin("signers = [\"0123456789ABCDEF0123456789ABCDEF01234567\"]");
@@ -47,16 +47,16 @@ fn the_word_of_a_mirror_about_what_came() {
     let other = key.replace("widget", "other");
     let at = |old: &[PackageHash], knowledge, pins: Option<&str>, within| {
         let findings = changed([old, &[zh(1), h1(11), h1(12)]], knowledge, pins, within).into_iter();
-        let mut vouched = findings.filter(|finding| finding.rule == Rule::MirrorOnly);
-        vouched.next().map(|finding| (finding.level, finding.message.split(' ').next().unwrap().to_owned()))
+        let mut mirror_only = findings.filter(|finding| finding.rule == Rule::MirrorOnly);
+        mirror_only.next().map(|finding| (finding.level, finding.message.split(' ').next().unwrap().to_owned()))
     };
     let all = [zh(1), h1(11), h1(12)];
-    let told = |level, count: &str| Some((level, count.to_owned()));
+    let counted = |level, count: &str| Some((level, count.to_owned()));
     for old in [&all[..], &all[..2], &[]] {
         let (deny, warn) = match old.len() {
             3 => (None, None),
-            2 => (told(Level::Deny, "1"), told(Level::Warn, "1")),
-            _ => (told(Level::Deny, "3"), told(Level::Warn, "3")),
+            2 => (counted(Level::Deny, "1"), counted(Level::Warn, "1")),
+            _ => (counted(Level::Deny, "3"), counted(Level::Warn, "3")),
         };
         assert_eq!(at(old, mirrored(), None, false), warn);
         assert_eq!(at(old, mirrored(), Some(&unsigned), false), warn);
@@ -96,17 +96,17 @@ fn replaced_or_dropped_since_the_base() {
 }
 
 #[test]
-fn what_was_refuted_may_be_dropped_and_what_was_computed_may_take_its_place() {
-    let asked = |old: &[PackageHash], new: &[PackageHash]| shift(old, new, known(release()), "");
-    assert_eq!(asked(&[zh(1), h1(11), h1(99)], &[zh(1), h1(11)]), [(Rule::HashesDropped, Level::Note, 3)]);
-    assert_eq!(asked(&[zh(1), h1(11), h1(12)], &[zh(1), h1(11)]), [(Rule::HashesDropped, Level::Deny, 3)]);
-    assert_eq!(asked(&[zh(99)], &[]), [(Rule::HashesDropped, Level::Deny, 1)]);
-    assert_eq!(asked(&[h1(99)], &[h1(11)]), [(Rule::HashReplaced, Level::Deny, 4)]);
+fn refuted_hashes_may_be_replaced_by_computed_ones() {
+    let judged = |old: &[PackageHash], new: &[PackageHash]| shift(old, new, known(release()), "");
+    assert_eq!(judged(&[zh(1), h1(11), h1(99)], &[zh(1), h1(11)]), [(Rule::HashesDropped, Level::Note, 3)]);
+    assert_eq!(judged(&[zh(1), h1(11), h1(12)], &[zh(1), h1(11)]), [(Rule::HashesDropped, Level::Deny, 3)]);
+    assert_eq!(judged(&[zh(99)], &[]), [(Rule::HashesDropped, Level::Deny, 1)]);
+    assert_eq!(judged(&[h1(99)], &[h1(11)]), [(Rule::HashReplaced, Level::Deny, 4)]);
     let (planted, mended) = ([zh(1), zh(2), h1(11), h1(99)], [zh(1), zh(2), h1(11), h1(12)]);
-    assert_eq!(asked(&planted, &mended), [(Rule::HashReplaced, Level::Note, 7)]);
+    assert_eq!(judged(&planted, &mended), [(Rule::HashReplaced, Level::Note, 7)]);
     // An archive that the base does not record may be that of another release.
-    assert_eq!(asked(&planted[1..], &mended[1..]), [(Rule::HashReplaced, Level::Deny, 6)]);
-    assert_eq!(asked(&planted, &[zh(1), zh(2), h1(11), h1(98)]), [(Rule::HashReplaced, Level::Deny, 7)]);
+    assert_eq!(judged(&planted[1..], &mended[1..]), [(Rule::HashReplaced, Level::Deny, 6)]);
+    assert_eq!(judged(&planted, &[zh(1), zh(2), h1(11), h1(98)]), [(Rule::HashReplaced, Level::Deny, 7)]);
     // A report takes the place of nothing.
     let mut reporting = release();
     reporting.h1.get_mut(&h1(12)).unwrap().evidence = Evidence::ReportedByOrigin;
@@ -115,7 +115,7 @@ fn what_was_refuted_may_be_dropped_and_what_was_computed_may_take_its_place() {
 
 /// Without configuration nothing tells that an entry is needed no more.
 #[test]
-fn entries_that_are_gone_where_there_is_no_configuration() {
+fn removed_entries_without_configuration() {
     let lock = |types: &[&str]| {
         let block = |name: &&str| {
             let addr = ProviderAddr::parse(&format!("acme/{name}"), Dialect::Terraform).unwrap();

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::path::links;
 use crate::redact;
 
-struct Asked<'c> {
+struct Wanted<'c> {
     call: &'c ModuleCall,
     key: &'c str,
     /// `None` if only the list of installed modules shows it.
@@ -43,14 +43,14 @@ impl Walk<'_> {
         };
         let text = match evaluated {
             Ok(text) => text,
-            Err(_) if is_installed => return self.remote(&Asked { call, key, source: None, constraints: None }),
+            Err(_) if is_installed => return self.remote(&Wanted { call, key, source: None, constraints: None }),
             Err(problem) => return self.undetermined(call, key, problem),
         };
         let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
         let ModuleSource::Local(path) = &source else {
             return match self.constraints(from, call) {
-                Ok(constraints) => self.remote(&Asked { call, key, source: Some(source), constraints }),
-                Err(_) if is_installed => self.remote(&Asked { call, key, source: Some(source), constraints: None }),
+                Ok(constraints) => self.remote(&Wanted { call, key, source: Some(source), constraints }),
+                Err(_) if is_installed => self.remote(&Wanted { call, key, source: Some(source), constraints: None }),
                 Err(problem) => self.undetermined(call, key, problem),
             };
         };
@@ -156,7 +156,7 @@ impl Walk<'_> {
 
     /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is
     /// accepted.
-    fn remote(&mut self, asked: &Asked<'_>) -> Result<Option<Located>, ModuleProblem> {
+    fn remote(&mut self, asked: &Wanted<'_>) -> Result<Option<Located>, ModuleProblem> {
         let request = asked.source.as_ref().map(|source| self.request(asked, source));
         let fetched = request.as_ref().filter(|_| self.options.modules == ModuleLookup::Auto);
         let answer = fetched.and_then(|request| self.options.fetched.get(request)).cloned();
@@ -195,7 +195,7 @@ impl Walk<'_> {
         }
     }
 
-    fn note(&mut self, asked: &Asked<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
+    fn note(&mut self, asked: &Wanted<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
         self.remote_modules.push(RemoteModuleCall {
             key: asked.key.to_owned(),
             source: asked.source.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -208,7 +208,7 @@ impl Walk<'_> {
         });
     }
 
-    fn request(&self, asked: &Asked<'_>, source: &ModuleSource) -> ModuleRequest {
+    fn request(&self, asked: &Wanted<'_>, source: &ModuleSource) -> ModuleRequest {
         let constraints = asked.constraints.as_ref();
         let pin = self.options.pins.as_ref().and_then(|pins| pins.pin(source, asked.key, constraints));
         ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin }
@@ -224,7 +224,7 @@ impl Walk<'_> {
     }
 
     /// The directory that `modules.json` gives, if its record is still true.
-    fn installed(&mut self, asked: &Asked<'_>) -> Result<Option<Installed>, ModuleProblem> {
+    fn installed(&mut self, asked: &Wanted<'_>) -> Result<Option<Installed>, ModuleProblem> {
         let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
         let Some(record) = self.manifest().get(asked.key) else { return Ok(None) };
         let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);

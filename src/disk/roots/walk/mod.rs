@@ -96,10 +96,10 @@ impl Texts {
 }
 
 /// The test files of a root module: next to its configuration, then those below.
-fn test_files(root: &Path, beside: &[String], dialect: Dialect) -> Vec<PathBuf> {
+fn test_files(root: &Path, own: &[String], dialect: Dialect) -> Vec<PathBuf> {
     let below = read::list(&root.join(TEST_DIRECTORY), dialect).unwrap_or_default().tests;
-    let beside = beside.iter().map(PathBuf::from);
-    beside.chain(below.iter().map(|name| Path::new(TEST_DIRECTORY).join(name))).collect()
+    let own = own.iter().map(PathBuf::from);
+    own.chain(below.iter().map(|name| Path::new(TEST_DIRECTORY).join(name))).collect()
 }
 
 struct Walk<'o> {

@@ -18,7 +18,7 @@ use crate::trust::pins::Signer;
 type Written<'a> = (&'a RootOutcome, &'a Changes);
 
 /// Signers at the top, then each change once, then changes of the trust file.
-pub(super) fn items(changed: &[Written<'_>], whose: RootSummary, style: Style) -> String {
+pub(super) fn items(changed: &[Written<'_>], naming: RootSummary, style: Style) -> String {
     let mut text = signers(changed, style);
     let mut lines = Same::new();
     let mut learned = Same::new();
@@ -42,23 +42,23 @@ pub(super) fn items(changed: &[Written<'_>], whose: RootSummary, style: Style) -
     }
     let mut lines = lines.into_items();
     lines.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
-    text.extend(lines.into_iter().map(|((_, item), paths)| behind(&item, (whose, &paths), style)));
+    text.extend(lines.into_iter().map(|((_, item), paths)| behind(&item, (naming, &paths), style)));
     text.extend(learned.into_items().into_iter().map(|(line, _)| line + "\n"));
     for (diff, paths) in diffs.into_items() {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "{}:", whose.label(&paths));
+        let _ = writeln!(text, "{}:", naming.label(&paths));
         text.push_str(&of_one::diff(diff, style));
     }
     text
 }
 
 /// An item with its root modules at the end of the line; with -v every name is below.
-fn behind(item: &of_one::Item, (whose, paths): (RootSummary, &[&Path]), style: Style) -> String {
-    let told = whose.label(paths);
-    let fits = style.width.is_none() || item.columns + "  ".len() + width(&told) <= style.room();
+fn behind(item: &of_one::Item, (naming, paths): (RootSummary, &[&Path]), style: Style) -> String {
+    let names_of = naming.label(paths);
+    let fits = style.width.is_none() || item.columns + "  ".len() + width(&names_of) <= style.room();
     let between = if fits { "  " } else { "\n    " };
-    let names = whose.names_below(paths).unwrap_or_default();
-    format!("{}{between}{told}\n{names}{}", item.line, item.hashes)
+    let names = naming.names_below(paths).unwrap_or_default();
+    format!("{}{between}{names_of}\n{names}{}", item.line, item.hashes)
 }
 
 /// A unified diff without the lines that name the file.

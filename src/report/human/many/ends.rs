@@ -18,7 +18,7 @@ const MOST_NAMED: usize = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
-    Told,
+    Reported,
     Unchanged,
     NotChecked,
     Same,
@@ -83,7 +83,7 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
     let mut roots: BTreeMap<&Path, (End, &RootOutcome)> = BTreeMap::new();
     for root in &outcome.roots {
         // A root module may have a result and an error.
-        let known = roots.entry(&root.path).or_insert((End::Told, root));
+        let known = roots.entry(&root.path).or_insert((End::Reported, root));
         if end(root) > known.0 {
             *known = (end(root), root);
         }
@@ -100,14 +100,14 @@ pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
     if roots.values().all(|(end, _)| *end == End::Interrupted) {
         return None;
     }
-    let told: Vec<String> = WORDS
+    let parts: Vec<String> = WORDS
         .into_iter()
         .map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word))
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     let count = root_modules(roots.len());
-    (!told.is_empty()).then(|| format!("{count}: {}{}", told.join(", "), proven(outcome)))
+    (!parts.is_empty()).then(|| format!("{count}: {}{}", parts.join(", "), proven(outcome)))
 }
 
 /// The rules that refuse a root module.
@@ -158,6 +158,6 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,
         Ok(Body::Changes(_)) => End::Same,
-        Ok(_) => End::Told,
+        Ok(_) => End::Reported,
     }
 }

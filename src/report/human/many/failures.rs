@@ -54,14 +54,14 @@ pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = 
 }
 
 /// For users: each error, with its root modules if its place does not show them.
-pub(in crate::report::human) fn failures(outcome: &Outcome, whose: RootSummary, style: Style) -> String {
-    let told = together(outcome.roots.iter().flat_map(unanswered), whose.recursive).into_iter().map(
+pub(in crate::report::human) fn failures(outcome: &Outcome, naming: RootSummary, style: Style) -> String {
+    let blocks = together(outcome.roots.iter().flat_map(unanswered), naming.recursive).into_iter().map(
         |Failure { error, paths }| {
             // The place of an interruption does not matter to the user.
-            let tells = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
-            let whose = tells.then(|| whose.table_cell(&paths));
-            failure::of(&error, whose.as_deref(), style)
+            let is_general = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
+            let naming = is_general.then(|| naming.table_cell(&paths));
+            failure::of(&error, naming.as_deref(), style)
         },
     );
-    told.collect()
+    blocks.collect()
 }

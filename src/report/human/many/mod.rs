@@ -20,8 +20,8 @@ pub(super) use failures::failures;
 pub(in crate::report) use failures::{Failure, together, unanswered};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let whose = RootSummary::of(outcome, style);
-    let mut text = tables::tables(outcome, whose, style);
+    let naming = RootSummary::of(outcome, style);
+    let mut text = tables::tables(outcome, naming, style);
     let reviewed = Changed::of(outcome.roots.iter().filter(|root| matches!(root.body, Ok(Body::Review(_)))));
     let changed = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Changes(changes)) => Some((root, changes)),
@@ -30,10 +30,10 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let changed: Vec<(&RootOutcome, &Changes)> =
         changed.filter(|(_, changes)| !super::changes::is_settled_quietly(changes, style)).collect();
     let modules = Changed::of(outcome.roots.iter()).modules();
-    text.push_str(&super::review::review(&reviewed, whose, style));
-    text.push_str(&changes::items(&changed, whose, style));
+    text.push_str(&super::review::review(&reviewed, naming, style));
+    text.push_str(&changes::items(&changed, naming, style));
     text.push_str(&super::modules::changes(modules.iter().map(|(change, roots)| (*change, roots.len())), style));
-    text.push_str(&findings::shared(&told(outcome), whose, style));
+    text.push_str(&findings::shared(&shown(outcome), naming, style));
     text.push_str(&super::review::conclusion(&reviewed, style));
     text.push_str(&changes::conclusion(&changed, style));
     text.push_str(&others(outcome, style));
@@ -48,7 +48,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text + &ends
 }
 
-pub(super) fn beside(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
+pub(super) fn remaining(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     let is_beside = |root: &&RootOutcome| {
         !matches!(root.body, Ok(Body::Changes(_) | Body::Review(_) | Body::Verified(_) | Body::Audit(_)))
     };
@@ -56,17 +56,17 @@ pub(super) fn beside(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     roots.flat_map(|root| root.findings.iter().map(|finding| (root.path.as_path(), finding))).collect()
 }
 
-pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
-    let mut told = Vec::new();
+pub(in crate::report) fn shown(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
+    let mut shown = Vec::new();
     for root in &outcome.roots {
         let of: Box<dyn Fn(&Finding) -> bool> = match &root.body {
-            Ok(Body::Changes(changes)) => Box::new(|finding| !super::changes::tells(changes, finding)),
+            Ok(Body::Changes(changes)) => Box::new(|finding| !super::changes::covers(changes, finding)),
             Ok(Body::Review(_) | Body::Verified(_) | Body::Audit(_)) => Box::new(|_| true),
             _ => continue,
         };
-        told.extend(root.findings.iter().filter(|finding| of(finding)).map(|finding| (root.path.as_path(), finding)));
+        shown.extend(root.findings.iter().filter(|finding| of(finding)).map(|finding| (root.path.as_path(), finding)));
     }
-    told
+    shown
 }
 
 /// Results without a form for several root modules: each below the name of its root module, if it has one.

@@ -15,21 +15,21 @@ use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
 use crate::version::Version;
 
-pub(super) fn tables(outcome: &Outcome, whose: RootSummary, style: Style) -> String {
+pub(super) fn tables(outcome: &Outcome, naming: RootSummary, style: Style) -> String {
     let list = match outcome.grouping {
         Grouping::Provider => {
-            by_provider(outcome, whose, style).map(|table| format!("{}\n{}\n", table.text(style), providers(outcome)))
+            by_provider(outcome, naming, style).map(|table| format!("{}\n{}\n", table.text(style), providers(outcome)))
         }
-        Grouping::Root => Some(by_root(&listed(outcome), whose, style)),
+        Grouping::Root => Some(by_root(&listed(outcome), naming, style)),
     };
-    let outdated = outdated(outcome, whose, style).map(|table| table.text(style));
+    let outdated = outdated(outcome, naming, style).map(|table| table.text(style));
     let required =
         of(outcome, |body| if let Body::Requirements(required) = body { Some(required.as_slice()) } else { None });
-    let modules = outdated_modules(outcome, whose).map(|table| table.text(style));
+    let modules = outdated_modules(outcome, naming).map(|table| table.text(style));
     list.unwrap_or_default()
         + &outdated.unwrap_or_default()
         + &modules.unwrap_or_default()
-        + &why(&required, whose, style)
+        + &why(&required, naming, style)
 }
 
 fn listed(outcome: &Outcome) -> Vec<Item<'_, Listed>> {
@@ -47,7 +47,7 @@ fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) 
 }
 
 /// Each version of each provider with its root modules, newest version first.
-pub(in crate::report) fn by_provider(outcome: &Outcome, whose: RootSummary, style: Style) -> Option<Table<5>> {
+pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table<5>> {
     let key = |listed: &Listed| {
         let signer = listed.signer.as_ref().map(short_key).unwrap_or_default();
         let remark = if listed.required == Some(false) { "not required" } else { "" };
@@ -57,7 +57,7 @@ pub(in crate::report) fn by_provider(outcome: &Outcome, whose: RootSummary, styl
     let mut same = Same::of(listed.iter().map(|(path, listed)| (*path, key(listed)))).into_items();
     same.sort();
     let cells = same.iter().map(|((addr, Reverse(version), signer, remark), paths)| {
-        [style.addr(addr), version.to_string(), signer.clone(), (*remark).to_owned(), whose.table_cell(paths)]
+        [style.addr(addr), version.to_string(), signer.clone(), (*remark).to_owned(), naming.table_cell(paths)]
     });
     let rows: Vec<[String; 5]> = cells.collect();
     let headings = ["PROVIDER", "VERSION", "SIGNER", "REMARK", "ROOT MODULES"];
@@ -80,26 +80,26 @@ pub(in crate::report) fn providers(outcome: &Outcome) -> String {
 }
 
 /// The entries of each root module; root modules with equal entries are listed together.
-fn by_root(listed: &[Item<'_, Listed>], whose: RootSummary, style: Style) -> String {
+fn by_root(listed: &[Item<'_, Listed>], naming: RootSummary, style: Style) -> String {
     let mut roots: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
     for (path, listed) in listed {
-        let told = format!("{} {}", style.addr(&listed.address), listed.entry.version);
-        roots.entry(path).or_default().push(told);
+        let shown = format!("{} {}", style.addr(&listed.address), listed.entry.version);
+        roots.entry(path).or_default().push(shown);
     }
-    let same = Same::of(roots.into_iter().map(|(path, told)| (path, told.join(", "))));
-    same.into_items().into_iter().fold(String::new(), |mut text, (told, paths)| {
-        let _ = writeln!(text, "{}\n  {told}", style.paint(Paint::Strong, whose.table_cell(&paths) + ":"));
+    let same = Same::of(roots.into_iter().map(|(path, shown)| (path, shown.join(", "))));
+    same.into_items().into_iter().fold(String::new(), |mut text, (shown, paths)| {
+        let _ = writeln!(text, "{}\n  {shown}", style.paint(Paint::Strong, naming.table_cell(&paths) + ":"));
         text
     })
 }
 
 /// A provider, its versions, and the constraints that exclude newer ones, or why a version is skipped.
-type Held<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
+type HeldBack<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
 
 /// Each provider with a newer release once for all that are in the same place with it.
-pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: Style) -> Option<Table<7>> {
+pub(in crate::report) fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table<7>> {
     let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
-    let mut same: Same<'_, Held<'_>> = Same::new();
+    let mut same: Same<'_, HeldBack<'_>> = Same::new();
     let mut places: BTreeMap<(&ProviderAddr, &Path), &Outdated> = BTreeMap::new();
     for (path, row) in rows.into_iter().filter(|(_, row)| row.is_noteworthy()) {
         let versions = [row.selected.as_ref(), row.allowed.as_ref(), row.newest.as_ref()];
@@ -116,7 +116,7 @@ pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: 
             versions.map(|version| version.map_or_else(|| "none".to_owned(), ToString::to_string));
         let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
         let warnings = held.first().map(|row| warnings(row)).unwrap_or_default();
-        [style.addr(addr), selected, allowed, newest, whose.table_cell(paths), holders(&held), warnings]
+        [style.addr(addr), selected, allowed, newest, naming.table_cell(paths), holders(&held), warnings]
     });
     let rows: Vec<[String; 7]> = cells.collect();
     let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY", "REGISTRY WARNING"];
@@ -126,17 +126,17 @@ pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: 
 /// The constraints that exclude newer versions, with their place if it is the same in all root modules.
 fn holders(held: &[&Outdated]) -> String {
     let Some(first) = held.first() else { return String::new() };
-    let told = first.holders.iter().enumerate().map(|(at, origin)| {
+    let shown = first.holders.iter().enumerate().map(|(at, origin)| {
         let is_same = held.iter().all(|other| {
             other.holders.get(at).is_some_and(|other| (&other.file, other.position) == (&origin.file, origin.position))
         });
         holder(origin, is_same)
     });
-    told.chain(skipped(first)).collect::<Vec<_>>().join(", ")
+    shown.chain(skipped(first)).collect::<Vec<_>>().join(", ")
 }
 
 /// Each module with a newer version, once for all root modules with equal versions and constraints.
-pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: RootSummary) -> Option<Table<6>> {
+pub(in crate::report) fn outdated_modules(outcome: &Outcome, naming: RootSummary) -> Option<Table<6>> {
     let reports =
         of(outcome, |body| if let Body::OutdatedModules(report) = body { Some(report.rows.as_slice()) } else { None });
     let noteworthy = reports.into_iter().filter(|(_, row)| row.is_noteworthy());
@@ -146,7 +146,7 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: RootSummary)
     items.sort();
     let cells = items.into_iter().map(|(([source, selected, allowed, newest], held), paths)| {
         let held: Vec<String> = held.into_iter().collect();
-        [source, selected, allowed, newest, whose.table_cell(&paths), held.join(", ")]
+        [source, selected, allowed, newest, naming.table_cell(&paths), held.join(", ")]
     });
     let rows: Vec<[String; 6]> = cells.collect();
     let headings = ["MODULE", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
@@ -154,7 +154,7 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: RootSummary)
 }
 
 /// Each provider with its locked versions and the modules that require it.
-fn why(required: &[Item<'_, Required>], whose: RootSummary, style: Style) -> String {
+fn why(required: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
     let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
     for item in required {
         providers.entry(&item.1.address).or_default().push(*item);
@@ -168,21 +168,21 @@ fn why(required: &[Item<'_, Required>], whose: RootSummary, style: Style) -> Str
             |required: &Required| required.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
         let versions = Same::of(asking.iter().map(|(path, required)| (*path, locked(required)))).into_items();
         let versions: Vec<String> =
-            versions.iter().map(|(version, paths)| format!("{version} in {}", whose.table_cell(paths))).collect();
+            versions.iter().map(|(version, paths)| format!("{version} in {}", naming.table_cell(paths))).collect();
         let _ = writeln!(text, "{} {}", style.paint(Paint::Strong, style.addr(addr)), versions.join(", "));
-        text.push_str(&origins(&asking, whose, style));
+        text.push_str(&origins(&asking, naming, style));
     }
     text
 }
 
 /// The places that require a provider; equal requirements share a line, with the place of the first.
-fn origins(asking: &[Item<'_, Required>], whose: RootSummary, style: Style) -> String {
+fn origins(asking: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
     let mut same: Same<'_, [String; 3]> = Same::new();
     let mut places: BTreeMap<[String; 3], Vec<String>> = BTreeMap::new();
     for (path, required) in asking {
         for asked in &required.requirement.origins {
-            let [place, asks, constraint, asker] = origin_on_path(asked, required);
-            let key = [asks, constraint, asker];
+            let [place, argument, constraint, caller] = origin_on_path(asked, required);
+            let key = [argument, constraint, caller];
             same.add(path, key.clone());
             let known = places.entry(key).or_default();
             if !known.contains(&place) {
@@ -192,16 +192,16 @@ fn origins(asking: &[Item<'_, Required>], whose: RootSummary, style: Style) -> S
     }
     let items = same.into_items();
     let most = rows_shown(items.len(), MOST_USES, style.detail);
-    let told = items.iter().take(most).map(|(key, paths)| {
+    let shown = items.iter().take(most).map(|(key, paths)| {
         let place = match places.get(key).map(Vec::as_slice).unwrap_or_default() {
             [] => String::new(),
             [one] => one.clone(),
             [first, rest @ ..] => format!("{first} and {} more", rest.len()),
         };
-        let [asks, constraint, asker] = key.clone();
-        [place, asks, constraint, asker, whose.label(paths)]
+        let [argument, constraint, caller] = key.clone();
+        [place, argument, constraint, caller, naming.label(paths)]
     });
-    let mut text = rows("  ", &told.collect::<Vec<_>>(), style);
+    let mut text = rows("  ", &shown.collect::<Vec<_>>(), style);
     if items.len() > most {
         let _ = writeln!(text, "  and {} more; -v shows them", items.len() - most);
     }

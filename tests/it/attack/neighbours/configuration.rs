@@ -47,7 +47,7 @@ const BLOCKS: &[Row] = &[
 ];
 
 #[test]
-fn blocks_that_ask_for_a_provider() {
+fn blocks_that_require_a_provider() {
     judge(BLOCKS);
 }
 
@@ -99,6 +99,6 @@ const MODULES: &[Row] = &[
 ];
 
 #[test]
-fn modules_that_ask_for_a_provider() {
+fn modules_that_require_a_provider() {
     judge(MODULES);
 }

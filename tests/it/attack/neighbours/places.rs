@@ -29,7 +29,7 @@ const PACKAGES: &[Row] = &[
 ];
 
 #[test]
-fn packages_that_nobody_would_be_asked_for() {
+fn tracked_packages_that_need_no_registry() {
     judge(PACKAGES);
 }
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::error::Error;
 
 /// What a user would read: the message with its place, then the hints.
-fn told(error: EditError) -> String {
+fn rendered(error: EditError) -> String {
     let error = Error::from(error);
     let mut lines = Vec::new();
     for error in error.each() {
@@ -39,7 +39,7 @@ fn all_cases() {
         let before = read(&case.join("before"));
         let edits = request(&name).edits(&before);
         let (found, wanted) = match edits {
-            Err(error) => (told(error), std::fs::read_to_string(case.join("error")).unwrap_or_default()),
+            Err(error) => (rendered(error), std::fs::read_to_string(case.join("error")).unwrap_or_default()),
             Ok(edits) => {
                 let mut after = apply(&before, &edits);
                 after.sort_by(|a, b| a.path.cmp(&b.path));

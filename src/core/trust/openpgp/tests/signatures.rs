@@ -103,7 +103,7 @@ fn a_signature_older_than_its_key() {
 }
 
 #[test]
-fn no_flipped_bit_is_believed() {
+fn no_flipped_bit_is_accepted() {
     let author = cert();
     let key = armor(&[&author]);
     let signature = sign(&author, day(1));
