@@ -39,8 +39,10 @@ pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<Option<bool>, Error> 
     let directory = write.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match transaction::store_all(&files, directory, &write.boundary) {
         Ok(stored) => {
-            // What a run that is killed here leaves is empty, and means the same.
-            let emptied = files[1..].iter().filter(|file| file.bytes.is_empty() && !file.path.is_symlink());
+            // `add` creates such a file. What a run that is killed here leaves is empty, and means the same.
+            let is_created = |path: &Path| path.file_stem().is_some_and(|stem| stem == "versions");
+            let is_empty = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+            let emptied = files[1..].iter().filter(|file| is_created(file.path) && is_empty(file.path));
             emptied.for_each(|file| drop(std::fs::remove_file(file.path)));
             Ok(Some(stored.contains(&Stored::Written)))
         }

@@ -131,7 +131,7 @@ pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Resu
 }
 
 /// Takes a provider out of the configuration of a root module: its entries in all files, with their lines and the
-/// comments directly above them, and the blocks that are empty then. A file that is empty then is to be deleted.
+/// comments directly above them, and the blocks that are empty then. A file may become empty.
 pub fn remove(
     files: &[SourceFile],
     dialect: Dialect,
