@@ -145,7 +145,7 @@ pub(super) struct Locking<'a> {
     pub(super) to: Option<Dialect>,
 }
 
-struct Opening<'a> {
+struct RootOpener<'a> {
     asked: &'a Locking<'a>,
     run: Run<'a>,
     sources: &'a Sources<'a>,
@@ -156,7 +156,7 @@ struct Opening<'a> {
     reselected: Mutex<BTreeSet<String>>,
 }
 
-impl Opening<'_> {
+impl RootOpener<'_> {
     /// Opens a root module and fetches its modules, ready to be planned.
     fn open(&self, settings: RunSettings) -> Result<Root, Error> {
         let Self { asked, warnings, reselected, .. } = self;
@@ -217,10 +217,10 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
     };
     let (sources, named) = (Sources::new(services, &cache), Named::new(&options.providers));
     let (warnings, reselected) = (Mutex::default(), Mutex::default());
-    let opening = Opening { asked: &asked, run, sources: &sources, named: &named, warnings, reselected };
+    let opening = RootOpener { asked: &asked, run, sources: &sources, named: &named, warnings, reselected };
     let open = |at| opening.open(targets.settings(at)?);
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, sources: &sources });
-    let Opening { warnings, reselected, .. } = opening;
+    let RootOpener { warnings, reselected, .. } = opening;
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(targets.note());

@@ -1,4 +1,4 @@
-//! Equal texts of a run, each made something of once: in large repositories many root modules are alike.
+//! What was made of the texts of a run, once for equal texts: many root modules of a large repository have equal files.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -6,19 +6,19 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::hash::Sha256Digest;
 
 #[derive(Debug)]
-pub struct Alike<V> {
+pub struct TextMemo<V> {
     /// The first text, which most others are compared with; so a run about one root module hashes nothing.
     first: OnceLock<(Box<[u8]>, V)>,
     others: Mutex<HashMap<Sha256Digest, V>>,
 }
 
-impl<V> Default for Alike<V> {
+impl<V> Default for TextMemo<V> {
     fn default() -> Self {
         Self { first: OnceLock::new(), others: Mutex::default() }
     }
 }
 
-impl<V: Clone> Alike<V> {
+impl<V: Clone> TextMemo<V> {
     pub fn get(&self, text: &[u8]) -> Option<V> {
         let (first, value) = self.first.get()?;
         if **first == *text {
@@ -45,10 +45,10 @@ mod tests {
 
     #[test]
     fn equal_texts_share_their_result() {
-        let alike = Alike::default();
-        let [one, two] = [b"one", b"two"].map(|text| alike.keep(text, Arc::new(text.to_vec())));
-        assert!(Arc::ptr_eq(&one, &alike.keep(b"one", Arc::default())));
-        assert!(alike.get(b"two").is_some_and(|kept| Arc::ptr_eq(&two, &kept)));
-        assert_eq!((alike.get(b"three"), *two != *one), (None, true));
+        let memo = TextMemo::default();
+        let [one, two] = [b"one", b"two"].map(|text| memo.keep(text, Arc::new(text.to_vec())));
+        assert!(Arc::ptr_eq(&one, &memo.keep(b"one", Arc::default())));
+        assert!(memo.get(b"two").is_some_and(|kept| Arc::ptr_eq(&two, &kept)));
+        assert_eq!((memo.get(b"three"), *two != *one), (None, true));
     }
 }

@@ -17,7 +17,7 @@ use super::netrc::Netrc;
 use super::unpack::{Builder, Compression, unpack_tar, unpack_zip};
 use super::wanted::ModuleHosts;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Ask, Authorization, Body, Client, Document, Download, Kind, NetError, ShownUrl};
+use crate::net::{Authorization, Body, Client, Document, DocumentRequest, Download, Kind, NetError, ShownUrl};
 
 /// The most bytes of an archive.
 const MAX_BYTES: u64 = 512 << 20;
@@ -107,7 +107,7 @@ fn meta_tag(html: &str) -> Option<String> {
 impl Web<'_> {
     /// A document, with the password that the user has for its host.
     async fn document(&self, url: &Url, kind: Kind) -> Result<Document, Error> {
-        let ask = Ask::new(url.clone(), kind).authorized(self.netrc.authorization(url));
+        let ask = DocumentRequest::new(url.clone(), kind).authorized(self.netrc.authorization(url));
         self.client.document(&ask).await.map_err(|error| failed(url, error))
     }
 

@@ -12,7 +12,7 @@ use crate::config::{ModuleVersion, RegistryModule};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::net::{
-    Ask, Client, Credentials, Discovery, Document, Kind, NetError, Service, ShownUrl, token_variable_shown,
+    Client, Credentials, Discovery, Document, DocumentRequest, Kind, NetError, Service, ShownUrl, token_variable_shown,
 };
 
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl ModuleRegistry {
     async fn request(&self, module: &RegistryModule, url: Url) -> Result<Document, Error> {
         // As in the tools, a helper that fails means no token.
         let token = self.credentials.token(&module.host).await.unwrap_or_default();
-        let request = Ask::new(url, Kind::Metadata).token(token.clone());
+        let request = DocumentRequest::new(url, Kind::Metadata).token(token.clone());
         self.client.document(&request).await.map_err(|error| refused(module, error, token.is_some()))
     }
 }

@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use url::Url;
 
 use super::budget::RunBudget;
-use super::document::{Ask, Authorization, Document, Kind, Sent};
+use super::document::{Authorization, Document, DocumentRequest, Kind, Sent};
 use super::download::Download;
 use super::error::{Fault, NetError};
 use super::options::ClientOptions;
@@ -102,7 +102,7 @@ impl Client {
     /// Reads a whole document.
     ///
     /// Retries after transient failures: no connection, a timeout, a truncated body, 429, 5xx except 501.
-    pub async fn document(&self, ask: &Ask) -> Result<Document, NetError> {
+    pub async fn document(&self, ask: &DocumentRequest) -> Result<Document, NetError> {
         let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
         loop {
             // On the heap: the future is large, and would make that of every caller as large.
@@ -135,11 +135,11 @@ impl Client {
     /// The same for protocols that want one for archives too.
     pub fn download_as(&self, url: &Url, authorization: Option<Authorization>) -> Download {
         // The kind gives no header and no bound here. Compression would hide the length.
-        let ask = Ask::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
+        let ask = DocumentRequest::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
         Download::new(self.clone(), ask.authorized(authorization))
     }
 
-    async fn attempt(&self, ask: &Ask) -> Result<Document, Fault> {
+    async fn attempt(&self, ask: &DocumentRequest) -> Result<Document, Fault> {
         let client = self.http(Purpose::Documents)?;
         let _permit = self.inner.document_permits.take(&ask.url).await;
         self.within(self.inner.options.timeout, self.read(&client, ask)).await
@@ -153,7 +153,7 @@ impl Client {
             .unwrap_or_else(|_| Err(self.inner.budget.time_left().err().map_or(Fault::Timeout(patience), Fault::from)))
     }
 
-    async fn read(&self, client: &reqwest::Client, ask: &Ask) -> Result<Document, Fault> {
+    async fn read(&self, client: &reqwest::Client, ask: &DocumentRequest) -> Result<Document, Fault> {
         let patience = self.inner.options.timeout;
         let (response, final_url) = self.send(client, ask, patience).await?;
         self.remember_protocol(&response);
@@ -163,7 +163,7 @@ impl Client {
     }
 
     /// The head of an archive's answer, with the permit to read its body.
-    pub(super) async fn open(&self, ask: &Ask) -> Result<super::download::Body, Fault> {
+    pub(super) async fn open(&self, ask: &DocumentRequest) -> Result<super::download::Body, Fault> {
         let url = &ask.url;
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
@@ -205,8 +205,13 @@ impl Client {
         options.proxy.as_ref().filter(|_| options.system_proxy)?.between(url)
     }
 
-    /// Sends a question and follows redirects to an answer of success.
-    async fn send(&self, client: &reqwest::Client, ask: &Ask, patience: Duration) -> Result<(Response, Url), Fault> {
+    /// Sends a request and follows redirects until a response has a status of success.
+    async fn send(
+        &self,
+        client: &reqwest::Client,
+        ask: &DocumentRequest,
+        patience: Duration,
+    ) -> Result<(Response, Url), Fault> {
         if !matches!(ask.url.scheme(), "https" | "http") {
             return Err(Fault::Scheme(ask.url.scheme().to_owned()));
         }
@@ -260,7 +265,7 @@ fn location(response: &Response) -> Option<String> {
 }
 
 /// True for an answer that the tools take: 200, and 204 where a registry names a location in a header.
-fn is_answer(status: u16, ask: &Ask) -> bool {
+fn is_answer(status: u16, ask: &DocumentRequest) -> bool {
     match ask.sent {
         Some(Sent::File(_)) => (200..300).contains(&status),
         _ => status == 200 || status == 204 && ask.kind == Kind::Metadata,

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::client::Client;
 use super::credentials::Credentials;
-use super::document::{Ask, Document, Kind};
+use super::document::{Document, DocumentRequest, Kind};
 use super::error::NetError;
 use super::redact::{ShownUrl, bounded};
 use super::shared::Shared;
@@ -116,7 +116,7 @@ impl Discovery {
         }
         // Discovery may need no token: a helper that fails is reported where the token is needed.
         let token = self.credentials.token(host).await.unwrap_or_default();
-        let ask = Ask::new(url, Kind::Discovery).token(token).header("Accept", "application/json");
+        let ask = DocumentRequest::new(url, Kind::Discovery).token(token).header("Accept", "application/json");
         let map = match self.client.document(&ask).await {
             Ok(document) => ServiceMap::decode(host, &document)?,
             Err(error) if error.is_not_found() => ServiceMap::empty(host, ask.url),

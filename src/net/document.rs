@@ -63,43 +63,39 @@ pub enum Sent {
 }
 
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct DocumentRequest {
     pub url: Url,
     pub kind: Kind,
-    /// What the host that the question belongs to wants. Sent over `https` only, and to no other host that a redirect names.
+    /// The credentials for the host of `url`. Sent over `https` only, and to no other host that a redirect names.
     pub authorization: Option<Authorization>,
-    /// What is sent along. Such a question is not sent on to where a redirect leads.
+    /// The body. A request with a body does not follow redirects.
     pub sent: Option<Sent>,
     pub headers: Vec<(&'static str, String)>,
 }
 
-impl Ask {
-    /// A question without a token.
+impl DocumentRequest {
     pub fn new(url: Url, kind: Kind) -> Self {
         Self { url, kind, authorization: None, sent: None, headers: Vec::new() }
     }
 
-    /// The same question with a bearer token, if there is one.
     #[must_use]
     pub fn token(self, token: Option<Secret>) -> Self {
         self.authorized(token.map(Authorization::Bearer))
     }
 
-    /// The same question with what its host wants, if there is that.
     #[must_use]
     pub fn authorized(mut self, authorization: Option<Authorization>) -> Self {
         self.authorization = authorization;
         self
     }
 
-    /// The same question with a form.
     #[must_use]
     pub fn posting(mut self, form: Option<Secret>) -> Self {
         self.sent = form.map(Sent::Form);
         self
     }
 
-    /// Puts a file where the question would read one.
+    /// Writes a file to the address instead of reading one.
     #[must_use]
     pub fn putting(mut self, file: String) -> Self {
         self.sent = Some(Sent::File(file));
@@ -116,7 +112,6 @@ impl Ask {
 /// A whole answer with a status of success (2xx).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// The status, 200 to 299.
     pub status: u16,
     /// The URL that answered, after redirects: the base of relative URLs in the document.
     pub final_url: Url,

@@ -21,7 +21,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use super::client::Client;
-use super::document::{Ask, is_page, media_type};
+use super::document::{DocumentRequest, is_page, media_type};
 use super::error::{Fault, NetError};
 use super::redact::ShownUrl;
 use super::retry::Retry;
@@ -44,12 +44,12 @@ const PIECE: usize = 128 * 1024;
 #[derive(Debug)]
 pub struct Download {
     client: Client,
-    ask: Ask,
+    ask: DocumentRequest,
     retry: Retry,
 }
 
 impl Download {
-    pub(super) fn new(client: Client, ask: Ask) -> Self {
+    pub(super) fn new(client: Client, ask: DocumentRequest) -> Self {
         let retry = Retry::new(client.options().first_delay, client.options().download_retries);
         Self { client, ask, retry }
     }

@@ -28,7 +28,7 @@ pub use budget::{Cost, RunBudget};
 pub use client::Client;
 pub use credentials::{Credentials, token_variable_shown};
 pub use discovery::{Discovery, Service};
-pub use document::{Ask, Authorization, Document, Kind};
+pub use document::{Authorization, Document, DocumentRequest, Kind};
 pub use download::{Body, Download};
 #[cfg(test)]
 pub use error::RedirectFault;

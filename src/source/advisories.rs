@@ -14,7 +14,7 @@ use crate::advisory::{Advisory, BadDocument, Index, ListedAdvisory, modified};
 use crate::disk::advisory_files;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Ask, Client, Kind};
+use crate::net::{Client, DocumentRequest, Kind};
 use crate::path::shown;
 use crate::settings::Date;
 
@@ -186,7 +186,7 @@ impl Documents {
                 .cloned()
                 .ok_or_else(|| Error::new(ErrorKind::Unavailable, format!("the database has no {name}"))),
             Self::Server(Some(client), _, url) => {
-                Ok(client.document(&Ask::new(below(url, name)?, Kind::Metadata)).await?.body)
+                Ok(client.document(&DocumentRequest::new(below(url, name)?, Kind::Metadata)).await?.body)
             }
             Self::Server(None, cache, url) => cache.advisory_document(url.as_str(), name).ok_or_else(|| {
                 let message = format!("no earlier run got {name} of the database of advisories");

@@ -12,7 +12,7 @@ use crate::addr::Hostname;
 use crate::disk::cache::exchange::{IndexKey, IndexLine};
 use crate::disk::index_directory;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Ask, Client, Credentials, Kind};
+use crate::net::{Client, Credentials, DocumentRequest, Kind};
 use crate::path::shown;
 use crate::settings::{IndexPlace, Secret};
 
@@ -137,7 +137,7 @@ impl IndexStores {
             IndexKey::Archive(_) => Kind::IndexEntry,
             IndexKey::Program(_) => Kind::IndexProgram,
         };
-        let ask = Ask::new(url_of(base, key)?, kind).token(self.token(base).await);
+        let ask = DocumentRequest::new(url_of(base, key)?, kind).token(self.token(base).await);
         match self.client.document(&ask).await {
             Ok(document) => Ok(Some(document.body)),
             Err(error) if error.is_not_found() => Ok(None),
@@ -147,7 +147,7 @@ impl IndexStores {
 
     async fn upload(&self, base: &Url, key: &IndexKey, line: String) -> Result<(), Error> {
         // Who knows this header writes nothing over an entry that came meanwhile.
-        let ask = Ask::new(url_of(base, key)?, Kind::Metadata).header("if-none-match", "*");
+        let ask = DocumentRequest::new(url_of(base, key)?, Kind::Metadata).header("if-none-match", "*");
         match self.client.document(&ask.token(self.token(base).await).putting(line)).await {
             Ok(_) => Ok(()),
             Err(error) if error.status() == Some(412) => Ok(()),

@@ -20,7 +20,7 @@ use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::mirror_contents::armored_blocks;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
-use crate::net::{Ask, Client, Credentials, Document, Kind, NetError, ShownUrl};
+use crate::net::{Client, Credentials, Document, DocumentRequest, Kind, NetError, ShownUrl};
 use crate::platform::Platform;
 use crate::settings::Secret;
 use crate::version::Version;
@@ -169,7 +169,7 @@ impl NetworkMirror {
         let url = self.base.join(&path);
         let url = url.map_err(|problem| no_url(&path, &problem.to_string()))?;
         let sent = token.is_some();
-        let request = Ask::new(url.clone(), kind).token(token);
+        let request = DocumentRequest::new(url.clone(), kind).token(token);
         Ok(self.client.document(&request).await.map_err(|error| Refused { url, sent, error }))
     }
 }

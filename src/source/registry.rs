@@ -12,7 +12,7 @@ use super::wire::{self, WireError};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-use crate::net::{Ask, Client, Credentials, Discovery, Document, Kind, Service, ShownUrl};
+use crate::net::{Client, Credentials, Discovery, Document, DocumentRequest, Kind, Service, ShownUrl};
 use crate::platform::Platform;
 use crate::release::offer::Offer;
 use crate::release::reported::ReportedPackages;
@@ -128,7 +128,7 @@ impl Registry {
         url: &Url,
         kind: Kind,
     ) -> Result<Vec<u8>, Miss> {
-        let ask = Ask::new(url.clone(), kind);
+        let ask = DocumentRequest::new(url.clone(), kind);
         let what = if kind == Kind::Sums { "the checksums" } else { "the signature over the checksums" };
         let document = self.client.document(&ask).await.map_err(|error| match error.status() {
             Some(404) => {
@@ -158,7 +158,7 @@ impl Registry {
     async fn metadata(&self, addr: &ProviderAddr, url: Url, absent: impl Fn() -> Error) -> Result<Document, Miss> {
         let token = self.credentials.token(addr.host()).await;
         let token = token.map_err(|problem| error::no_credentials(addr.host(), problem))?;
-        let ask = Ask::new(url, Kind::Metadata).token(token.clone());
+        let ask = DocumentRequest::new(url, Kind::Metadata).token(token.clone());
         self.client.document(&ask).await.map_err(|error| match error.status() {
             Some(404) => Miss::Absent(absent()),
             Some(401 | 403) => error::unauthorized(addr.host(), token.is_some()).into(),

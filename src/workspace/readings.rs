@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use crate::dialect::Dialect;
-use crate::disk::memo::Alike;
-use crate::disk::roots::AlikeTrees;
+use crate::disk::memo::TextMemo;
+use crate::disk::roots::TreeMemo;
 use crate::finding::Finding;
 use crate::lockfile::{Decoded, decode};
 
 #[derive(Debug, Clone, Default)]
 pub struct Readings {
-    locks: Arc<[Alike<Arc<Decoded>>; 2]>,
-    pub(super) trees: Arc<AlikeTrees>,
+    locks: Arc<[TextMemo<Arc<Decoded>>; 2]>,
+    pub(super) trees: Arc<TreeMemo>,
 }
 
 impl Readings {

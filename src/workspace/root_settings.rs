@@ -111,7 +111,7 @@ impl RunSettings {
             missing,
             modules: self.modules.lookup,
             variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            alike: Arc::clone(&self.readings.trees),
+            trees: Arc::clone(&self.readings.trees),
             ..TreeOptions::new(self.dialect)
         }
     }

@@ -51,14 +51,14 @@ impl Decision {
     }
 }
 
-pub(super) struct Deciding<'a> {
+pub(super) struct RootDecision<'a> {
     pub(super) root: &'a Root,
     pub(super) cache: &'a Cache,
     pub(super) pins: Pins,
     pub(super) decision: Decision,
 }
 
-impl Deciding<'_> {
+impl RootDecision<'_> {
     /// Settles a step by its answer.
     pub(super) fn take(&mut self, addr: &ProviderAddr, step: &Query, answer: &Answer) {
         let root = self.root;

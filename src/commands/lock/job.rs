@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::git_history::Earlier;
-use super::decision::{Deciding, Decision};
+use super::decision::{Decision, RootDecision};
 use super::recovery_hints::recovery_hints;
 use super::root::Edit;
 use super::trust_stores::{Stored, TrustStores};
@@ -134,7 +134,7 @@ impl Job {
         let findings = self.root.findings.iter().cloned().map(leveled);
         let findings = findings.chain(self.against.values().flatten().cloned()).collect();
         let decision = Decision { findings, ..Decision::default() };
-        let mut deciding = Deciding { root: &self.root, cache, pins, decision };
+        let mut deciding = RootDecision { root: &self.root, cache, pins, decision };
         for (addr, step) in &self.plan.steps {
             let Some(answer) = answers.get(addr) else {
                 deciding.decision.keep(addr, step);

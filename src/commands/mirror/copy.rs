@@ -31,7 +31,7 @@ struct Judged {
 
 /// A root module after its judgement, or the outcome of an unreadable one.
 #[expect(clippy::large_enum_variant, reason = "there is one for each root module")]
-enum Begun {
+enum RootState {
     Judged(Judged),
     Unread(RootOutcome),
 }
@@ -114,19 +114,19 @@ impl Copying<'_> {
         let unwritten = self.publish(&answers);
         let done = Done { args: self.args, answers: &answers, unwritten: &unwritten };
         let finished = begun.into_iter().map(|begun| match begun {
-            Begun::Judged(judged) => judged.finish(&done, reported),
-            Begun::Unread(outcome) => outcome,
+            RootState::Judged(judged) => judged.finish(&done, reported),
+            RootState::Unread(outcome) => outcome,
         });
         Ok((finished.collect(), notes))
     }
 
     /// Judges root modules, and selects the packages to copy.
-    fn judged(self, roots: Roots, known: &Releases) -> (Vec<Begun>, Vec<String>) {
+    fn judged(self, roots: Roots, known: &Releases) -> (Vec<RootState>, Vec<String>) {
         let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
         let (outcomes, notes) = judged(roots, known, self.cache, VerifyOptions::default());
         let begun = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
             let Some(root) = root.filter(|root| root.spans().is_some()) else {
-                return Begun::Unread(unread(outcome, self.args));
+                return RootState::Unread(unread(outcome, self.args));
             };
             of_releases(&mut outcome, &root);
             let failed = unanswered(&root, known);
@@ -135,16 +135,16 @@ impl Copying<'_> {
             wanted.retain(|(key, _)| {
                 known.get(&(key.address.clone(), key.version.clone())).is_some_and(|known| known.release().is_some())
             });
-            Begun::Judged(Judged { root, outcome, failed, wanted })
+            RootState::Judged(Judged { root, outcome, failed, wanted })
         });
         (begun.collect(), notes)
     }
 
     /// The packages to copy, each once, checked against the hashes of all lock files that record its release.
-    fn orders(self, begun: &mut [Begun], rules: &BTreeMap<ReleaseKey, Rules>) -> BTreeMap<PackageKey, CopyOrder> {
+    fn orders(self, begun: &mut [RootState], rules: &BTreeMap<ReleaseKey, Rules>) -> BTreeMap<PackageKey, CopyOrder> {
         let mut orders: BTreeMap<PackageKey, CopyOrder> = BTreeMap::new();
         for begun in begun {
-            let Begun::Judged(judged) = begun else { continue };
+            let RootState::Judged(judged) = begun else { continue };
             let mut failed = Vec::new();
             judged.wanted.retain(|(key, _)| {
                 let entry = judged.root.lock().get(&key.address);

@@ -1,8 +1,8 @@
 //! `verify`: the gate. It receives the answers of registries; it sends no request and changes no trust file.
 
-mod alike;
 mod ambiguous;
 pub mod base;
+mod equal_roots;
 mod gate;
 mod installed;
 mod installed_modules;
@@ -63,7 +63,7 @@ pub fn judged(
     let mut notes = Vec::new();
     let by = Judging { known, others: &releases, cache, options };
     let mut judgments: Vec<Option<Arc<Judgment>>> = Vec::with_capacity(roots.len());
-    for (at, first) in alike::firsts(&roots).into_iter().enumerate() {
+    for (at, first) in equal_roots::firsts(&roots).into_iter().enumerate() {
         let known = judgments.get(first).cloned().flatten().filter(|judgment| judgment.of_files_alone);
         judgments.push(known.or_else(|| Some(Arc::new(judge(roots[at].1.as_ref().ok()?, &by)))));
     }

@@ -1,16 +1,16 @@
 //! What changed between two lock files: plain functions from values to values.
 //!
-//! [`changes`] finds the changes, [`judge()`] judges the added and removed hashes, the module `ask` finds
+//! [`changes`] finds the changes, [`judge()`] judges the added and removed hashes, the module `origin_changes` finds
 //! changed requirements, [`risk()`] says how dangerous a change is, and [`explain()`] puts it into words. The folder
 //! knows nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
 
-mod ask;
 mod change;
 mod distance;
 mod explain;
 mod headline;
 mod judge;
 mod moved;
+mod origin_changes;
 mod packages;
 #[cfg(test)]
 mod realworld_tests;
@@ -22,12 +22,12 @@ mod text;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use ask::find_callers;
 pub use change::{AddedHash, Change, ChangeKind, Judged, Novelty, OriginChange, SigningDate, Standing, TextChange};
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline, verdict_words};
 pub use judge::judge;
+pub use origin_changes::find_callers;
 pub use packages::Packages;
 pub use risk::{Risk, is_alarming, loudest_first, risk, risk_of_text};
 pub use text::text_change;

@@ -27,7 +27,7 @@ pub use read::join;
 
 use crate::config::{Manifest, ModuleConstraints, ModuleSource, ModuleVersion, Place, SourceFile};
 use crate::dialect::Dialect;
-use crate::disk::memo::Alike;
+use crate::disk::memo::TextMemo;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::ModuleLock;
 use crate::requirements::Requirements;
@@ -55,11 +55,11 @@ pub struct TreeOptions {
     /// The values that the command line gives, which go before all others; none for those that are no strings.
     pub assigned: Vec<(String, Option<String>)>,
     /// Trees of other root modules that the texts of their directory alone decided.
-    pub alike: Arc<AlikeTrees>,
+    pub trees: Arc<TreeMemo>,
 }
 
 /// Trees by the configuration of a directory, for each tool.
-pub type AlikeTrees = [Alike<Arc<Tree>>; 2];
+pub type TreeMemo = [TextMemo<Arc<Tree>>; 2];
 
 /// Where modules are looked for that are not local.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -194,7 +194,7 @@ impl TreeOptions {
             of_either_tool: false,
             variables: BTreeMap::new(),
             assigned: Vec::new(),
-            alike: Arc::default(),
+            trees: Arc::default(),
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::net::RedirectFault;
 use crate::net::tests::server::{Reply, Seen, Server};
 use crate::settings::Secret;
 
-fn request(server: &Server, path: &str) -> Ask {
-    Ask::new(server.url(path), Kind::Metadata)
+fn request(server: &Server, path: &str) -> DocumentRequest {
+    DocumentRequest::new(server.url(path), Kind::Metadata)
 }
 
 async fn fault(server: &Server, path: &str) -> Fault {
@@ -132,7 +132,7 @@ async fn bodies_are_bounded_after_decompression() {
     assert_eq!(fault(&server, "/bomb").await, Fault::TooLarge(Kind::Metadata.limit()));
     assert_eq!(fault(&server, "/announced").await, Fault::TooLarge(Kind::Metadata.limit()));
     let client = Client::new(server.options());
-    let signature = Ask { kind: Kind::Signature, ..request(&server, "/signature") };
+    let signature = DocumentRequest { kind: Kind::Signature, ..request(&server, "/signature") };
     let error = client.document(&signature).await.unwrap_err();
     assert_eq!((error.fault, error.attempts), (Fault::TooLarge(64 * 1024), 1));
 }
@@ -176,11 +176,11 @@ async fn hosts_that_cannot_be_reached() {
     let deaf = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Url::parse(&format!("https://{}/", deaf.local_addr().unwrap())).unwrap();
     tokio::spawn(async move { while deaf.accept().await.is_ok() {} });
-    let error = Client::new(server.options()).document(&Ask::new(url, Kind::Sums)).await.unwrap_err();
+    let error = Client::new(server.options()).document(&DocumentRequest::new(url, Kind::Sums)).await.unwrap_err();
     assert!(matches!(error.fault, Fault::Connect(_)), "{error:?}");
     assert_eq!(error.attempts, 2);
     let url = Url::parse("ftp://localhost/").unwrap();
-    let error = Client::new(server.options()).document(&Ask::new(url, Kind::Sums)).await.unwrap_err();
+    let error = Client::new(server.options()).document(&DocumentRequest::new(url, Kind::Sums)).await.unwrap_err();
     assert_eq!(error.fault, Fault::Scheme("ftp".into()));
 }
 
@@ -247,7 +247,7 @@ async fn what_is_neither_200_nor_204_is_no_answer() {
     let server = Server::start(|_| Reply::new(201, &[], "{}")).await;
     assert!(matches!(fault(&server, "/").await, Fault::Status { status: 201, .. }));
     let server = Server::start(|_| Reply::new(204, &[], "")).await;
-    let sums = Ask::new(server.url("/"), Kind::Sums);
+    let sums = DocumentRequest::new(server.url("/"), Kind::Sums);
     let refused = Client::new(server.options()).document(&sums).await.unwrap_err();
     assert!(matches!(refused.fault, Fault::Status { status: 204, .. }), "{refused}");
 }

@@ -122,7 +122,7 @@ fn everything_may_run_on_any_thread() {
     fn sent(_: impl Send) {}
     let client = Client::new(crate::net::ClientOptions::default());
     let url = Url::parse("https://a.example/").unwrap();
-    let ask = Ask::new(url.clone(), Kind::Sums);
+    let ask = DocumentRequest::new(url.clone(), Kind::Sums);
     sent(client.document(&ask));
     let mut download = client.download(&url);
     sent(async move {

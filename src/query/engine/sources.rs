@@ -299,7 +299,7 @@ impl Sources {
                 Candidates { addr, offers: &offers, probed: &probed, capabilities, source: source.as_deref() };
             match candidates.next(query).map_err(|refusal| placed(refusal, available))? {
                 Next::Take(choice) => return Ok(choice),
-                Next::Ask(version) => {
+                Next::Query(version) => {
                     let mut facts = Probed::default();
                     let key = (addr.clone(), version);
                     for (source, _) in available.iter().filter(|(_, offers)| has(offers, &key.1)) {

@@ -50,7 +50,7 @@ pub struct Choice {
 pub enum Next {
     Take(Choice),
     /// It depends on the answer about this version.
-    Ask(Version),
+    Query(Version),
 }
 
 enum Looked {
@@ -74,13 +74,13 @@ impl Candidates<'_> {
         if let Some(same) = &criteria.same {
             match self.newest(&|version| same.allows(version), &same.release_criteria()) {
                 Looked::Found(choice) => return Ok(Next::Take(choice)),
-                Looked::Open(version) => return Ok(Next::Ask(version)),
+                Looked::Open(version) => return Ok(Next::Query(version)),
                 Looked::Nothing(_) => {}
             }
         }
         match self.newest(&|version| criteria.allows(version), &query.release_criteria(criteria.complete)) {
             Looked::Found(choice) => Ok(Next::Take(choice)),
-            Looked::Open(version) => Ok(Next::Ask(version)),
+            Looked::Open(version) => Ok(Next::Query(version)),
             Looked::Nothing(passed_over) => Err(self
                 .all_banned(&passed_over)
                 .map_or_else(|| self.nothing_allowed(criteria, &passed_over).into(), Refusal::Finding)),
@@ -97,7 +97,7 @@ impl Candidates<'_> {
         let is_new = matches!(query.selection, Selection::Exactly(_)) && !is_recorded;
         if let Some(limit) = limit.filter(|_| is_new) {
             match self.age(version, limit) {
-                Age::Open => return Ok(Next::Ask(version.clone())),
+                Age::Open => return Ok(Next::Query(version.clone())),
                 Age::TooYoung(why) => {
                     let message = format!("{} {version} cannot be selected: {why}", self.addr);
                     return Err(Finding::new(Rule::TooYoung, message).about(self.addr).into());

@@ -103,7 +103,7 @@ impl Source {
                 source: self.place,
             };
             let (end, passed_over) = match there.next(step) {
-                Ok(Next::Ask(version)) => {
+                Ok(Next::Query(version)) => {
                     let at = OFFERED.iter().position(|text| *text == version.to_string()).unwrap();
                     let facts = Probed {
                         platforms: platforms(OFFERED[at]).into_iter().collect(),

@@ -13,7 +13,7 @@ use url::form_urlencoded::Serializer;
 use super::{OciClient, Repository, about, unanswered, unauthorized, unusable};
 use crate::disk::oci_credentials::OciCredential;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Ask, Authorization, Kind};
+use crate::net::{Authorization, DocumentRequest, Kind};
 use crate::settings::Secret;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl OciClient {
                 let mut form = Serializer::new(String::new());
                 form.append_pair("grant_type", "refresh_token").append_pair("client_id", "tflock");
                 form.extend_pairs(fields).append_pair("refresh_token", token.reveal());
-                Ask::new(url.clone(), Kind::Metadata).posting(Secret::new(form.finish()))
+                DocumentRequest::new(url.clone(), Kind::Metadata).posting(Secret::new(form.finish()))
             }
             credential => {
                 url.query_pairs_mut().extend_pairs(fields);
@@ -96,7 +96,7 @@ impl OciClient {
                     OciCredential::Password { user, password } => Some(Authorization::Basic(basic(&user, &password))),
                     _ => None,
                 });
-                Ask::new(url.clone(), Kind::Metadata).authorized(basic)
+                DocumentRequest::new(url.clone(), Kind::Metadata).authorized(basic)
             }
         };
         let document = self.client.document(&ask).await.map_err(|error| match error.status() {

@@ -25,7 +25,7 @@ use super::error::Miss;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-use crate::net::{Ask, Authorization, Client, Document, Kind, NetError, ShownUrl};
+use crate::net::{Authorization, Client, Document, DocumentRequest, Kind, NetError, ShownUrl};
 
 pub use manifest::{Descriptor, Manifest};
 pub use mirror::{OciMirror, OciPackage, Template};
@@ -56,7 +56,7 @@ impl OciClient {
         let mut tags = Vec::new();
         let mut url = repository.url("tags/list");
         for _ in 0..MAX_PAGES {
-            let document = self.document(repository, "", Ask::new(url.clone(), Kind::Metadata)).await?;
+            let document = self.document(repository, "", DocumentRequest::new(url.clone(), Kind::Metadata)).await?;
             tags.extend(manifest::tags(&document.body).map_err(wrong)?);
             match document.header("link").and_then(next_page) {
                 None => return Ok(tags),
@@ -73,7 +73,7 @@ impl OciClient {
     }
 
     pub async fn tagged(&self, repository: &Repository, tag: &str) -> Result<Manifest, Miss> {
-        let ask = Ask::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
+        let ask = DocumentRequest::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
         let what = format!(":{tag}");
         let document = self.document(repository, &what, ask).await?;
         let digest = Sha256Digest::of(&document.body);
@@ -86,7 +86,7 @@ impl OciClient {
 
     pub async fn manifest(&self, repository: &Repository, descriptor: &Descriptor) -> Result<Manifest, Miss> {
         let wanted = &descriptor.digest;
-        let ask = Ask::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);
+        let ask = DocumentRequest::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);
         let what = format!("@{wanted}");
         let document = self.document(repository, &what, ask).await?;
         let got = Sha256Digest::of(&document.body);
@@ -108,7 +108,7 @@ impl OciClient {
     }
 
     /// Sends a request with the token so far; if the registry requires more, requests that first.
-    async fn document(&self, repository: &Repository, what: &str, ask: Ask) -> Result<Document, Miss> {
+    async fn document(&self, repository: &Repository, what: &str, ask: DocumentRequest) -> Result<Document, Miss> {
         let ask = manifest::MEDIA_TYPES.iter().fold(ask, |ask, media| ask.header("Accept", *media));
         let first = self.granted.lock().await.get(repository).cloned();
         let error = match self.client.document(&ask.clone().authorized(first.clone())).await {

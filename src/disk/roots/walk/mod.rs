@@ -30,8 +30,8 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<
     let tests = test_files(root, &first.files.tests, options.dialect);
     // What test files need is elsewhere.
     let likeness = tests.is_empty().then(|| first.likeness());
-    let alike = &options.alike[options.dialect as usize];
-    if let Some(known) = likeness.as_ref().and_then(|likeness| alike.get(likeness)) {
+    let trees = &options.trees[options.dialect as usize];
+    if let Some(known) = likeness.as_ref().and_then(|likeness| trees.get(likeness)) {
         return Ok(known);
     }
     let mut walk = Walk {
@@ -57,7 +57,7 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<
     walk.whole_tree(tests);
     let likeness = likeness.filter(|_| walk.has_seen_one_directory_only());
     let tree = Arc::new(walk.finish()?);
-    Ok(likeness.map_or(Arc::clone(&tree), |likeness| alike.keep(&likeness, tree)))
+    Ok(likeness.map_or(Arc::clone(&tree), |likeness| trees.keep(&likeness, tree)))
 }
 
 struct Texts {
