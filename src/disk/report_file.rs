@@ -15,7 +15,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     // A device of Windows, which older versions have in every directory, newer ones by its bare name only.
     if cfg!(windows) && (name.eq_ignore_ascii_case("nul") || name.eq_ignore_ascii_case("con")) {
-        return std::fs::write(name, text);
+        return std::fs::OpenOptions::new().write(true).open(name)?.write_all(text.as_bytes());
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = links::resolve(parent)?;
