@@ -14,8 +14,9 @@ use hcl::edit::structure::Body;
 use crate::finding::Rule;
 use crate::hcl::scan::{self, Label, Outline, ScanError};
 
-/// How deep `hcl-edit` follows brackets; the tools follow any.
-const DEEPEST: usize = 64;
+/// How deep brackets may nest; those of a plain value nest once. The tools follow any. `hcl-edit` follows 64, for which a thread
+/// of Windows has hardly enough stack.
+const DEEPEST: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
@@ -86,14 +87,12 @@ impl Tree<'_> {
     /// What is between the braces of a block; spans count from the first byte of the range.
     pub(super) fn body(&self, range: Range<usize>) -> Result<Body, Problem> {
         let text = &self.blanked[range.clone()];
-        parse_body(text).map_err(|error| {
-            let at = (range.start + error.location().offset()).min(range.end);
-            if depth(text) > DEEPEST {
-                let message = format!("nested more than {DEEPEST} levels deep, which no plain value is");
-                return Problem { rule: Rule::LockNotLiteral, at, message };
-            }
-            syntax(at, error.message())
-        })
+        if let Some(at) = too_deep(text) {
+            let message = format!("nested more than {DEEPEST} levels deep, which no plain value is");
+            return Err(Problem { rule: Rule::LockNotLiteral, at: range.start + at, message });
+        }
+        let at = |offset: usize| (range.start + offset).min(range.end);
+        parse_body(text).map_err(|error| syntax(at(error.location().offset()), error.message()))
     }
 }
 
@@ -130,16 +129,15 @@ fn blanked<'s>(text: &'s str, comments: &[Range<usize>]) -> Cow<'s, str> {
     Cow::Owned(blanked)
 }
 
-/// How deep brackets nest, those in strings counted too.
-fn depth(text: &str) -> usize {
-    let (mut open, mut most) = (0_usize, 0);
-    for byte in text.bytes() {
+/// The first bracket that nests too deep, those in strings counted too.
+fn too_deep(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    text.bytes().position(|byte| {
         match byte {
             b'(' | b'[' | b'{' => open += 1,
             b')' | b']' | b'}' => open = open.saturating_sub(1),
             _ => {}
         }
-        most = most.max(open);
-    }
-    most
+        open > DEEPEST
+    })
 }
