@@ -1,20 +1,21 @@
 //! What others computed: entries that were imported, and shared indexes. They spare downloads where rules let them, and
 //! are checked against what is computed here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use super::ReadOrder;
 use super::registry::RegistrySource;
+use super::source::SourceState;
+use super::{ReadOrder, Sources, each};
 use crate::disk::cache::exchange::{IndexKey, decode_line, decode_program};
 use crate::disk::cache::{IndexEntry, Origin, ProgramRecord};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
-use crate::query::Event;
 use crate::query::answer::Selected;
 use crate::query::rules::Rules;
+use crate::query::{Event, PackageKey};
 use crate::release::{Attestation, ReleaseKey};
 use crate::settings::{Index, IndexTrust};
 
@@ -29,6 +30,26 @@ pub(super) struct Report {
     pub(super) by: Arc<str>,
     /// True if that counts as if it were computed here.
     pub(super) verified: bool,
+}
+
+impl Sources {
+    /// What shared indexes know of the programs of packages, requested in parallel.
+    pub async fn shared_programs(
+        self: &Arc<Self>,
+        orders: BTreeMap<PackageKey, ReadOrder>,
+    ) -> BTreeMap<PackageKey, Option<ProgramRecord>> {
+        each(self, orders, |sources, key, order| async move {
+            for source in sources.taking(&key.address) {
+                if let SourceState::Registry(registry) = source
+                    && let Some(program) = registry.shared_program(&key.platform, &order).await
+                {
+                    return Some(program);
+                }
+            }
+            None
+        })
+        .await
+    }
 }
 
 impl RegistrySource {

@@ -14,7 +14,6 @@ use super::several;
 use super::source::SourceState;
 use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, ReadAnswer, ReadOrder, each};
 use crate::addr::ProviderAddr;
-use crate::disk::cache::ProgramRecord;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::archive::Threads;
@@ -162,24 +161,6 @@ impl Sources {
                 }
             }
             Ok(None)
-        })
-        .await
-    }
-
-    /// What shared indexes know of the programs of packages, requested in parallel.
-    pub async fn shared_programs(
-        self: &Arc<Self>,
-        orders: BTreeMap<PackageKey, ReadOrder>,
-    ) -> BTreeMap<PackageKey, Option<ProgramRecord>> {
-        each(self, orders, |sources, key, order| async move {
-            for source in sources.taking(&key.address) {
-                if let SourceState::Registry(registry) = source
-                    && let Some(program) = registry.shared_program(&key.platform, &order).await
-                {
-                    return Some(program);
-                }
-            }
-            None
         })
         .await
     }
