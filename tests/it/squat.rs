@@ -58,10 +58,10 @@ fn a_typosquat_is_the_loudest_of_all() {
     let first = text.lines().find(|line| line.starts_with("! ")).unwrap_or_else(|| panic!("{text}"));
     assert!(first.contains("hashicrop/aws") && first.contains("SIMILAR NAME: easily mistaken for"), "{text}");
     assert!(text.contains("Do not merge until this is explained") && text.contains("1 dangerous"), "{text}");
-    // New, by a signer that is new, but nothing else: a look, and no alarm.
+    // A new provider and a new signer, but nothing else: notable, and no alarm.
     let widget = text.lines().find(|line| line.contains("acme/widget")).unwrap();
     assert!(
-        widget.starts_with("+ ") && widget.contains("new to this repository, by a signer that is new too"),
+        widget.starts_with("+ ") && widget.contains("new to this repository, and no signer of it was trusted before"),
         "{text}"
     );
     let markdown = diff(&["--format", "markdown"]);

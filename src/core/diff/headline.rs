@@ -22,7 +22,7 @@ pub fn headline(change: &Change) -> Vec<String> {
         let similar = novelty.mistaken_for.as_ref();
         parts.extend(similar.map(|other| (true, format!("SIMILAR NAME: easily mistaken for {other}"))));
         parts.extend(novelty.namesake.map(|other| (false, format!("not the well-known {other}"))));
-        let is_new = "new to this repository, by a signer that is new too";
+        let is_new = "new to this repository, and no signer of it was trusted before";
         parts.extend(novelty.signer_is_new.then(|| (false, is_new.to_owned())));
     }
     parts.extend(signer(change).map(|text| (change.standing == Standing::Refused, text)));
