@@ -90,7 +90,8 @@ impl<const N: usize> Columns<N> {
             line.push_str(last);
             return line.trim_end().to_owned();
         }
-        let indent = if start + narrowest(last) <= room { start } else { BELOW };
+        // A column that would take more than three lines is too narrow.
+        let indent = if start + narrowest(last).max(width(last) / 3) <= room { start } else { BELOW };
         let lines = wrap(last, room.saturating_sub(start), room - indent);
         (line + &lines.join(&format!("\n{}", " ".repeat(indent))))
             .lines()
