@@ -25,16 +25,14 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
             Some(Refusal::Outside | Refusal::Repository) => {
                 Some("replace the symbolic link by a file in the working tree")
             }
-            None if is_open_elsewhere(&reason) => Some("close the program that has it open, and run again"),
+            // `ERROR_SHARING_VIOLATION` or `ERROR_LOCK_VIOLATION`.
+            None if cfg!(windows) && matches!(reason.raw_os_error(), Some(32 | 33)) => {
+                Some("close the program that has it open, and run again")
+            }
             Some(Refusal::NotAFile | Refusal::Name) | None => None,
         };
         hint.into_iter().fold(Error::new(ErrorKind::LockFile, message).in_file(path), Error::hint)
     })
-}
-
-/// `ERROR_SHARING_VIOLATION` or `ERROR_LOCK_VIOLATION`.
-fn is_open_elsewhere(reason: &io::Error) -> bool {
-    cfg!(windows) && matches!(reason.raw_os_error(), Some(32 | 33))
 }
 
 #[cfg(test)]
