@@ -17,6 +17,8 @@ pub enum Need {
     Wanted,
     /// It does not exist, and no provider is required.
     Needless,
+    /// Whether it is complete is unknown, since no package was downloaded.
+    Unchecked,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each is read by itself")]

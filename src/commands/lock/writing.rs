@@ -62,7 +62,11 @@ impl Job {
         let mut outcome =
             Changes { changed, path: self.root.settings.lock_file_shown(), changes: list, ..Changes::default() };
         outcome.upgrading = self.root.intent.upgrade.is_some();
-        outcome.need = if unmissed { Need::Needless } else { Need::Wanted };
+        outcome.need = match (unmissed, run.no_download && !self.unattributed.is_empty()) {
+            (true, _) => Need::Needless,
+            (false, true) => Need::Unchecked,
+            (false, false) => Need::Wanted,
+        };
         outcome.modules.clone_from(&self.root.modules.changes);
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
         outcome.lock_stays = old == Some(text.as_bytes());

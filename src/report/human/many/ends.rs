@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::ErrorKind;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
-use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
+use crate::outcome::{Body, Need, Outcome, Outdated, OutdatedModule, RootOutcome};
 use crate::report::groups::{name, root_modules};
 use crate::report::human::hashes;
 use crate::report::paint::Paint;
@@ -21,6 +21,7 @@ enum End {
     Reported,
     Unchanged,
     NotChecked,
+    PartlyChecked,
     Same,
     Passed,
     Upgradable,
@@ -33,7 +34,7 @@ enum End {
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 11] = [
+const WORDS: [(End, &str); 12] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
@@ -41,6 +42,7 @@ const WORDS: [(End, &str); 11] = [
     (End::Passed, "passed"),
     (End::Unchanged, "unchanged"),
     (End::NotChecked, "not checked"),
+    (End::PartlyChecked, "not fully checked"),
     (End::Refused, "refused"),
     (End::Inconclusive, "inconclusive"),
     (End::Failed, "failed"),
@@ -157,6 +159,7 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::OutdatedModules(report)) if report.complete => End::Same,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,
+        Ok(Body::Changes(changes)) if changes.need == Need::Unchecked => End::PartlyChecked,
         Ok(Body::Changes(_)) => End::Same,
         Ok(_) => End::Reported,
     }
