@@ -87,7 +87,7 @@ fn a_check_without_downloads_counts_what_it_does_not_know() {
         registry.forget_requests();
         let run = other.tflock(&registry, args).ended_with(code);
         assert_eq!((registry.downloads("acme/widget"), other.lock_file().as_str()), (0, lock), "{run}");
-        assert!(code != 0 || run.stdout.ends_with("needs no change as far as it was checked\n"), "{run}");
+        assert!(code != 0 || run.stdout.ends_with("these checks found nothing to change\n"), "{run}");
         run.stderr
     };
     let unknown =

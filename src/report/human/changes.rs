@@ -77,7 +77,7 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
         (false, _) if changes.need == Need::Needless => {
             "no provider is required, so no lock file is needed\n".to_owned()
         }
-        (false, _) if changes.need == Need::Unchecked => format!("{path} needs no change as far as it was checked\n"),
+        (false, _) if changes.need == Need::Unchecked => format!("{path}: these checks found nothing to change\n"),
         (false, _) if changes.upgrading => format!("already at the newest allowed versions; {path} unchanged\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
