@@ -100,11 +100,10 @@ pub(super) fn report(
         let is_coloured = coloured(streams.stdout_is_terminal);
         return result(streams, &if is_coloured { page.ansi().to_string() } else { page.to_string() });
     }
-    let other_option = other_option(refused, asked);
     if let Some(error) = unknown_command(refused) {
         return unknown(&error, asked, environment, streams);
     }
-    if let Some(hint) = other_option {
+    if let Some(hint) = other_option(refused, asked) {
         let error = Error::new(ErrorKind::Usage, first_paragraph(&redact::words(&refused.render().to_string())));
         return unknown(&error.hint(hint), asked, environment, streams);
     }
@@ -149,13 +148,12 @@ const ELSEWHERE: [(&str, &str); 13] = [
 
 const CACHE: &str = "`tflock cache prune` removes packages and old documents, with --all everything";
 
-/// Options of other tools, by command (`*` for every one), and what tflock has for the purpose.
-const OTHER_OPTIONS: [(&str, &str, &str); 5] = [
+/// Options of other tools, by command (`-r` for every recursive one), and what tflock has for the purpose.
+const OTHER_OPTIONS: [(&str, &str, &str); 4] = [
     ("upgrade", "--to", "`tflock upgrade --precise VERSION ADDR` selects one version"),
     ("diff", "--staged", STAGED),
     ("diff", "--cached", STAGED),
-    ("trust", "--all", "`tflock trust init -r` includes all root modules below"),
-    ("*", "--all", "-r includes all root modules below"),
+    ("-r", "--all", "-r includes all root modules below"),
 ];
 
 const STAGED: &str = "`tflock diff` compares HEAD with the working tree, staged or not";
@@ -163,8 +161,10 @@ const STAGED: &str = "`tflock diff` compares HEAD with the working tree, staged 
 /// The next step for an option of another tool.
 fn other_option(refused: &clap::Error, asked: &Given) -> Option<String> {
     let Some(ContextValue::String(argument)) = refused.get(ContextKind::InvalidArg) else { return None };
-    let command = asked.command.as_deref().filter(|_| refused.kind() == ClapKind::UnknownArgument)?;
-    let is_meant = |(of, option, _): &&(&str, &str, &str)| [command, "*"].contains(of) && option == argument;
+    let name = asked.command.as_deref().filter(|_| refused.kind() == ClapKind::UnknownArgument)?;
+    let is_recursive = command().find_subcommand(name)?.get_arguments().any(|option| option.get_short() == Some('r'));
+    let is_of = |of: &str| of == name || (of == "-r" && is_recursive);
+    let is_meant = |(of, option, _): &&(&str, &str, &str)| is_of(of) && option == argument;
     OTHER_OPTIONS.iter().find(is_meant).map(|(.., words)| (*words).to_owned())
 }
 

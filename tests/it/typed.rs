@@ -25,7 +25,7 @@ fn what_was_probably_meant_is_named() {
     workspace.write(TRUST, &workspace.read(TRUST).replace("acme/gadget", "acme/random"));
     let near = |name: &str| format!("{}/acme/{name}", registry.host());
     let (wigdet, randm) = (near("wigdet"), near("randm"));
-    let rows: [(&[&str], &str); 30] = [
+    let rows: [(&[&str], &str); 35] = [
         (&["upgrade", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
         (&["upgrade", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["add", &randm], "help: did you mean localhost:PORT/acme/random?"),
@@ -59,6 +59,12 @@ fn what_was_probably_meant_is_named() {
             &["verify", "--report", "foo=x"],
             "there is no format \"foo\": human, json, markdown, html, github, gitlab, sarif, commit",
         ),
+        // What other tools have; -r is named where the command has it.
+        (&["lock", "--all"], "'--all' found\n  help: -r includes all root modules below\n"),
+        (&["hash", "--all"], "tip: to pass '--all' as a value"),
+        (&["upgrade", "--to", "1"], "help: `tflock upgrade --precise VERSION ADDR` selects one version"),
+        (&["diff", "--staged"], "help: `tflock diff` compares HEAD with the working tree, staged or not"),
+        (&["cache", "clear"], "help: `tflock cache prune` removes packages and old documents"),
         (&["verify", "--report", "json=-"], "--format json writes that format to standard output"),
     ];
     for (args, wanted) in rows {
