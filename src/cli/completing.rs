@@ -14,6 +14,7 @@ use super::args::command;
 use super::{Environment, ExitCode, Streams, result};
 use crate::commands::{Offered, offered};
 use crate::finding::Rule;
+use crate::git::Git;
 use crate::platform::Platform;
 use crate::topics::TOPICS;
 use crate::workspace::discover;
@@ -90,9 +91,11 @@ fn with_offers(argument: Arg, typed: &Arc<Typed>) -> Arg {
             argument.add(ArgValueCompleter::new(move |current: &OsStr| typed.root_modules(current)))
         }
         "DIR" => argument.value_hint(ValueHint::DirPath),
-        "FILE" | "FILE|-" | "PATH" | "BASE" | "OURS" | "THEIRS" | "REV | OLD NEW" => {
-            argument.value_hint(ValueHint::AnyPath)
-        }
+        "REV" => argument.add(ArgValueCompleter::new(move |current: &OsStr| typed.revisions(current))),
+        "REV | OLD NEW" => argument.add(ArgValueCompleter::new(move |current: &OsStr| {
+            typed.revisions(current).into_iter().chain(PathCompleter::any().complete(current)).collect()
+        })),
+        "FILE" | "FILE|-" | "PATH" | "BASE" | "OURS" | "THEIRS" => argument.value_hint(ValueHint::AnyPath),
         _ => argument.value_hint(ValueHint::Other),
     }
 }
@@ -109,6 +112,16 @@ impl Typed {
         // Without typed text show names only, so each provider appears once.
         let addresses = addresses.into_iter().filter(|_| !current.is_empty());
         types.into_iter().chain(addresses).filter(is_begun).map(CompletionCandidate::new).collect()
+    }
+
+    /// The branches and tags of the repository.
+    fn revisions(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        let directory = self.directories().into_iter().next().unwrap_or_else(|| self.environment.directory.clone());
+        let found = Git::open(&directory).and_then(|git| git.references(&["refs/heads", "refs/tags", "refs/remotes"]));
+        // Outside of a repository there is nothing to offer.
+        let names = std::iter::once("HEAD".to_owned()).chain(found.unwrap_or_default());
+        let begun = names.filter(|name| current.to_str().is_some_and(|current| name.starts_with(current)));
+        begun.map(CompletionCandidate::new).collect()
     }
 
     /// The root modules below, else directories.

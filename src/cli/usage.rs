@@ -80,7 +80,9 @@ pub(super) fn report(
     streams: &mut Streams<'_>,
 ) -> ExitCode {
     let asked = &Given::of(arguments);
-    let is_bare = refused.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    // With options but no command, clap reports the missing command.
+    let is_bare =
+        matches!(refused.kind(), ClapKind::DisplayHelpOnMissingArgumentOrSubcommand | ClapKind::MissingSubcommand);
     let help = is_bare.then(|| generated::help(&asked.names, Length::Short).ok()).flatten();
     let rendered = help.unwrap_or_else(|| refused.render());
     let coloured = |terminal: bool| terminal && !environment.no_color();

@@ -55,14 +55,19 @@ impl Git {
         Ok(GitError::UnknownName { name: name.to_owned(), shallow: self.shallow, remote, near })
     }
 
+    /// The short names of all references below some paths.
+    pub fn references(&self, below: &[&str]) -> Result<Vec<String>, GitError> {
+        let answer = self.launcher.run(["for-each-ref", "--format=%(refname:short)"].iter().chain(below))?;
+        Ok(String::from_utf8_lossy(&answer.stdout).lines().map(str::to_owned).collect())
+    }
+
     /// The branch that was probably meant by a name that means none.
     fn near_branch(&self, name: &str) -> Result<Option<String>, GitError> {
         // A full name never means a branch that is called by the whole of it.
         if name.starts_with("refs/") {
             return Ok(None);
         }
-        let answer = self.launcher.run(["for-each-ref", "--format=%(refname:short)", "refs/heads"])?;
-        let branches = String::from_utf8_lossy(&answer.stdout).lines().map(str::to_owned).collect::<Vec<_>>();
+        let branches = self.references(&["refs/heads"])?;
         // The first branch has one of two names, depending on when git was installed.
         let near = |branch: &&String| match name {
             "main" => *branch == "master",

@@ -96,7 +96,8 @@ fn of_finding(finding: &Finding, paths: &[&Path]) -> Annotation {
         rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help() },
         level: finding.level,
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
-        message: format!("{}. {}{}", finding.message, finding.help(), in_roots(paths)),
+        // A text of a registry may already be a sentence.
+        message: format!("{}. {}{}", finding.message.trim_end_matches('.'), finding.help(), in_roots(paths)),
         address: finding.address.as_ref().map(ToString::to_string),
         file: finding.file.as_deref().map(shown),
         position: finding.position,
@@ -191,6 +192,13 @@ pub(super) fn signed(change: &Change) -> Option<String> {
     let known = known.map(|it| format!("the known key of {}, ", it.name)).unwrap_or_default();
     let identical = if change.identical { "identical archives, " } else { "" };
     Some(format!("{by}{identity} ({known}{identical}{standing})"))
+}
+
+/// What a reviewer wants to know of the release: its signer, its age, and what the registry warns of.
+pub(super) fn release_facts(change: &Change) -> Vec<String> {
+    let warnings =
+        change.registry_warnings.iter().map(|text| format!("the registry warns: {}", text.trim_end_matches('.')));
+    [signed(change), age(change)].into_iter().flatten().chain(warnings).collect()
 }
 
 /// `2 days old (signed on 2026-01-01)`.

@@ -22,6 +22,9 @@ use crate::requirements::Origin;
 /// How many root modules are named; more are only counted.
 const MOST_NAMES: usize = 3;
 
+/// How many root modules the heading of a group names.
+const MOST_IN_HEADING: usize = 20;
+
 /// How many changed requirements are named for a change of several root modules.
 const MOST_PLACES: usize = 3;
 
@@ -88,6 +91,15 @@ impl RootSummary {
     /// The same for the cell of a table: every name with -v.
     pub(super) fn table_cell(self, paths: &[&Path]) -> String {
         if self.verbose { names(paths) } else { self.label(paths) }
+    }
+
+    /// The same for a heading: names, but not if it is about all root modules.
+    pub(super) fn heading(self, paths: &[&Path]) -> String {
+        match paths.len() {
+            count if count == self.all => self.table_cell(paths),
+            count if self.verbose || count <= MOST_IN_HEADING => names(paths),
+            count => format!("{} and {} more", names(&paths[..MOST_IN_HEADING]), count - MOST_IN_HEADING),
+        }
     }
 
     /// Adds the root modules to the first line of a text, and with -v every name below it.

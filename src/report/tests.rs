@@ -65,6 +65,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         identical: false,
         identity: None,
         link: None,
+        registry_warnings: std::sync::Arc::default(),
         signed: None,
         is_edited: false,
         required_by: Vec::new(),

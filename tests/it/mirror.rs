@@ -124,6 +124,9 @@ fn existing_packages_are_kept_and_damaged_ones_replaced() {
     assert_eq!(registry.downloads("acme/widget"), 1, "{run}");
     assert_eq!(names(&workspace, &shelf(&registry)).len(), 7);
     check(&workspace, &[]).ended_with(0);
+    workspace.write(&package(&registry, "linux_amd64"), "another one");
+    let run = mirror(&workspace, &registry, &BOTH).ended_with(0);
+    assert!(run.stdout.contains("replaced: linux_amd64 (the file there was not this package)"), "{run}");
 }
 
 #[test]

@@ -198,6 +198,16 @@ fn colour_is_a_matter_of_choice() {
     assert_eq!(workspace.tflock(None, ["why", "-no-color"]).ended_with(0).stdout, plain.stdout);
 }
 
+/// Options without a command show the overview too.
+#[test]
+fn without_a_command_the_commands_are_shown() {
+    let workspace = Workspace::with_files(&[]);
+    let bare = workspace.tflock(None, [""; 0]).ended_with(2);
+    assert!(bare.stderr.contains("Everyday:") && bare.stderr.lines().count() <= 24, "{bare}");
+    let with_option = workspace.tflock(None, ["--color", "never"]).ended_with(2);
+    assert_eq!(with_option.stderr, bare.stderr);
+}
+
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let workspace = Workspace::from("example");

@@ -124,6 +124,10 @@ fn what_the_registry_warns_of() {
         let run = workspace.tflock(&registry, args).ended_with(0);
         assert!(run.stdout.contains(shown) && run.stdout.contains(text), "{run}");
     }
+    // The row of a provider names it next to the signer and the age.
+    let run = workspace.tflock(&registry, ["diff", "--online", "HEAD", "--format", "markdown"]).ended_with(0);
+    let row = run.stdout.lines().find(|line| line.contains("1.3.0")).unwrap_or_default();
+    assert!(row.contains("old (signed on ") && row.contains("; the registry warns: moved to other/widget"), "{run}");
     workspace.write(".tflock.hcl", "level \"registry-warning\" {\n  is = \"deny\"\n}\n");
     assert!(workspace.tflock(&registry, ["verify"]).ended_with(1).stdout.contains("[registry-warning]"));
     let empty = Workspace::with_files(&[("main.tf", "")]);

@@ -30,11 +30,16 @@ fn place() -> Workspace {
         ("notes.txt", ""),
         ("docs/a", ""),
     ];
-    Workspace::with_files(&files).env("PATH", &format!("{bin}:/usr/bin:/bin")).env("TERM", "dumb")
+    let workspace = Workspace::with_files(&files).env("PATH", &format!("{bin}:/usr/bin:/bin")).env("TERM", "dumb");
+    workspace.git(["init", "--quiet"]);
+    crate::support::proposal::commit(&workspace, "first");
+    workspace.git(["branch", "feature"]);
+    workspace.git(["tag", "v1.0"]);
+    workspace
 }
 
 /// What was typed, and words that must be offered and must not.
-const ROWS: [(&str, &[&str], &[&str]); 13] = [
+const ROWS: [(&str, &[&str], &[&str]); 15] = [
     ("", &["lock", "verify", "trust"], &["notes.txt", "live"]),
     ("ver", &["verify", "version"], &["lock"]),
     ("trust ro", &["rotate"], &["add"]),
@@ -48,6 +53,8 @@ const ROWS: [(&str, &[&str], &[&str]); 13] = [
     ("-C live/one why ga", &["gadget"], &["widget"]),
     ("-C live/t", &["live/two"], &["live/one", "notes.txt"]),
     ("fmt no", &["notes.txt"], &["docs"]),
+    ("verify --base fea", &["feature"], &["notes.txt", "v1.0"]),
+    ("diff v", &["v1.0"], &["feature", "notes.txt"]),
 ];
 
 fn judge(shell: &str, complete: impl Fn(&str) -> Run) {

@@ -212,6 +212,7 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledg
     if let Some(release) = knowledge.release() {
         if is_new {
             change.link = release.link.clone().or(change.link.take());
+            change.registry_warnings = Arc::clone(&release.registry_warnings);
             let days = |signed| known.now.duration_since(signed).map_or(0, |age| age.as_secs() / 86400);
             change.signed = release.signed_at.map(|at| SigningDate { date: Date::of(at), days: days(at) });
         }

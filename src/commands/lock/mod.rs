@@ -217,7 +217,7 @@ fn query_releases(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
 /// Explains downloads that may change nothing.
 fn unattributed(providers: usize) -> String {
     let of = if providers == 1 { "1 provider".to_owned() } else { format!("{providers} providers") };
-    format!("downloading packages to find out which platforms the h1 hashes of {of} are for")
+    format!("finding out which platforms the h1 hashes of {of} are for; this may download packages")
 }
 
 /// Reports what only packages can show; `true` is for a provider with fewer `h1:` hashes than platforms.

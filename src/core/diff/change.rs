@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use url::Url;
 
@@ -76,6 +77,8 @@ pub struct Change {
     pub novelty: Option<Box<Novelty>>,
     /// The page about a release that is new to the file: the publisher's, as the registry names it, else the registry's own.
     pub link: Option<Url>,
+    /// What the registry warns of with the provider, if the release is new to the file.
+    pub registry_warnings: Arc<[String]>,
     /// When the release was signed, if it is new to the file.
     pub signed: Option<SigningDate>,
     /// True if the source serves the release that the old side records, so the entry itself was edited.

@@ -11,7 +11,6 @@ use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::path::shown;
-use crate::requirements::Origin;
 use crate::trust::pins::Signer;
 
 /// What speaks against a change, why it happened and what follows, each in one or two sentences.
@@ -59,7 +58,7 @@ pub fn explain(change: &Change) -> Explanation {
         consequence.push(' ');
         consequence.push_str(remark);
     }
-    let callers: Vec<String> = change.callers.iter().map(caller).collect();
+    let callers = callers(&change.callers);
     let cause =
         if callers.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), callers.join("; ")) };
     Explanation { warning: warning(&against(change)), cause, consequence }
@@ -274,19 +273,25 @@ fn schemes<'a>(hashes: impl Iterator<Item = &'a PackageHash>) -> Vec<HashScheme>
     schemes
 }
 
-fn caller(caller: &OriginChange) -> String {
+/// One text for all places where the same module changed in the same way.
+fn callers(changes: &[OriginChange]) -> Vec<String> {
     let wanted = |constraint: Option<&String>| constraint.map_or("any version".to_owned(), |text| format!("`{text}`"));
-    match caller {
-        OriginChange::Came(origin) => format!("{} requires {}", place(origin), wanted(origin.constraint.as_ref())),
-        OriginChange::Went(origin) => format!("{} no longer requires it", place(origin)),
-        OriginChange::Changed { was, now } => {
-            format!("{} requires {}, was {}", place(now), wanted(now.constraint.as_ref()), wanted(was.as_ref()))
+    let mut same: Vec<(String, Vec<String>, String)> = Vec::new();
+    for change in changes {
+        let (origin, what) = match change {
+            OriginChange::Came(origin) => (origin, format!("requires {}", wanted(origin.constraint.as_ref()))),
+            OriginChange::Went(origin) => (origin, "no longer requires it".to_owned()),
+            OriginChange::Changed { was, now } => {
+                (now, format!("requires {}, was {}", wanted(now.constraint.as_ref()), wanted(was.as_ref())))
+            }
+        };
+        let place = format!("{}:{}", shown(&origin.file), origin.position.line);
+        match same.iter_mut().find(|(caller, _, other)| *caller == origin.caller() && *other == what) {
+            Some((_, places, _)) => places.push(place),
+            None => same.push((origin.caller(), vec![place], what)),
         }
     }
-}
-
-fn place(origin: &Origin) -> String {
-    format!("{} ({}:{})", origin.caller(), shown(&origin.file), origin.position.line)
+    same.into_iter().map(|(caller, places, what)| format!("{caller} ({}) {what}", places.join(", "))).collect()
 }
 
 /// What changed next to the entries, in words; nothing if nothing did.

@@ -21,6 +21,7 @@ mod text;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub use change::{AddedHash, Change, ChangeKind, Judged, Novelty, OriginChange, SigningDate, Standing, TextChange};
 pub use distance::Distance;
@@ -92,6 +93,7 @@ fn change(
         identity: None,
         novelty: None,
         link: None,
+        registry_warnings: Arc::default(),
         signed: None,
         is_edited: false,
         required_by: Vec::new(),

@@ -83,6 +83,8 @@ pub struct Release {
     pub current: bool,
     /// The publisher's page about it, over https, as the registry names it, if that was requested.
     pub link: Option<Url>,
+    /// What the registry warns of with the provider.
+    pub registry_warnings: Arc<[String]>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
     /// Why it is not complete, if a source was contacted.
@@ -176,6 +178,7 @@ impl Release {
             complete: false,
             current: true,
             link: None,
+            registry_warnings: Arc::default(),
             findings: Vec::new(),
             inconclusive: None,
         }

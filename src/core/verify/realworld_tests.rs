@@ -65,6 +65,7 @@ fn releases(folder: &Path) -> Releases {
             current: true,
             listed: Vec::new(),
             link: None,
+            registry_warnings: Arc::default(),
             findings: Vec::new(),
             inconclusive: None,
         };
@@ -89,6 +90,7 @@ fn other_builds() -> impl Iterator<Item = ((String, String), Arc<Release>)> {
             current: true,
             listed: Vec::new(),
             link: None,
+            registry_warnings: Arc::default(),
             findings: Vec::new(),
             inconclusive: None,
         };

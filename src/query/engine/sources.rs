@@ -237,6 +237,7 @@ impl Sources {
         let findings =
             ambiguous(&key, query, &offers).into_iter().chain(warnings.iter().map(|text| warned(addr, text)));
         release.findings.splice(0..0, findings);
+        release.registry_warnings = Arc::clone(&warnings);
         release.inconclusive = self.budget.left_out(&key).or(release.inconclusive.take()).or(unexplained);
         let before = offers.iter().map(|offer| &offer.version).filter(|version| **version < key.1);
         let older = newest_allowed(before, &query.constraints).cloned();

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::annotation::{age, signed, versions};
+use super::annotation::{release_facts, versions};
 use super::groups::{Changed, RootSummary, name};
 use super::human::findings::{Group, together};
 use super::human::many::{self, Failure};
@@ -135,7 +135,7 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
                         th scope="row" { (style.addr(&change.address)) }
                         td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
                         td { (text(&group.headline)) details { summary { "Details" } p { (text(&group.explanation.text())) } } }
-                        td { @for line in [signed(change), age(change)].into_iter().flatten() { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
+                        td { @for line in release_facts(change) { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
                         td { (text(&group.required_by())) }
                         td { (roots("", &group.roots(), naming)) }
                     }

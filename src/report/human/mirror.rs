@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::findings::findings;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
+use crate::report::paint::Paint;
 use crate::report::{Detail, Style, printable, shown, size};
 
 /// The findings, a line for each release with new packages, then a line with totals.
@@ -53,7 +54,13 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         let platforms: Vec<&str> = same.iter().map(|package| package.platform.as_str()).collect();
         let (addr, version) = (style.addr(&same[0].address), &same[0].version);
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "+ {addr} {version}  {}: {}", same[0].fate.as_str(), platforms.join(", "));
+        let line = format!("+ {addr} {version}  {}: {}", same[0].fate.as_str(), platforms.join(", "));
+        let _ = match same[0].fate {
+            Fate::Replaced => {
+                writeln!(text, "{}", style.paint(Paint::Careful, line + " (the file there was not this package)"))
+            }
+            _ => writeln!(text, "{line}"),
+        };
     }
     let denied = denied || !report.failed.is_empty();
     let verdict = match (report.checked, denied) {

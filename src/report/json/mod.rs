@@ -303,6 +303,7 @@ fn reviewed(change: &Change) -> Value {
     object["signer"] = json!(change.signer.as_ref().map(trust::signer));
     object["standing"] = json!(change.signer.as_ref().map(|_| change.standing));
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
+    object["registry_warnings"] = json!(*change.registry_warnings);
     object["signed"] = json!(change.signed.map(|signed| signed.date.to_string()));
     object["required_by"] = change.required_by.iter().map(origin).collect();
     object["line"] = json!(change.position.map(|position| position.line));

@@ -10,7 +10,7 @@ use crate::diff::{Change, Risk, explain_text, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
-use crate::report::annotation::{age, signed, versions};
+use crate::report::annotation::{release_facts, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
 use crate::report::summary::unanswered;
 use crate::report::{Style, human, printable};
@@ -169,9 +169,9 @@ fn row(group: &ChangeGroup<'_>, style: Style) -> String {
     format!("| {word} | {} | {versions} | {stated} |", code(&style.addr(&change.address)))
 }
 
-/// Who signed the release, how old it is, and the rules that found something.
+/// The facts about the release, and the rules that found something.
 fn release(group: &ChangeGroup<'_>) -> String {
-    let parts = [signed(&group.change), age(&group.change)].into_iter().flatten().map(|it| escaped(&it));
+    let parts = release_facts(&group.change).into_iter().map(|it| escaped(&it));
     parts.chain(group.rules.iter().map(|rule| link_of(*rule))).collect::<Vec<_>>().join("; ")
 }
 

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::finding::Level;
 use crate::outcome::{Changes, RootOutcome};
 use crate::report::annotation::signed;
 use crate::report::failure::helps;
@@ -116,13 +115,6 @@ pub(super) fn conclusion(changed: &[Written<'_>], style: Style) -> String {
         [one] => format!("review and commit {one}\n"),
         [all @ .., last] => format!("review and commit {} and {last}\n", all.join(", ")),
     };
-    let would = changed.iter().filter(|(root, changes)| {
-        changes.changed && !root.findings.iter().any(|finding| finding.level == Level::Deny) && !changes.written
-    });
-    let would = would.map(|(_, changes)| changes.path.as_path()).collect();
-    if let Some(files) = counted(&would, "lock files") {
-        let _ = writeln!(text, "{files} would change; nothing was written");
-    }
     let advice: BTreeSet<&String> = changed.iter().flat_map(|(_, changes)| changes.advice.iter()).collect();
     helps(&mut text, advice, style);
     text

@@ -109,7 +109,9 @@ pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     let count = root_modules(roots.len());
-    (!parts.is_empty()).then(|| format!("{count}: {}{}", parts.join(", "), proven(outcome)))
+    let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
+    let unwritten = if is_dry { "; nothing was written" } else { "" };
+    (!parts.is_empty()).then(|| format!("{count}: {}{unwritten}{}", parts.join(", "), proven(outcome)))
 }
 
 /// The rules that refuse a root module.

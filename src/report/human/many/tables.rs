@@ -79,7 +79,7 @@ pub(in crate::report) fn providers(outcome: &Outcome) -> String {
     }
 }
 
-/// The entries of each root module; root modules with equal entries are listed together.
+/// The entries of each root module; root modules with equal entries are listed together, by name.
 fn by_root(listed: &[Item<'_, Listed>], naming: RootSummary, style: Style) -> String {
     let mut roots: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
     for (path, listed) in listed {
@@ -88,7 +88,7 @@ fn by_root(listed: &[Item<'_, Listed>], naming: RootSummary, style: Style) -> St
     }
     let same = Same::of(roots.into_iter().map(|(path, shown)| (path, shown.join(", "))));
     same.into_items().into_iter().fold(String::new(), |mut text, (shown, paths)| {
-        let _ = writeln!(text, "{}\n  {shown}", style.paint(Paint::Strong, naming.table_cell(&paths) + ":"));
+        let _ = writeln!(text, "{}\n  {shown}", style.paint(Paint::Strong, naming.heading(&paths) + ":"));
         text
     })
 }
