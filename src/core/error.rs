@@ -25,7 +25,7 @@ pub enum ErrorKind {
     Disk,
     /// Refused: a hash, a signature or a signer is not what it must be.
     Trust,
-    /// A source was unreachable or answered nonsense; a retry may help.
+    /// A source was unreachable or sent an invalid response; a retry may help.
     Unavailable,
     Unauthorized,
     /// A module is not installed, so its requirements are unknown.

@@ -14,7 +14,7 @@ pub enum ExitCode {
     Failed = 2,
     /// Trust refused: findings of class trust or policy at level deny. A retry will not help.
     Refused = 3,
-    /// Inconclusive: a source was unreachable, answered nonsense or wants credentials. A retry may help.
+    /// Inconclusive: a source was unreachable, sent an invalid response or requires credentials. A retry may help.
     Inconclusive = 4,
     /// Interrupted with Ctrl-C, as shells count it: 128 and the number of SIGINT.
     Interrupted = 130,

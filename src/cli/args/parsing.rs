@@ -27,7 +27,7 @@ use crate::commands::options::Within;
         1  findings at deny; --check, --exit-code or git status found a difference; merge left a conflict\n  \
         2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
         3  trust refused; a retry will not help\n  \
-        4  inconclusive: a source was unreachable, answered nonsense or wants credentials; a retry may help\n  \
+        4  inconclusive: a source was unreachable, sent an invalid response or requires credentials; a retry may help\n  \
         130  interrupted\n\n\
         `tflock explain` lists rules and topics: settings, trust, environment and others."
 )]

@@ -54,6 +54,19 @@ fn commands_that_are_shown_exist() {
     assert!(checked > 20);
 }
 
+/// Whoever takes a page or a recipe over puts in the owner of the project once.
+#[test]
+fn a_page_names_the_owner_in_one_place() {
+    // `uses` takes no variable, and the two jobs need the action.
+    const TWICE: &str = "docs/ci/github-gate.yml";
+    let recipes = std::fs::read_dir(Path::new(TOP).join("docs/ci")).unwrap().map(|entry| entry.unwrap().path());
+    let recipes = recipes.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()));
+    for (path, text) in pages().into_iter().chain(recipes) {
+        let count = text.matches("OWNER").count() - text.matches("OWNERS").count();
+        assert!(count <= if path.ends_with(TWICE) { 2 } else { 1 }, "{}: {count}", path.display());
+    }
+}
+
 /// The table of JSON documents has every command and every member, and none that is not there.
 #[test]
 fn the_table_of_documents_is_that_of_the_schema() {
