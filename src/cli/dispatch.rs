@@ -65,20 +65,20 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
             verify::verify(&request, services).map(below)
         }
         Command::Explain(arguments) => explain::explain(arguments, services),
-        Command::Completions(asked) => {
-            let shell = asked.shell(services.variables().get("SHELL"))?;
+        Command::Completions(args) => {
+            let shell = args.shell(services.variables().get("SHELL"))?;
             Ok(Outcome::of_body("completions", Body::Generated(Generated::Script(completing::script(shell)))))
         }
         Command::Schema => Ok(Outcome::of_body("schema", Body::Generated(Generated::Schema(SCHEMA)))),
         Command::Version => {
             Ok(Outcome::of_body("version", Body::Generated(Generated::Version(env!("CARGO_PKG_VERSION")))))
         }
-        Command::Help(asked) => {
-            let page = generated::help(&asked.command, Length::Long)?.to_string();
+        Command::Help(args) => {
+            let page = generated::help(&args.command, Length::Long)?.to_string();
             Ok(Outcome::of_body("help", Body::Generated(Generated::Page(page))))
         }
-        Command::Man(asked) => {
-            manual::page(&asked.command).map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page))))
+        Command::Man(args) => {
+            manual::page(&args.command).map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page))))
         }
         Command::Hash(arguments) => Ok(hash::hash(arguments, services)),
         Command::Cache(arguments) => cache::cache(arguments, services),
@@ -95,8 +95,8 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
             let below = in_root_modules_below(&mut arguments.recursive, services);
             why::why(&arguments, services).map(below)
         }
-        Command::Diff(asked) => {
-            let mut request = asked.request(arguments);
+        Command::Diff(args) => {
+            let mut request = args.request(arguments);
             let is_file = |name: &OsString| Path::new(name).exists();
             if request.given.files.is_some() || request.given.names.iter().any(is_file) {
                 return diff::diff(&request, services);

@@ -156,7 +156,7 @@ impl Screen {
                 if self.verbose {
                     self.line(&format!("contacting {}", printable(&url)));
                 }
-                self.asking(&url);
+                self.requesting(&url);
                 return;
             }
             Event::Note { text } => self.line(&printable(&text)),
@@ -165,7 +165,7 @@ impl Screen {
     }
 
     /// Shows the hosts of current requests, unless packages are being downloaded.
-    fn asking(&self, url: &str) {
+    fn requesting(&self, url: &str) {
         if !locked(&self.packages).is_empty() {
             return;
         }

@@ -18,9 +18,9 @@ pub(super) fn write(
 ) -> Result<(), Error> {
     let dialect = global.tool.and_then(super::args::Tool::dialect);
     let plain = Style { dialect, detail: global.detail(), ..Style::default() };
-    let asked = global.report.iter().map(|(format, file)| (*format, environment.directory.join(file)));
+    let requested = global.report.iter().map(|(format, file)| (*format, environment.directory.join(file)));
     let mut errors = Vec::new();
-    for (format, file) in asked {
+    for (format, file) in requested {
         errors.extend(
             report_file::write(&file, &redact::secrets(&render(format, plain)))
                 .err()

@@ -24,8 +24,8 @@ const PAGES: [&str; 5] = ["list", "outdated", "verify", "diff", "audit"];
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     let name = arguments.command.common().name;
     let reports = arguments.global.report.iter().map(|(format, _)| *format);
-    for asked in std::iter::once(arguments.global.format).chain(reports) {
-        let (has, whose) = match asked {
+    for requested in std::iter::once(arguments.global.format).chain(reports) {
+        let (has, whose) = match requested {
             Format::Human | Format::Json | Format::Markdown => (true, String::new()),
             Format::Github | Format::Gitlab | Format::Sarif => (ANNOTATED.contains(&name), ANNOTATED.join(", ")),
             Format::Html => (PAGES.contains(&name), PAGES.join(", ")),
@@ -33,7 +33,7 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
             Format::Cyclonedx | Format::Spdx => (name == "sbom", "sbom".to_owned()),
         };
         if !has {
-            let format = asked.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+            let format = requested.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
             let error = Error::new(ErrorKind::Usage, format!("{name} has no result in the format {format}"));
             return Err(error.hint(format!("these have: {whose}; human, json and markdown are for every command")));
         }
@@ -79,11 +79,11 @@ pub(super) fn report(
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
-    let asked = &Given::of(arguments);
+    let given = &Given::of(arguments);
     // With options but no command, clap reports the missing command.
     let is_bare =
         matches!(refused.kind(), ClapKind::DisplayHelpOnMissingArgumentOrSubcommand | ClapKind::MissingSubcommand);
-    let help = is_bare.then(|| generated::help(&asked.names, Length::Short).ok()).flatten();
+    let help = is_bare.then(|| generated::help(&given.names, Length::Short).ok()).flatten();
     let rendered = help.unwrap_or_else(|| refused.render());
     let coloured = |terminal: bool| terminal && !environment.no_color();
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
@@ -98,21 +98,21 @@ pub(super) fn report(
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
     };
     if refused.kind() == ClapKind::DisplayHelp {
-        let page = generated::help(&asked.names, asked.length).unwrap_or(rendered);
+        let page = generated::help(&given.names, given.length).unwrap_or(rendered);
         let is_coloured = coloured(streams.stdout_is_terminal);
         return result(streams, &if is_coloured { page.ansi().to_string() } else { page.to_string() });
     }
     if let Some(error) = unknown_command(refused) {
-        return unknown(&error, asked, environment, streams);
+        return unknown(&error, given, environment, streams);
     }
-    if let Some(hint) = other_option(refused, asked) {
+    if let Some(hint) = other_option(refused, given) {
         let error = Error::new(ErrorKind::Usage, first_paragraph(&redact::words(&refused.render().to_string())));
-        return unknown(&error.hint(hint), asked, environment, streams);
+        return unknown(&error.hint(hint), given, environment, streams);
     }
-    let hint = only_named(refused, asked);
-    if asked.json {
+    let hint = only_named(refused, given);
+    if given.json {
         let error = hint.into_iter().fold(error(refused), Error::hint);
-        return result(streams, &report::failure(asked.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
+        return result(streams, &report::failure(given.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
     }
     write(&mut streams.stderr, &shown(streams.stderr_is_terminal));
     if let Some(hint) = hint {
@@ -161,9 +161,9 @@ const OTHER_OPTIONS: [(&str, &str, &str); 4] = [
 const STAGED: &str = "`tflock diff` compares HEAD with the working tree, staged or not";
 
 /// The next step for an option of another tool.
-fn other_option(refused: &clap::Error, asked: &Given) -> Option<String> {
+fn other_option(refused: &clap::Error, given: &Given) -> Option<String> {
     let Some(ContextValue::String(argument)) = refused.get(ContextKind::InvalidArg) else { return None };
-    let name = asked.command.as_deref().filter(|_| refused.kind() == ClapKind::UnknownArgument)?;
+    let name = given.command.as_deref().filter(|_| refused.kind() == ClapKind::UnknownArgument)?;
     let is_recursive = command().find_subcommand(name)?.get_arguments().any(|option| option.get_short() == Some('r'));
     let is_of = |of: &str| of == name || (of == "-r" && is_recursive);
     let is_meant = |(of, option, _): &&(&str, &str, &str)| is_of(of) && option == argument;
@@ -204,9 +204,9 @@ fn unknown_command(refused: &clap::Error) -> Option<Error> {
     Some(meant(parent, name).into_iter().chain([format!("`{help}` lists the commands")]).fold(error, Error::hint))
 }
 
-fn unknown(error: &Error, asked: &Given, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
-    if asked.json {
-        return result(streams, &report::failure(asked.command.as_deref(), error, Format::Json)).and(ExitCode::Failed);
+fn unknown(error: &Error, given: &Given, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
+    if given.json {
+        return result(streams, &report::failure(given.command.as_deref(), error, Format::Json)).and(ExitCode::Failed);
     }
     let style =
         report::Style { colour: streams.stderr_is_terminal && !environment.no_color(), ..report::Style::default() };
@@ -215,8 +215,8 @@ fn unknown(error: &Error, asked: &Given, environment: &Environment, streams: &mu
 }
 
 /// The next step instead of `-r` for a command that edits the configuration of named root modules only.
-fn only_named(refused: &clap::Error, asked: &Given) -> Option<String> {
-    let command = asked.command.as_deref().filter(|command| ["add", "remove"].contains(command))?;
+fn only_named(refused: &clap::Error, given: &Given) -> Option<String> {
+    let command = given.command.as_deref().filter(|command| ["add", "remove"].contains(command))?;
     match refused.get(ContextKind::InvalidArg)? {
         ContextValue::String(argument) if argument == "-r" || argument == "--recursive" => Some(format!(
             "`{command}` edits root modules that are named: `tflock -C DIR -C DIR {command} ADDR`; \

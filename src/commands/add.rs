@@ -82,17 +82,17 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         unlocked.lock().unwrap_or_else(PoisonError::into_inner).extend(others_without_entry(&root, settings));
         Ok(root)
     };
-    let asked = Locking { command: "add", fail_fast: false, options, prepare: Some(&prepare), to: None };
-    let mut outcome = run(asked, targets, services);
+    let locking = Locking { command: "add", fail_fast: false, options, prepare: Some(&prepare), to: None };
+    let mut outcome = run(locking, targets, services);
     outcome.notes.extend(unlocked.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(outcome)
 }
 
 /// The required providers that this run does not name and that have no entry in the lock file.
 fn others_without_entry(root: &Root, settings: &RunSettings) -> Option<String> {
-    let asked: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
+    let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
     let required = root.requirements().iter().map(|(addr, _)| addr);
-    let others = required.filter(|addr| root.lock().get(addr).is_none() && !asked.contains(addr));
+    let others = required.filter(|addr| root.lock().get(addr).is_none() && !requested.contains(addr));
     let names: Vec<String> = others.map(|addr| addr.short(settings.dialect)).collect();
     let they = if names.len() == 1 { "is" } else { "are" };
     let file = settings.lock_file_shown();

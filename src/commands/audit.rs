@@ -80,8 +80,8 @@ impl AuditArgs {
 /// Looks the programs of locked providers up in a database of advisories.
 pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    let asked = args.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed: false });
-    let base = asked.map(|asked| Base::open(scope, &asked)).transpose()?;
+    let options = args.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed: false });
+    let base = options.map(|options| Base::open(scope, &options)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
     let targets = Targets::within(scope, args.recursive, Unlocked::Opened, exclusions.as_ref())?.or_none()?;
     let roots = open(&targets, base.as_ref(), scope)?.roots;
@@ -174,13 +174,13 @@ impl<'a> Audited<'a> {
             .collect();
         let access = services.online.access(dialect.unwrap_or(Dialect::Terraform))?;
         let client = (!services.scope.offline).then(|| access.client.clone());
-        let asked = services.online.background.run(async {
+        let answered = services.online.background.run(async {
             let database = Database::open(&newer.args.db, client, cache, now).await?;
             let (advisories, failed) = advisories(&database, &parts).await;
             Ok((database, advisories, failed))
         })?;
-        let (database, advisories, failed) = match asked {
-            Ok(asked) => asked,
+        let (database, advisories, failed) = match answered {
+            Ok(answered) => answered,
             Err(error) => {
                 audited.failed.push(error);
                 return Ok(audited);
@@ -217,9 +217,9 @@ impl<'a> Audited<'a> {
             let before: BTreeSet<String> =
                 entries.old.get(addr).into_iter().flat_map(|old| self.ids(addr, &old.version)).collect();
             program.vulnerabilities.retain(|it| !before.contains(&it.id) && self.newer.args.reports(it));
-            let asked =
+            let database =
                 self.database.as_ref().filter(|_| self.newer.args.fixed_by && !program.vulnerabilities.is_empty());
-            match asked.map(|database| self.newer.first_unaffected(root, &program, database)).transpose() {
+            match database.map(|database| self.newer.first_unaffected(root, &program, database)).transpose() {
                 Ok(fixed_by) => program.fixed_by = fixed_by,
                 Err(error) => report.failed.push(error),
             }

@@ -1,4 +1,4 @@
-//! The versions of providers, requested before anything is planned.
+//! The versions of providers, named before anything is planned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::query::run::Session;
 pub(super) struct Opened {
     pub(super) root: Root,
     pub(super) offered: Arc<Offered>,
-    /// The selected versions, for providers where more than the constraints decides; empty unless requested.
+    /// The selected versions, for providers where more than the constraints decides; empty unless named.
     pub(super) choices: Choices,
     pub(super) warnings: Arc<Warnings>,
 }
@@ -41,20 +41,20 @@ pub(super) fn of_roots(
     let open = |at| Root::open(&targets.settings(at)?, options, &cache);
     let roots: Vec<Result<Root, Error>> = parallel::each(targets.paths.len(), parallel::cores(), open);
     services.events_for(targets.dialect());
-    let asked: Vec<BTreeSet<ProviderAddr>> =
+    let named: Vec<BTreeSet<ProviderAddr>> =
         roots.iter().map(|root| root.as_ref().map(allowed).unwrap_or_default()).collect();
-    let asking = roots.iter().zip(&asked).enumerate().filter(|(_, (_, asked))| !asked.is_empty());
-    let asking = asking.filter_map(|(at, (root, asked))| Some((at, &root.as_ref().ok()?.source, asked.iter())));
+    let open = roots.iter().zip(&named).enumerate().filter(|(_, (_, named))| !named.is_empty());
+    let open = open.filter_map(|(at, (root, named))| Some((at, &root.as_ref().ok()?.source, named.iter())));
     let sources = Sources::new(services, &cache);
-    let mut answers = sources.query_groups(asking, |session, members| {
-        let of_all: BTreeSet<ProviderAddr> = members.iter().flat_map(|at| asked[*at].iter().cloned()).collect();
+    let mut answers = sources.query_groups(open, |session, members| {
+        let of_all: BTreeSet<ProviderAddr> = members.iter().flat_map(|at| named[*at].iter().cloned()).collect();
         let offered = Arc::new(offered(session.as_ref(), of_all.clone())?);
         let warned = session.as_ref().filter(|_| choose);
         let warned = warned.map(|session| session.block_on(async |sources| sources.warnings(of_all).await));
         let warnings = Arc::new(warned.transpose()?.unwrap_or_default());
         let of_member = |at: &usize| {
             let queries = match &roots[*at] {
-                Ok(root) if choose => queries(root, &asked[*at]),
+                Ok(root) if choose => queries(root, &named[*at]),
                 _ => BTreeMap::new(),
             };
             Ok((Arc::clone(&offered), choices(session.as_ref(), &queries)?, Arc::clone(&warnings)))
@@ -73,8 +73,8 @@ fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
     root.requested().into_iter().filter(|addr| !forbidden.contains(addr)).collect()
 }
 
-fn queries(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
-    asked.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
+fn queries(root: &Root, named: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
+    named.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
 }
 
 /// Selects versions; earlier answers of the source are reused.

@@ -31,7 +31,7 @@ pub struct Bump<'a> {
 /// Writes requirements into the configuration of a root module, and restricts the run to them.
 pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Result<Root, Error> {
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
-    let (mut edited, mut asked) = (files.clone(), Vec::new());
+    let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(settings.dialect)?;
         root = remember(root, settings, &addr);
@@ -55,13 +55,13 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
             let anew = if addition.constraint.is_none() { Reselect::Always } else { Reselect::IfNotAllowed };
             root = root.reselecting(addr.clone(), anew);
         }
-        asked.push((addr, addition.clone()));
+        pending.push((addr, addition.clone()));
     }
-    let only = asked.iter().map(|(addr, _)| addr.clone()).collect();
+    let only = pending.iter().map(|(addr, _)| addr.clone()).collect();
     let edits = editable(edit::edits_between(&files, &edited), settings)?;
     let root = root.only(only);
     Ok(if additions.iter().any(Addition::wants_version) {
-        root.editing_later(Pending { files, dialect: settings.dialect, additions: asked })
+        root.editing_later(Pending { files, dialect: settings.dialect, additions: pending })
     } else {
         root.editing(edits)
     })
@@ -142,8 +142,8 @@ pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Resu
 
 /// Rewrites the constraints of the root module that exclude the wanted version of a provider: the given version, or the
 /// newest that all other constraints allow.
-pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<Root, Error> {
-    let Bump { wanted, prereleases, offered } = asked;
+pub fn bump(mut root: Root, settings: &RunSettings, request: Bump<'_>) -> Result<Root, Error> {
+    let Bump { wanted, prereleases, offered } = request;
     let files = sources(settings)?;
     let mut edited = files.clone();
     for addr in root.requested() {

@@ -7,7 +7,7 @@ use super::options::Within;
 use crate::config;
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, store};
-use crate::disk::below::{Place, survey};
+use crate::disk::below::{Directory, survey};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::disk::roots::ReadModuleLock;
@@ -105,7 +105,7 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
             Ok(found) => {
                 let out = Exclusions::of_work_tree(start, found.places.iter().map(|place| place.path.as_path()));
                 let top = absolute(start);
-                let is_in = |place: &&Place| place.has_lock && !out.cover(&top.join(&place.path));
+                let is_in = |place: &&Directory| place.has_lock && !out.cover(&top.join(&place.path));
                 let locked = found.places.iter().filter(is_in);
                 for place in locked {
                     let root = directory.join(&place.path);

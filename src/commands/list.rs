@@ -8,7 +8,7 @@ use super::Services;
 use super::options::{Assignments, Within};
 use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place};
+use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion};
 use crate::disk::cache::Cache;
 use crate::disk::roots::{Tree, file_from};
 use crate::error::{Error, ErrorKind};
@@ -58,14 +58,14 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     if args.modules {
         return Ok(targets.outcome("list", &roots, used_modules));
     }
-    let (cache, asked) = (services.open_cache_of(&roots), Named::new(&args.providers));
+    let (cache, wanted) = (services.open_cache_of(&roots), Named::new(&args.providers));
     let mut opened = parallel::each(roots.len(), parallel::cores(), |at| open(&roots[at])).into_iter();
     let mut shared: HashMap<[usize; 2], Vec<RootList<'_>>> = HashMap::new();
     let outcome = targets.outcome("list", &roots, |root| {
-        let (lock, tree) = opened.next().unwrap_or_else(|| open(root)).inspect_err(|_| asked.miss())?;
+        let (lock, tree) = opened.next().unwrap_or_else(|| open(root)).inspect_err(|_| wanted.miss())?;
         let requirements = tree.as_deref().map(|tree| &tree.requirements);
         let names = Names { requirements, lock: Some(&lock.lock), dialect: root.dialect };
-        asked.see(names);
+        wanted.see(names);
         // Root modules with equal files and rules share one list.
         let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
         let shared = shared.entry(files).or_default();
@@ -82,7 +82,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         Ok(Body::Entries(entries))
     });
     let notes = without_lock(&targets).into_iter().collect();
-    Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(asked.missing(not_locked)))
+    Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(wanted.missing(not_locked)))
 }
 
 /// Names the root modules without a list.
@@ -105,8 +105,8 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
     module.read_configuration(Reading::LENIENT)?;
     let Some(tree) = &module.tree else { return Ok(Body::Modules(Vec::new())) };
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
-    let used = |(call, source): (&str, &str), asked: Option<(&ModuleSource, Option<&ModuleConstraints>)>| {
-        let block = asked.and_then(|(source, constraints)| lock?.block(source, call, constraints));
+    let used = |(call, source): (&str, &str), request: Option<(&ModuleSource, Option<&ModuleConstraints>)>| {
+        let block = request.and_then(|(source, constraints)| lock?.block(source, call, constraints));
         let block = block.filter(|(_, block)| block.calls.contains(call));
         UsedModule {
             call: call.to_owned(),
@@ -118,20 +118,20 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
             position: Position::default(),
         }
     };
-    let placed = |used: UsedModule, place: &Place| UsedModule {
+    let placed = |used: UsedModule, place: &Location| UsedModule {
         file: file_from(&root.path, &place.file),
         position: place.position,
         ..used
     };
     let known = tree.remote_modules.iter().map(|call| {
-        let asked = call.address.as_ref().map(|source| (source, call.constraints.as_ref()));
-        let shared = used((&call.key, &call.source), asked);
+        let request = call.address.as_ref().map(|source| (source, call.constraints.as_ref()));
+        let shared = used((&call.key, &call.source), request);
         let version = shared.version.clone().or_else(|| call.version.as_ref().map(ModuleVersion::canonical));
         placed(UsedModule { version, ..shared }, &call.place)
     });
     let missing = tree.missing.iter().map(|module| {
-        let asked = module.request.as_ref().map(|request| (&request.source, request.constraints.as_ref()));
-        placed(used((&module.key, &module.source), asked), &module.place)
+        let request = module.request.as_ref().map(|request| (&request.source, request.constraints.as_ref()));
+        placed(used((&module.key, &module.source), request), &module.place)
     });
     let mut all: Vec<UsedModule> = known.chain(missing).collect();
     all.sort_by(|one, other| one.call.cmp(&other.call));

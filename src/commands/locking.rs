@@ -104,9 +104,9 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
     let tools = if args.create { tools_of_new(&targets) } else { None };
-    let asked =
+    let locking =
         Locking { command: "lock", fail_fast: args.below.fail_fast, options: args.options(), prepare: None, to: None };
-    let mut outcome = run(asked, targets, services);
+    let mut outcome = run(locking, targets, services);
     outcome.notes.extend(tools);
     let is_over = |root: &RootOutcome| matches!(&root.body, Err(error) if error.kind == ErrorKind::Interrupted);
     Ok(match publishing {
@@ -146,7 +146,7 @@ pub(super) struct Locking<'a> {
 }
 
 struct RootOpener<'a> {
-    asked: &'a Locking<'a>,
+    locking: &'a Locking<'a>,
     run: Run<'a>,
     sources: &'a Sources<'a>,
     named: &'a Named,
@@ -159,13 +159,13 @@ struct RootOpener<'a> {
 impl RootOpener<'_> {
     /// Opens a root module and fetches its modules, ready to be planned.
     fn open(&self, settings: RunSettings) -> Result<Root, Error> {
-        let Self { asked, warnings, reselected, .. } = self;
-        let options = &asked.options;
-        let mut settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
+        let Self { locking, warnings, reselected, .. } = self;
+        let options = &locking.options;
+        let mut settings = RunSettings { dialect: locking.to.unwrap_or(settings.dialect), ..settings };
         settings.modules.locking = ModuleLocking {
             wanted: options.lock_modules,
             reselected: options.reselected_modules.clone(),
-            moves: asked.to.is_some(),
+            moves: locking.to.is_some(),
         };
         if !options.from_lock {
             settings = settings.with_modules_fetched(&|settings, tree| self.prefetch(settings, tree));
@@ -176,7 +176,7 @@ impl RootOpener<'_> {
         self.named.see(root.names());
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
         reselected.lock().unwrap_or_else(PoisonError::into_inner).extend(root.modules.named.iter().cloned());
-        match asked.prepare {
+        match locking.prepare {
             Some(prepare) => prepare(root, &settings),
             None => Ok(root),
         }
@@ -185,10 +185,10 @@ impl RootOpener<'_> {
     /// Sends queries about providers that are known to be required, while more modules are being fetched. Not for
     /// commands that change the requirements, since these are not known yet.
     fn prefetch(&self, settings: &RunSettings, tree: &Arc<Tree>) {
-        if self.asked.prepare.is_some() || self.run.no_download {
+        if self.locking.prepare.is_some() || self.run.no_download {
             return;
         }
-        let options = LockOptions { accept_missing_modules: true, ..self.asked.options.clone() };
+        let options = LockOptions { accept_missing_modules: true, ..self.locking.options.clone() };
         if let Ok(root) = Root::in_part(settings, tree, &options, self.run.cache) {
             lock::prefetch(self.run, root, self.sources);
         }
@@ -196,10 +196,10 @@ impl RootOpener<'_> {
 }
 
 /// Runs a command that writes lock files.
-pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
-    asked.options.found = targets.found;
-    let options = &asked.options;
-    services.events_for(asked.to.or_else(|| targets.dialect()));
+pub(super) fn run(mut locking: Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
+    locking.options.found = targets.found;
+    let options = &locking.options;
+    services.events_for(locking.to.or_else(|| targets.dialect()));
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let mode = match (options.dry_run, options.check) {
         (true, _) => Mode::DryRun,
@@ -211,13 +211,13 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
         cache: &cache,
         mode,
         no_download: options.no_download,
-        fail_fast: asked.fail_fast,
-        all_or_none: asked.to.is_some(),
+        fail_fast: locking.fail_fast,
+        all_or_none: locking.to.is_some(),
         now: services.scope.environment.now,
     };
     let (sources, named) = (Sources::new(services, &cache), Named::new(&options.providers));
     let (warnings, reselected) = (Mutex::default(), Mutex::default());
-    let opening = RootOpener { asked: &asked, run, sources: &sources, named: &named, warnings, reselected };
+    let opening = RootOpener { locking: &locking, run, sources: &sources, named: &named, warnings, reselected };
     let open = |at| opening.open(targets.settings(at)?);
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, sources: &sources });
     let RootOpener { warnings, reselected, .. } = opening;
@@ -234,8 +234,8 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
     }
     let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
     let differs = options.check && roots.iter().any(changed);
-    let dialect = asked.to.or_else(|| targets.dialect());
-    let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(asked.command, roots) };
+    let dialect = locking.to.or_else(|| targets.dialect());
+    let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(locking.command, roots) };
     // Named root modules each report it; if some could not be opened, it is unknown.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
     let reselected = reselected.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -254,8 +254,8 @@ fn not_begun(count: usize) -> Option<String> {
 }
 
 /// An error for each named module source that is not locked in any root module.
-fn unlocked(asked: &Reselected, known: &BTreeSet<String>) -> Option<Error> {
-    let Reselected::Named(names) = asked else { return None };
+fn unlocked(named_modules: &Reselected, known: &BTreeSet<String>) -> Option<Error> {
+    let Reselected::Named(names) = named_modules else { return None };
     let missing = names.iter().filter(|name| !known.contains(*name));
     Error::all(missing.map(|name| {
         Error::new(ErrorKind::NotFound, format!("no module from {name:?} is locked"))

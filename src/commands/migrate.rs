@@ -87,9 +87,9 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
         kept.lock().unwrap_or_else(PoisonError::into_inner).extend(remarks(settings));
         prepared(root, settings, args.edit_config)
     };
-    let asked =
+    let locking =
         Locking { command: "migrate", fail_fast: false, options, prepare: Some(&prepare), to: Some(args.to.dialect()) };
-    let mut outcome = run(asked, targets, services);
+    let mut outcome = run(locking, targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
     if !check && !dry_run && outcome.roots.iter().any(held_up) {
         outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());

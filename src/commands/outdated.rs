@@ -124,9 +124,9 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };
     let (mut known, mut errors) = (BTreeMap::new(), root.unrequired());
-    let asked = root.requested();
-    let count = asked.len();
-    for addr in asked {
+    let requested = root.requested();
+    let count = requested.len();
+    for addr in requested {
         let choice = choices.remove(&addr).map(chosen).transpose();
         match (offered.get(&addr).cloned(), choice) {
             (Some(Ok(offered)), Ok(choice)) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Services;
 use super::targets::{Targets, Unlocked};
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place, newest_version, select_version};
+use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion, newest_version, select_version};
 use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{ModuleLock, Offered};
@@ -73,7 +73,7 @@ struct Called<'a> {
     key: &'a str,
     source: &'a ModuleSource,
     constraints: Option<&'a ModuleConstraints>,
-    place: &'a Place,
+    place: &'a Location,
     version: Option<String>,
     commit: Option<String>,
 }
@@ -102,7 +102,7 @@ impl<'a> Called<'a> {
     fn row(&self, offered: &Offered, root: &Path, rows: &mut Rows) {
         let Some(package) = self.source.package() else { return };
         let canonical = |version: Option<ModuleVersion>| version.map(|version| version.canonical());
-        let (selected, allowed, newest, asked) = match offered {
+        let (selected, allowed, newest, constraint) = match offered {
             Offered::Fixed => return,
             Offered::Versions(listed) => (
                 self.version.clone(),
@@ -121,7 +121,7 @@ impl<'a> Called<'a> {
                 (Some(selected), Some(named(commit)), Some(newest), tagged.clone())
             }
         };
-        let holder = asked.filter(|_| newest.is_some() && newest != allowed).map(|constraint| ModuleHolder {
+        let holder = constraint.filter(|_| newest.is_some() && newest != allowed).map(|constraint| ModuleHolder {
             call: self.key.to_owned(),
             constraint,
             file: file_from(root, &self.place.file),

@@ -65,9 +65,9 @@ pub(super) fn read(
     if missing.is_empty() {
         return Ok(programs);
     }
-    let asking =
+    let open =
         locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
-    for group in sources.groups(asking.collect::<Vec<_>>()) {
+    for group in sources.groups(open.collect::<Vec<_>>()) {
         let mut questions = Questions::new(Depth { most: wanted.most, ..Depth::DOCUMENTS }, false);
         for (root, lock) in group.members.iter().map(|at| locked[*at]) {
             questions.add(root, lock, wanted.platform.map(std::slice::from_ref).unwrap_or_default());

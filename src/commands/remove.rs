@@ -51,8 +51,8 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
         kept.extend(still_required(&root, settings).filter(|_| !args.lock_only));
         Ok(root)
     };
-    let asked = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
-    let mut outcome = run(asked, targets, services);
+    let locking = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
+    let mut outcome = run(locking, targets, services);
     outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
     if outcome.roots.iter().any(|root| is_unused(&root.body)) {
         outcome.notes.push(

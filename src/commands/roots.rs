@@ -18,8 +18,8 @@ pub(super) fn by_source<T>(
     queries: impl Fn(&T) -> Option<(RootSource, Vec<ProviderAddr>)>,
 ) -> Vec<(Opened, Roots<T>)> {
     let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
-    let asking: Vec<_> = opened.filter_map(|(at, root)| Some((at, queries(root)?))).collect();
-    let groups = sources.groups(asking.iter().map(|(at, (source, asked))| (*at, source, asked.iter())));
+    let open: Vec<_> = opened.filter_map(|(at, root)| Some((at, queries(root)?))).collect();
+    let groups = sources.groups(open.iter().map(|(at, (source, requested))| (*at, source, requested.iter())));
     let mut left: BTreeMap<usize, _> = roots.into_iter().enumerate().collect();
     let mut all: Vec<(Opened, Roots<T>)> = Vec::new();
     for Group { members, opened } in groups {

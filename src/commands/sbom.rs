@@ -138,9 +138,9 @@ fn open(settings: &RunSettings) -> Result<Opened, Error> {
 
 /// Requests the documents of all releases; the cache keeps them.
 fn query_releases(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
-    let asking =
+    let queried =
         locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
-    for group in sources.groups(asking.collect::<Vec<_>>()) {
+    for group in sources.groups(queried.collect::<Vec<_>>()) {
         let mut questions = Questions::new(Depth::DOCUMENTS, false);
         for (root, lock) in group.members.iter().map(|at| locked[*at]) {
             questions.add(root, lock, &[]);

@@ -22,7 +22,7 @@ use crate::query::run::Session;
 use crate::query::{Event, Events};
 use crate::settings::SourceChoice;
 use crate::source::oci::{OciClient, OciMirror, Template};
-use crate::source::{DirectoryMirror, Filter, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
+use crate::source::{DirectoryMirror, Filter, IndexStores, Location, Method, Mirror, NetworkMirror, Registry, Source};
 use crate::workspace::{RootSource, Scope};
 
 pub(super) struct Sources<'a> {
@@ -91,11 +91,11 @@ impl<'a> Sources<'a> {
         let (mut groups, mut failed) = (BTreeMap::<Setup, Vec<usize>>::new(), Vec::new());
         for (number, source, providers) in roots {
             match self.of(source.borrow(), providers) {
-                Ok(asked) => groups.entry(asked).or_default().push(number),
+                Ok(setup) => groups.entry(setup).or_default().push(number),
                 Err(error) => failed.push(Group { members: vec![number], opened: Err(error) }),
             }
         }
-        let groups = groups.into_iter().map(|(asked, members)| Group { members, opened: self.session(&asked) });
+        let groups = groups.into_iter().map(|(setup, members)| Group { members, opened: self.session(&setup) });
         groups.chain(failed).collect()
     }
 
@@ -123,8 +123,8 @@ impl<'a> Sources<'a> {
 
     /// Starts queries of a root module before all of them are known. Later queries return the results and errors.
     pub(super) fn prefetch(&self, source: &RootSource, steps: &BTreeMap<ProviderAddr, Query>) {
-        let asked = self.asked(source).and_then(|asked| self.session(&asked));
-        if let Ok(Some(session)) = asked {
+        let session = self.setup(source).and_then(|setup| self.session(&setup));
+        if let Ok(Some(session)) = session {
             session.prefetch(steps.clone());
         }
     }
@@ -136,10 +136,10 @@ impl<'a> Sources<'a> {
         } else if source.is_default && !self.scope.offline {
             self.note_unused(source, providers)?;
         }
-        self.asked(source)
+        self.setup(source)
     }
 
-    fn asked(&self, source: &RootSource) -> Result<Setup, Error> {
+    fn setup(&self, source: &RootSource) -> Result<Setup, Error> {
         let dialect = source.dialect;
         let is_configured = source.choice == SourceChoice::Configured;
         let config = if is_configured { self.config(dialect)? } else { Arc::default() };
@@ -155,11 +155,11 @@ impl<'a> Sources<'a> {
         trees: &[PathBuf],
         providers: impl Iterator<Item = &'p ProviderAddr>,
     ) -> BTreeSet<ProviderAddr> {
-        let Ok(Setup { methods, .. }) = self.asked(source) else { return BTreeSet::new() };
+        let Ok(Setup { methods, .. }) = self.setup(source) else { return BTreeSet::new() };
         let within: Vec<(&Filter, FilesystemMirror)> = methods
             .iter()
             .filter_map(|method| match &method.place {
-                Place::Directory(directory) if worktree::is_within(directory, trees) => {
+                Location::Directory(directory) if worktree::is_within(directory, trees) => {
                     Some((&method.filter, FilesystemMirror::open(directory).ok()?))
                 }
                 _ => None,
@@ -180,9 +180,9 @@ impl<'a> Sources<'a> {
         Ok(Arc::clone(config))
     }
 
-    fn session(&self, asked: &Setup) -> Opened {
+    fn session(&self, setup: &Setup) -> Opened {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let opened = sessions.entry(asked.clone()).or_insert_with(|| self.open(asked));
+        let opened = sessions.entry(setup.clone()).or_insert_with(|| self.open(setup));
         opened.clone()
     }
 
@@ -209,7 +209,7 @@ impl<'a> Sources<'a> {
         let Ok(methods) = methods else { return Ok(()) };
         let is_elsewhere = |addr: &&ProviderAddr| {
             let mut taking = methods.iter().filter(|method| method.filter.takes(addr));
-            let direct = taking.next().is_some_and(|method| matches!(method.place, Place::Direct { .. }));
+            let direct = taking.next().is_some_and(|method| matches!(method.place, Location::Direct { .. }));
             !direct || taking.next().is_some()
         };
         let mut elsewhere = providers.filter(is_elsewhere);
@@ -228,21 +228,21 @@ impl<'a> Sources<'a> {
     }
 
     /// Opens the sources; `None` if they need the network and `--offline` forbids it.
-    fn open(&self, asked: &Setup) -> Opened {
-        let is_directory = |method: &Method| matches!(method.place, Place::Directory(_));
-        if self.scope.offline && !asked.methods.iter().all(is_directory) {
+    fn open(&self, setup: &Setup) -> Opened {
+        let is_directory = |method: &Method| matches!(method.place, Location::Directory(_));
+        if self.scope.offline && !setup.methods.iter().all(is_directory) {
             return Ok(None);
         }
         let mut sources = Vec::new();
-        for method in &asked.methods {
-            sources.push((method.filter.clone(), self.source(method, asked.dialect)?));
+        for method in &setup.methods {
+            sources.push((method.filter.clone(), self.source(method, setup.dialect)?));
         }
         let equipment = Equipment {
             budget: Arc::clone(&self.budget),
             cache: Arc::clone(&self.cache),
             events: self.events.clone(),
             now: self.scope.environment.now,
-            dialect: asked.dialect,
+            dialect: setup.dialect,
             threads: Arc::default(),
         };
         Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment })))
@@ -250,19 +250,19 @@ impl<'a> Sources<'a> {
 
     fn source(&self, method: &Method, dialect: Dialect) -> Result<Source, Error> {
         match &method.place {
-            Place::Directory(base) => Ok(Source::Mirror(Mirror::Directory(DirectoryMirror::new(base.clone())))),
-            Place::Direct { download_retries } => {
+            Location::Directory(base) => Ok(Source::Mirror(Mirror::Directory(DirectoryMirror::new(base.clone())))),
+            Location::Direct { download_retries } => {
                 let (access, client) = self.online(dialect, *download_retries)?;
                 let (discovery, credentials) = (Arc::clone(&access.discovery), Arc::clone(&access.credentials));
                 Ok(Source::Registry(Box::new(Registry::new(client, discovery, credentials))))
             }
-            Place::Network { url, download_retries, trust_all_hashes } => {
+            Location::Network { url, download_retries, trust_all_hashes } => {
                 let (access, client) = self.online(dialect, *download_retries)?;
                 let mirror = NetworkMirror::new(client, Arc::clone(&access.credentials), url)?;
                 let mirror = mirror.trusting_all_hashes(*trust_all_hashes);
                 Ok(Source::Mirror(Mirror::Network(Box::new(mirror))))
             }
-            Place::Oci(template) => {
+            Location::Oci(template) => {
                 let (access, client) = self.online(dialect, None)?;
                 let parsed = Template::parse(template, &method.filter.include)?;
                 let mirror = OciMirror::new(oci_client(client, &access.config, self.scope), parsed, template);

@@ -20,7 +20,7 @@ pub struct Targets<'a> {
     scope: &'a Scope,
     /// The paths as shown in reports.
     pub paths: Vec<PathBuf>,
-    places: Vec<Place>,
+    places: Vec<Target>,
     /// True if tflock searched for them; false if the user named them.
     pub found: bool,
     /// Results that need no request.
@@ -49,7 +49,7 @@ impl Unlocked {
 }
 
 #[derive(Debug)]
-enum Place {
+enum Target {
     /// Named by the user: the settings are read before the run begins.
     Named(Box<RunSettings>),
     /// Found: the settings are read when tflock opens the root module.
@@ -85,7 +85,7 @@ impl<'a> Targets<'a> {
         } else {
             for root in named_roots(scope)? {
                 targets.paths.push(root.path.clone());
-                targets.places.push(Place::Named(Box::new(root)));
+                targets.places.push(Target::Named(Box::new(root)));
             }
         }
         Ok(targets)
@@ -111,7 +111,7 @@ impl<'a> Targets<'a> {
             let shown = at(&prefix, &path);
             // Two searches may overlap.
             if known.insert(shown.clone()) {
-                self.places.push(Place::Found(start.join(path)));
+                self.places.push(Target::Found(start.join(path)));
                 self.paths.push(shown);
             }
         }
@@ -143,7 +143,7 @@ impl<'a> Targets<'a> {
         for (shown, place) in found {
             if known.insert(shown.clone()) {
                 self.paths.push(shown);
-                self.places.push(Place::Found(place));
+                self.places.push(Target::Found(place));
             }
         }
     }
@@ -153,9 +153,9 @@ impl<'a> Targets<'a> {
         if places.is_empty() {
             return;
         }
-        let is_left = |known: &Place| match known {
-            Place::Named(settings) => !places.contains(&settings.place),
-            Place::Found(root) => !places.contains(&worktree::absolute(root)),
+        let is_left = |known: &Target| match known {
+            Target::Named(settings) => !places.contains(&settings.place),
+            Target::Found(root) => !places.contains(&worktree::absolute(root)),
         };
         let known = std::mem::take(&mut self.paths).into_iter().zip(std::mem::take(&mut self.places));
         (self.paths, self.places) = known.filter(|(_, place)| is_left(place)).unzip();
@@ -173,8 +173,8 @@ impl<'a> Targets<'a> {
 
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
         let settings = match &self.places[at] {
-            Place::Named(settings) => (**settings).clone(),
-            Place::Found(root) => root_settings(root, &self.paths[at], self.scope)?,
+            Target::Named(settings) => (**settings).clone(),
+            Target::Found(root) => root_settings(root, &self.paths[at], self.scope)?,
         };
         if let Ok(mut dialects) = self.dialects.lock()
             && !dialects.contains(&settings.dialect)
@@ -196,17 +196,17 @@ impl<'a> Targets<'a> {
     }
 
     pub fn directories(&self) -> Vec<PathBuf> {
-        let directory = |place: &Place| match place {
-            Place::Named(settings) => settings.root.clone(),
-            Place::Found(root) => root.clone(),
+        let directory = |place: &Target| match place {
+            Target::Named(settings) => settings.root.clone(),
+            Target::Found(root) => root.clone(),
         };
         self.places.iter().map(directory).collect()
     }
 
     /// The tool that all opened root modules share, if any.
     pub fn dialect(&self) -> Option<Dialect> {
-        if let Some(Place::Named(first)) = self.places.first() {
-            let same = |place: &Place| matches!(place, Place::Named(settings) if settings.dialect == first.dialect);
+        if let Some(Target::Named(first)) = self.places.first() {
+            let same = |place: &Target| matches!(place, Target::Named(settings) if settings.dialect == first.dialect);
             return self.places.iter().all(same).then_some(first.dialect);
         }
         match self.dialects.lock().ok()?[..] {

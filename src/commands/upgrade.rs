@@ -175,14 +175,14 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         let (wanted, prereleases) = (selection.precise.as_ref(), selection.prereleases);
         edit_requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })
     };
-    let asked = Locking {
+    let locking = Locking {
         command: "upgrade",
         fail_fast: below.fail_fast,
         options,
         prepare: if *bump { Some(&prepare) } else { None },
         to: None,
     };
-    Ok(run(asked, targets, services))
+    Ok(run(locking, targets, services))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::text;
 use crate::error::{Error, ErrorKind};
-use crate::path::worktree::Place;
+use crate::path::worktree::WorkTree;
 use crate::settings::FILE_NAME;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct SettingsText {
 }
 
 /// The settings texts for a root module, the nearest first, up to the top of its working tree and never beyond.
-pub fn settings_texts(root: &Place) -> Result<Vec<SettingsText>, Error> {
+pub fn settings_texts(root: &WorkTree) -> Result<Vec<SettingsText>, Error> {
     let read = |directory: &Path| {
         let path = directory.join(FILE_NAME);
         Ok(text::read_text(&path, &path, ErrorKind::Settings)?.map(|text| SettingsText { path, text }))
@@ -29,7 +29,7 @@ mod tests {
     use crate::path::worktree::{boundary, top};
 
     fn texts(root: &Path) -> Vec<String> {
-        settings_texts(&Place::of(root)).unwrap().into_iter().map(|settings| settings.text).collect()
+        settings_texts(&WorkTree::of(root)).unwrap().into_iter().map(|settings| settings.text).collect()
     }
 
     #[test]
@@ -59,11 +59,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join(".git")).unwrap();
         std::fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
-        let place = Place::of(directory.path());
+        let place = WorkTree::of(directory.path());
         let error = settings_texts(&place).unwrap_err();
         assert_eq!((error.kind, error.file), (ErrorKind::Settings, Some(place.directory.join(FILE_NAME))));
         std::fs::remove_dir(directory.path().join(FILE_NAME)).unwrap();
         std::fs::write(directory.path().join(FILE_NAME), b"\xff").unwrap();
-        assert!(settings_texts(&Place::of(directory.path())).unwrap_err().message.ends_with("it is not UTF-8 text"));
+        assert!(settings_texts(&WorkTree::of(directory.path())).unwrap_err().message.ends_with("it is not UTF-8 text"));
     }
 }

@@ -7,14 +7,14 @@ use super::directory_lock::DirectoryLock;
 use super::text;
 use crate::error::{Error, ErrorKind};
 use crate::path::shown;
-use crate::path::worktree::{self, Place};
+use crate::path::worktree::{self, WorkTree};
 use crate::trust::pins::FILE_NAME;
 
 /// As for a lock file.
 const MODE: Mode = Mode::Exactly(0o644);
 
 /// Where the trust file for a root module is or would appear.
-pub fn locate(root: &Place) -> Result<PathBuf, Error> {
+pub fn locate(root: &WorkTree) -> Result<PathBuf, Error> {
     let first = root.boundary().join(FILE_NAME);
     let below = root.within().filter(|place| *place != root.boundary());
     match below.map(|place| place.join(FILE_NAME)).find(|path| path.symlink_metadata().is_ok()) {
@@ -72,14 +72,14 @@ mod tests {
         let top = folder.path().canonicalize().unwrap();
         let root = top.join("a/b");
         std::fs::create_dir_all(&root).unwrap();
-        assert_eq!(locate(&Place::of(&root)).unwrap(), root.join(FILE_NAME));
+        assert_eq!(locate(&WorkTree::of(&root)).unwrap(), root.join(FILE_NAME));
         std::fs::create_dir(top.join(".git")).unwrap();
-        assert_eq!(locate(&Place::of(&root)).unwrap(), top.join(FILE_NAME));
+        assert_eq!(locate(&WorkTree::of(&root)).unwrap(), top.join(FILE_NAME));
         std::fs::write(top.join(FILE_NAME), "").unwrap();
-        assert_eq!(locate(&Place::of(&root)).unwrap(), top.join(FILE_NAME));
+        assert_eq!(locate(&WorkTree::of(&root)).unwrap(), top.join(FILE_NAME));
         std::fs::write(top.join("a").join(FILE_NAME), "").unwrap();
-        assert!(locate(&Place::of(&root)).unwrap_err().message.contains("is a second trust file"));
-        assert_eq!(locate(&Place::of(&top)).unwrap(), top.join(FILE_NAME));
+        assert!(locate(&WorkTree::of(&root)).unwrap_err().message.contains("is a second trust file"));
+        assert_eq!(locate(&WorkTree::of(&top)).unwrap(), top.join(FILE_NAME));
     }
 
     #[test]

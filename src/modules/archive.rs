@@ -107,8 +107,8 @@ fn meta_tag(html: &str) -> Option<String> {
 impl Web<'_> {
     /// A document, with the password that the user has for its host.
     async fn document(&self, url: &Url, kind: Kind) -> Result<Document, Error> {
-        let ask = DocumentRequest::new(url.clone(), kind).authorized(self.netrc.authorization(url));
-        self.client.document(&ask).await.map_err(|error| failed(url, error))
+        let request = DocumentRequest::new(url.clone(), kind).authorized(self.netrc.authorization(url));
+        self.client.document(&request).await.map_err(|error| failed(url, error))
     }
 
     /// The digest that an address announces; if it names a file of digests, that file is downloaded.

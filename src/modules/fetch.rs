@@ -269,16 +269,16 @@ impl Fetcher {
                 address = address.at_commit(commit);
             }
             let key = format!("package {:?} {}{}", address.method, address.url, wanted.kind());
-            let asked = PackageRequest { address: &address, kind: kind.flatten(), wanted, lasting };
-            let stored = self.packages.answer(key.clone(), Box::pin(self.stored(asked, &key))).await?;
+            let request = PackageRequest { address: &address, kind: kind.flatten(), wanted, lasting };
+            let stored = self.packages.answer(key.clone(), Box::pin(self.stored(request, &key))).await?;
             return Ok(Arc::new(Placed { subdir, hosts, ..(*stored).clone() }));
         }
         let message = format!("too many redirects from {}", address.package());
         Err(Error::new(ErrorKind::Package, message))
     }
 
-    async fn stored(&self, asked: PackageRequest<'_>, key: &str) -> Result<Arc<Placed>, Error> {
-        let PackageRequest { address, kind, wanted, lasting } = asked;
+    async fn stored(&self, request: PackageRequest<'_>, key: &str) -> Result<Arc<Placed>, Error> {
+        let PackageRequest { address, kind, wanted, lasting } = request;
         self.client.budget().spend(Cost::Packages, 1)?;
         self.client.budget().spend(Cost::Unpacked, 0)?;
         // One run at a time, so the others find what it fetched.

@@ -117,10 +117,10 @@ fn location_text(dialect: Dialect, header: Option<String>, body: Option<String>)
 }
 
 /// A location as an address; relative ones are relative to the question.
-fn resolve(text: &str, asked: &Url) -> Result<RemoteAddress, AddressError> {
+fn resolve(text: &str, requested: &Url) -> Result<RemoteAddress, AddressError> {
     let is_relative = ["/", "./", "../"].iter().any(|prefix| text.starts_with(prefix));
     if is_relative {
-        let joined = asked.join(text).map_err(|_| AddressError::Syntax(text.to_owned()))?;
+        let joined = requested.join(text).map_err(|_| AddressError::Syntax(text.to_owned()))?;
         return RemoteAddress::parse(joined.as_str());
     }
     RemoteAddress::parse(text)
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn locations_are_relative_to_the_question() {
-        let asked = Url::parse("https://r.example/v1/a/b/c/1.0.0/download").unwrap();
-        let resolved = |text: &str| resolve(text, &asked).map(|address| address.to_string());
+        let requested = Url::parse("https://r.example/v1/a/b/c/1.0.0/download").unwrap();
+        let resolved = |text: &str| resolve(text, &requested).map(|address| address.to_string());
         for (text, expected) in [
             ("/x.zip//m?archive=zip", "https://r.example/x.zip//m?archive=zip"),
             ("./x.zip", "https://r.example/v1/a/b/c/1.0.0/x.zip"),

@@ -43,8 +43,8 @@ impl Fetcher {
 
     async fn commit_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         wanted.allow_host(&address)?;
-        let (access, asked) = (self.git_access(wanted), address.clone());
-        let resolved = self.by_git(move || git_package::resolve(&access, &asked)).await?;
+        let (access, requested) = (self.git_access(wanted), address.clone());
+        let resolved = self.by_git(move || git_package::resolve(&access, &requested)).await?;
         if let Some(ambiguity) = resolved.ambiguity {
             return Ok(Served::Ambiguous(ambiguity));
         }

@@ -102,18 +102,18 @@ impl Client {
     /// Reads a whole document.
     ///
     /// Retries after transient failures: no connection, a timeout, a truncated body, 429, 5xx except 501.
-    pub async fn document(&self, ask: &DocumentRequest) -> Result<Document, NetError> {
+    pub async fn document(&self, request: &DocumentRequest) -> Result<Document, NetError> {
         let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
         loop {
             // On the heap: the future is large, and would make that of every caller as large.
-            match Box::pin(self.attempt(ask)).await {
+            match Box::pin(self.attempt(request)).await {
                 Ok(document) => {
-                    self.ended(&ask.url, None);
+                    self.ended(&request.url, None);
                     return Ok(document);
                 }
                 Err(fault) => {
-                    let again = Box::pin(retry.again(NetError::new(&ask.url, fault), self)).await;
-                    again.inspect_err(|error| self.ended(&ask.url, Some(&error.fault)))?;
+                    let again = Box::pin(retry.again(NetError::new(&request.url, fault), self)).await;
+                    again.inspect_err(|error| self.ended(&request.url, Some(&error.fault)))?;
                 }
             }
         }
@@ -135,14 +135,14 @@ impl Client {
     /// The same for protocols that want one for archives too.
     pub fn download_as(&self, url: &Url, authorization: Option<Authorization>) -> Download {
         // The kind gives no header and no bound here. Compression would hide the length.
-        let ask = DocumentRequest::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
-        Download::new(self.clone(), ask.authorized(authorization))
+        let request = DocumentRequest::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
+        Download::new(self.clone(), request.authorized(authorization))
     }
 
-    async fn attempt(&self, ask: &DocumentRequest) -> Result<Document, Fault> {
+    async fn attempt(&self, request: &DocumentRequest) -> Result<Document, Fault> {
         let client = self.http(Purpose::Documents)?;
-        let _permit = self.inner.document_permits.take(&ask.url).await;
-        self.within(self.inner.options.timeout, self.read(&client, ask)).await
+        let _permit = self.inner.document_permits.take(&request.url).await;
+        self.within(self.inner.options.timeout, self.read(&client, request)).await
     }
 
     /// Works for a while, and no longer than the run may.
@@ -153,22 +153,22 @@ impl Client {
             .unwrap_or_else(|_| Err(self.inner.budget.time_left().err().map_or(Fault::Timeout(patience), Fault::from)))
     }
 
-    async fn read(&self, client: &reqwest::Client, ask: &DocumentRequest) -> Result<Document, Fault> {
+    async fn read(&self, client: &reqwest::Client, request: &DocumentRequest) -> Result<Document, Fault> {
         let patience = self.inner.options.timeout;
-        let (response, final_url) = self.send(client, ask, patience).await?;
+        let (response, final_url) = self.send(client, request, patience).await?;
         self.remember_protocol(&response);
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = read_bounded(response, ask.kind.limit(), patience).await?;
+        let body = read_bounded(response, request.kind.limit(), patience).await?;
         Ok(Document { status, final_url, body, headers })
     }
 
     /// The head of an archive's answer, with the permit to read its body.
-    pub(super) async fn open(&self, ask: &DocumentRequest) -> Result<super::download::Body, Fault> {
-        let url = &ask.url;
+    pub(super) async fn open(&self, request: &DocumentRequest) -> Result<super::download::Body, Fault> {
+        let url = &request.url;
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
         let patience = self.inner.options.idle_timeout;
-        let (response, _) = self.within(patience, self.send(&client, ask, patience)).await?;
+        let (response, _) = self.within(patience, self.send(&client, request, patience)).await?;
         Ok(super::download::Body::new(response, self.clone(), permit))
     }
 
@@ -209,41 +209,41 @@ impl Client {
     async fn send(
         &self,
         client: &reqwest::Client,
-        ask: &DocumentRequest,
+        request: &DocumentRequest,
         patience: Duration,
     ) -> Result<(Response, Url), Fault> {
-        if !matches!(ask.url.scheme(), "https" | "http") {
-            return Err(Fault::Scheme(ask.url.scheme().to_owned()));
+        if !matches!(request.url.scheme(), "https" | "http") {
+            return Err(Fault::Scheme(request.url.scheme().to_owned()));
         }
-        let authorization = ask.authorization.as_ref().map(sensitive).transpose()?;
-        let most = if ask.kind == Kind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
-        let mut trail = RedirectChain::new(ask.url.clone(), authorization.is_some(), most);
+        let authorization = request.authorization.as_ref().map(sensitive).transpose()?;
+        let most = if request.kind == Kind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
+        let mut trail = RedirectChain::new(request.url.clone(), authorization.is_some(), most);
         loop {
             self.inner.budget.request(trail.url())?;
             self.watch().notify(|| ClientEvent::Requesting(ShownUrl::new(trail.url())));
-            let mut request = match &ask.sent {
+            let mut builder = match &request.sent {
                 None => client.get(trail.url().clone()),
                 Some(Sent::Form(form)) => {
-                    let request = client.post(trail.url().clone()).body(form.reveal().to_owned());
-                    request.header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                    let post = client.post(trail.url().clone()).body(form.reveal().to_owned());
+                    post.header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 }
                 Some(Sent::File(file)) => client.put(trail.url().clone()).body(file.clone()),
             };
-            for (name, value) in &ask.headers {
-                request = request.header(*name, value);
+            for (name, value) in &request.headers {
+                builder = builder.header(*name, value);
             }
-            if let (Kind::Metadata, Some(version)) = (ask.kind, &self.inner.options.terraform_version) {
-                request = request.header("X-Terraform-Version", version);
+            if let (Kind::Metadata, Some(version)) = (request.kind, &self.inner.options.terraform_version) {
+                builder = builder.header("X-Terraform-Version", version);
             }
             if let (true, Some(authorization)) = (trail.carries_token(), &authorization) {
-                request = request.header(AUTHORIZATION, authorization);
+                builder = builder.header(AUTHORIZATION, authorization);
             }
             let failed = |error| Fault::of_request(error, patience).through(self.proxy(trail.url()));
-            let response = request.send().await.map_err(failed)?;
-            if is_answer(response.status().as_u16(), ask) {
+            let response = builder.send().await.map_err(failed)?;
+            if is_answer(response.status().as_u16(), request) {
                 return Ok((response, trail.into_url()));
             }
-            match location(&response).filter(|_| ask.sent.is_none()) {
+            match location(&response).filter(|_| request.sent.is_none()) {
                 Some(location) => trail.follow(&location)?,
                 None => return Err(refusal(&response, trail.carries_token())),
             }
@@ -265,18 +265,18 @@ fn location(response: &Response) -> Option<String> {
 }
 
 /// True for an answer that the tools take: 200, and 204 where a registry names a location in a header.
-fn is_answer(status: u16, ask: &DocumentRequest) -> bool {
-    match ask.sent {
+fn is_answer(status: u16, request: &DocumentRequest) -> bool {
+    match request.sent {
         Some(Sent::File(_)) => (200..300).contains(&status),
-        _ => status == 200 || status == 204 && ask.kind == Kind::Metadata,
+        _ => status == 200 || status == 204 && request.kind == Kind::Metadata,
     }
 }
 
 fn refusal(response: &Response, token_sent: bool) -> Fault {
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let asked = header("retry-after").filter(|_| matches!(status, 429 | 503));
-    let retry_after = asked.and_then(|value| retry_after(value, header("date")));
+    let given = header("retry-after").filter(|_| matches!(status, 429 | 503));
+    let retry_after = given.and_then(|value| retry_after(value, header("date")));
     let challenge = header("www-authenticate").filter(|value| status == 401 && value.len() <= MAX_CHALLENGE);
     Fault::Status { status, token_sent, retry_after, challenge: challenge.map(str::to_owned) }
 }

@@ -116,10 +116,10 @@ impl Discovery {
         }
         // Discovery may need no token: a helper that fails is reported where the token is needed.
         let token = self.credentials.token(host).await.unwrap_or_default();
-        let ask = DocumentRequest::new(url, Kind::Discovery).token(token).header("Accept", "application/json");
-        let map = match self.client.document(&ask).await {
+        let request = DocumentRequest::new(url, Kind::Discovery).token(token).header("Accept", "application/json");
+        let map = match self.client.document(&request).await {
             Ok(document) => ServiceMap::decode(host, &document)?,
-            Err(error) if error.is_not_found() => ServiceMap::empty(host, ask.url),
+            Err(error) if error.is_not_found() => ServiceMap::empty(host, request.url),
             Err(error) => return Err(DiscoveryError::Request { host: host.clone(), error: Box::new(error) }),
         };
         Ok(Arc::new(map))

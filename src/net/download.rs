@@ -44,14 +44,14 @@ const PIECE: usize = 128 * 1024;
 #[derive(Debug)]
 pub struct Download {
     client: Client,
-    ask: DocumentRequest,
+    request: DocumentRequest,
     retry: Retry,
 }
 
 impl Download {
-    pub(super) fn new(client: Client, ask: DocumentRequest) -> Self {
+    pub(super) fn new(client: Client, request: DocumentRequest) -> Self {
         let retry = Retry::new(client.options().first_delay, client.options().download_retries);
-        Self { client, ask, retry }
+        Self { client, request, retry }
     }
 
     /// The same download with another number of further attempts, as `download_retry_count` sets it for a method.
@@ -64,14 +64,14 @@ impl Download {
     /// Requests the archive, with retries, until a successful answer begins.
     pub async fn open(&mut self) -> Result<Body, NetError> {
         loop {
-            match Box::pin(self.client.open(&self.ask)).await {
+            match Box::pin(self.client.open(&self.request)).await {
                 Ok(body) => {
-                    self.client.ended(&self.ask.url, None);
+                    self.client.ended(&self.request.url, None);
                     return Ok(body);
                 }
                 Err(fault) => {
-                    let again = self.again(NetError::new(&self.ask.url, fault)).await;
-                    again.inspect_err(|error| self.client.ended(&self.ask.url, Some(&error.fault)))?;
+                    let again = self.again(NetError::new(&self.request.url, fault)).await;
+                    again.inspect_err(|error| self.client.ended(&self.request.url, Some(&error.fault)))?;
                 }
             }
         }

@@ -53,8 +53,8 @@ pub enum Fault {
     Exhausted(#[from] Exhausted),
     #[error("the answer is larger than {0} bytes")]
     TooLarge(u64),
-    #[error("the server demands a wait of {} s, longer than the {} s that tflock waits", asked.as_secs(), limit.as_secs())]
-    Wait { asked: Duration, limit: Duration },
+    #[error("the server demands a wait of {} s, longer than the {} s that tflock waits", demanded.as_secs(), limit.as_secs())]
+    Wait { demanded: Duration, limit: Duration },
     #[error(transparent)]
     Redirect(#[from] RedirectFault),
     /// Neither `https` nor `http`.

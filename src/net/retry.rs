@@ -57,10 +57,10 @@ impl Retry {
         }
         let Some(delay) = self.delays.next() else { return Err(error) };
         match error.fault {
-            Fault::Status { retry_after: Some(asked), .. } if asked > MAX_WAIT => {
-                Err(NetError { fault: Fault::Wait { asked, limit: MAX_WAIT }, ..error })
+            Fault::Status { retry_after: Some(demanded), .. } if demanded > MAX_WAIT => {
+                Err(NetError { fault: Fault::Wait { demanded, limit: MAX_WAIT }, ..error })
             }
-            Fault::Status { retry_after: Some(asked), .. } => Ok(asked),
+            Fault::Status { retry_after: Some(demanded), .. } => Ok(demanded),
             _ => Ok(delay),
         }
     }

@@ -9,14 +9,14 @@ use super::{lexical, no_follow};
 
 /// A directory, and the working tree around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct WorkTree {
     /// The directory, absolute and without symbolic links, as far as that can be known.
     pub directory: PathBuf,
     /// The top of the working tree that it is in; none outside of git.
     pub top: Option<PathBuf>,
 }
 
-impl Place {
+impl WorkTree {
     pub fn of(directory: &Path) -> Self {
         let directory = absolute(directory);
         Self { top: above_or_at(&directory), directory }
@@ -61,19 +61,19 @@ pub fn top(directory: &Path) -> Option<PathBuf> {
 
 /// The directory that reading of settings and writing are confined to: the top, or the root module outside of git.
 pub fn boundary(root: &Path) -> PathBuf {
-    Place::of(root).boundary().to_owned()
+    WorkTree::of(root).boundary().to_owned()
 }
 
 /// The top of the working tree around a directory and the way down from there; none at the top and outside of git.
 pub fn above(directory: &Path) -> Option<(PathBuf, PathBuf)> {
-    let place = Place::of(directory);
+    let place = WorkTree::of(directory);
     let prefix = place.way().filter(|prefix| !prefix.as_os_str().is_empty())?.to_owned();
     Some((place.top?, prefix))
 }
 
 /// The way from the top of the working tree down to a directory, empty at the top; none outside of git.
 pub fn place(directory: &Path) -> Option<PathBuf> {
-    Place::of(directory).way().map(Path::to_owned)
+    WorkTree::of(directory).way().map(Path::to_owned)
 }
 
 /// A directory's absolute path without symbolic links; as far as that can be known.

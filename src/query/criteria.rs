@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn prereleases_count_only_on_demand() {
         let criteria = Criteria::of("~> 1.0".parse().unwrap());
-        let asked = Criteria { prereleases: true, ..criteria.clone() };
+        let allowing = Criteria { prereleases: true, ..criteria.clone() };
         for (text, plain, with) in [("1.1.0-rc1", false, true), ("2.0.0-rc1", false, true), ("2.0.1-rc1", false, false)]
         {
-            assert_eq!((criteria.allows(&version(text)), asked.allows(&version(text))), (plain, with), "{text}");
+            assert_eq!((criteria.allows(&version(text)), allowing.allows(&version(text))), (plain, with), "{text}");
         }
     }
 }

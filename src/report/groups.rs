@@ -161,7 +161,7 @@ pub(super) struct ChangeGroup<'a> {
     pub(super) risk: Risk,
     pub(super) headline: String,
     pub(super) explanation: Explanation,
-    pub(super) places: Vec<Place<'a>>,
+    pub(super) places: Vec<Occurrence<'a>>,
     /// The rules of the findings about the provider, at least warnings.
     pub(super) rules: BTreeSet<Rule>,
     /// What requires the provider, and in how many root modules.
@@ -171,7 +171,7 @@ pub(super) struct ChangeGroup<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Occurrence<'a> {
     pub(super) root: &'a Path,
     pub(super) file: &'a Path,
     pub(super) position: Option<Position>,
@@ -227,7 +227,7 @@ impl<'a> Changed<'a> {
             let path = file.path;
             all.files.push(file);
             for change in changes {
-                let place = Place { root: &root.path, file: path, position: change.position };
+                let place = Occurrence { root: &root.path, file: path, position: change.position };
                 let is_about = |finding: &&Finding| finding.address.as_ref() == Some(&change.address);
                 let findings = root.findings.iter().filter(is_about).filter(|finding| finding.level > Level::Note);
                 all.unchecked += unchecked(change);
@@ -277,12 +277,12 @@ impl<'a> Changed<'a> {
         }
         if risks.is_empty() {
             let is_text = |text: TextChange| text.formatting || text.header.is_some();
-            let told = match (self.texts().any(|(_, text)| is_text(text)), self.files.iter().any(|file| file.changed)) {
+            let text = match (self.texts().any(|(_, text)| is_text(text)), self.files.iter().any(|file| file.changed)) {
                 (true, _) => "no provider changed, only the text",
                 (false, true) => "no provider changed",
                 (false, false) => "nothing changed",
             };
-            return files + told;
+            return files + text;
         }
         let counts = [Risk::Dangerous, Risk::Notable, Risk::Routine]
             .map(|risk| (risks.values().filter(|it| **it == risk).count(), risk.as_str()));
@@ -343,7 +343,7 @@ impl<'a> ChangeGroup<'a> {
         self.risk == Risk::Dangerous || matches!(kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
     }
 
-    fn join(&mut self, other: &Change, place: Place<'a>) {
+    fn join(&mut self, other: &Change, place: Occurrence<'a>) {
         self.places.push(place);
         let own = &mut self.change;
         let known: BTreeSet<&PackageHash> = own.hashes_added.iter().map(|added| &added.hash).collect();
@@ -357,9 +357,9 @@ impl<'a> ChangeGroup<'a> {
         for (hash, judged) in &other.judged {
             own.judged.entry(hash.clone()).or_insert_with(|| judged.clone());
         }
-        for ask in &other.callers {
+        for request in &other.callers {
             if own.callers.len() < MOST_PLACES {
-                own.callers.push(ask.clone());
+                own.callers.push(request.clone());
             } else {
                 self.more_places += 1;
             }

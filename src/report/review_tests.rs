@@ -57,9 +57,9 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages
         dialect: None,
         ..Pair::default()
     };
-    let (requirements, asked) = (&|_: &Pair| None, trust.new.is_some());
+    let (requirements, online) = (&|_: &Pair| None, trust.new.is_some());
     let locked = || Arc::new(listed.clone());
-    review(&pair, &Known { packages, requirements, locked: &locked, trust, asked, now: SystemTime::UNIX_EPOCH })
+    review(&pair, &Known { packages, requirements, locked: &locked, trust, online, now: SystemTime::UNIX_EPOCH })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {
@@ -136,9 +136,9 @@ fn every_pair_in_every_format() {
     }
     insta::assert_snapshot!("diff_judged_replaced", all_formats(&case("hashes-replaced", &signed)));
     let [old, new] = ["old.hcl", "new.hcl"].map(|side| std::fs::read(folder().join("many").join(side)).unwrap());
-    let asked = outcome(vec![trusting(old, new, &answered, &pinned_to_another())]);
-    assert_eq!(broken(&render(&asked, Format::Json, Style::default())), [""; 0]);
-    insta::assert_snapshot!("diff_asked", all_formats(&asked));
+    let trusting_all = outcome(vec![trusting(old, new, &answered, &pinned_to_another())]);
+    assert_eq!(broken(&render(&trusting_all, Format::Json, Style::default())), [""; 0]);
+    insta::assert_snapshot!("diff_trusted", all_formats(&trusting_all));
     insta::assert_snapshot!("diff_judged_platforms", all_formats(&case("platforms-added", &signed)));
 }
 

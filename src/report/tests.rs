@@ -29,10 +29,10 @@ fn hash(text: &str) -> PackageHash {
     text.parse().unwrap()
 }
 
-fn entry(version: &str, asked: &str, hashes: &[&str]) -> LockEntry {
+fn entry(version: &str, required: &str, hashes: &[&str]) -> LockEntry {
     LockEntry {
         version: version.parse().unwrap(),
-        constraints: if asked.is_empty() { Constraints::default() } else { constraints(asked) },
+        constraints: if required.is_empty() { Constraints::default() } else { constraints(required) },
         hashes: hashes.iter().map(|text| hash(text)).collect::<PackageHashes>(),
     }
 }
@@ -191,7 +191,7 @@ fn why() -> Outcome {
         in_tests: false,
         block: None,
     };
-    let asked = Requirement {
+    let required = Requirement {
         constraints: constraints("~> 5.0, >= 5.2"),
         origins: vec![
             origin("", "versions.tf", 4, OriginKind::RequiredProviders, Some("~> 5.0")),
@@ -206,7 +206,7 @@ fn why() -> Outcome {
     let providers = vec![
         Required {
             address: addr("hashicorp/aws"),
-            requirement: asked,
+            requirement: required,
             locked: Some("5.31.0".parse().unwrap()),
             paths: BTreeMap::new(),
         },

@@ -49,7 +49,7 @@ impl SharedIndexes {
     /// What an index has about a key. One that does not answer in time gets no further requests, and waiting callers go on.
     pub async fn look_up(&self, index: &Index, key: IndexKey) -> IndexAnswer {
         let mut note = None;
-        let ask = async {
+        let request = async {
             let sender = self.sender(&index.place);
             let mut dead = sender.subscribe();
             let failure = tokio::select! {
@@ -66,7 +66,7 @@ impl SharedIndexes {
             }
             None
         };
-        let line = self.answers.answer((index.place.clone(), key), ask).await;
+        let line = self.answers.answer((index.place.clone(), key), request).await;
         IndexAnswer { line, note }
     }
 

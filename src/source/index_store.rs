@@ -137,8 +137,8 @@ impl IndexStores {
             IndexKey::Archive(_) => Kind::IndexEntry,
             IndexKey::Program(_) => Kind::IndexProgram,
         };
-        let ask = DocumentRequest::new(url_of(base, key)?, kind).token(self.token(base).await);
-        match self.client.document(&ask).await {
+        let request = DocumentRequest::new(url_of(base, key)?, kind).token(self.token(base).await);
+        match self.client.document(&request).await {
             Ok(document) => Ok(Some(document.body)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error.into()),
@@ -147,8 +147,8 @@ impl IndexStores {
 
     async fn upload(&self, base: &Url, key: &IndexKey, line: String) -> Result<(), Error> {
         // Who knows this header writes nothing over an entry that came meanwhile.
-        let ask = DocumentRequest::new(url_of(base, key)?, Kind::Metadata).header("if-none-match", "*");
-        match self.client.document(&ask.token(self.token(base).await).putting(line)).await {
+        let request = DocumentRequest::new(url_of(base, key)?, Kind::Metadata).header("if-none-match", "*");
+        match self.client.document(&request.token(self.token(base).await).putting(line)).await {
             Ok(_) => Ok(()),
             Err(error) if error.status() == Some(412) => Ok(()),
             Err(error) if matches!(error.status(), Some(404 | 405 | 409)) => {

@@ -17,12 +17,12 @@ use crate::settings::SourceChoice;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Method {
-    pub place: Place,
+    pub place: Location,
     pub filter: Filter,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum Location {
     Direct {
         /// Further attempts of a download, where they are stated.
         download_retries: Option<u32>,
@@ -52,8 +52,8 @@ impl Filter {
     }
 }
 
-impl From<Place> for Method {
-    fn from(place: Place) -> Self {
+impl From<Location> for Method {
+    fn from(place: Location) -> Self {
         Self { place, filter: Filter::default() }
     }
 }
@@ -61,7 +61,7 @@ impl From<Place> for Method {
 impl Method {
     /// The registries and nothing else.
     pub fn origin() -> Self {
-        Place::Direct { download_retries: None }.into()
+        Location::Direct { download_retries: None }.into()
     }
 
     /// The methods that a source of packages means, in the order in which they are used. A relative path in the
@@ -73,12 +73,12 @@ impl Method {
     ) -> Result<Vec<Self>, Error> {
         Ok(match choice {
             SourceChoice::Origin => vec![Self::origin()],
-            SourceChoice::Directory(directory) => vec![Place::Directory(directory.clone()).into()],
+            SourceChoice::Directory(directory) => vec![Location::Directory(directory.clone()).into()],
             SourceChoice::Network(url) => {
                 let (url, download_retries) = (url.clone(), None);
-                vec![Place::Network { url, download_retries, trust_all_hashes: false }.into()]
+                vec![Location::Network { url, download_retries, trust_all_hashes: false }.into()]
             }
-            SourceChoice::Oci(template) => vec![Place::Oci(template.clone()).into()],
+            SourceChoice::Oci(template) => vec![Location::Oci(template.clone()).into()],
             SourceChoice::Configured => match &config.installation {
                 Some(installation) => {
                     stated(installation, dialect, root).map_err(|error| error.in_file(&config.files[0]))?
@@ -103,12 +103,12 @@ fn method(written: &Written, dialect: Dialect, root: &Path) -> Result<Method, Er
         })
     };
     let place = match written.kind.clone() {
-        MethodKind::Direct { download_retry_count } => Place::Direct { download_retries: download_retry_count },
-        MethodKind::FilesystemMirror { path } => Place::Directory(root.join(path)),
+        MethodKind::Direct { download_retry_count } => Location::Direct { download_retries: download_retry_count },
+        MethodKind::FilesystemMirror { path } => Location::Directory(root.join(path)),
         MethodKind::NetworkMirror { url, download_retry_count, trust_all_hashes } => {
-            Place::Network { url, download_retries: download_retry_count, trust_all_hashes }
+            Location::Network { url, download_retries: download_retry_count, trust_all_hashes }
         }
-        MethodKind::OciMirror { repository_template } => Place::Oci(repository_template),
+        MethodKind::OciMirror { repository_template } => Location::Oci(repository_template),
     };
     Ok(Method { place, filter: Filter { include: patterns(&written.include)?, exclude: patterns(&written.exclude)? } })
 }
@@ -124,7 +124,7 @@ fn implied(config: &CliConfig, root: &Path) -> Result<Vec<Method>, Error> {
             Err(MirrorError::Missing(_) | MirrorError::NotADirectory(_)) => continue,
             Err(error) => return Err(error.into()),
         }
-        methods.push(Place::Directory(directory).into());
+        methods.push(Location::Directory(directory).into());
     }
     let exclude = found.into_iter().map(AddrPattern::from).collect();
     methods.push(Method { filter: Filter { include: Vec::new(), exclude }, ..Method::origin() });
@@ -182,9 +182,9 @@ mod tests {
              [\"acme/y\"]\n }\n}\n",
         )
         .unwrap();
-        assert_eq!(read[0].place, Place::Directory("root/m".into()));
+        assert_eq!(read[0].place, Location::Directory("root/m".into()));
         let (url, download_retries) = ("https://m.example/".to_owned(), Some(5));
-        assert_eq!(read[1].place, Place::Network { url, download_retries, trust_all_hashes: true });
+        assert_eq!(read[1].place, Location::Network { url, download_retries, trust_all_hashes: true });
         assert_eq!((taking(&read, "acme/x"), taking(&read, "acme/y")), (vec![0, 1], vec![1, 2]));
     }
 

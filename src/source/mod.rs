@@ -22,7 +22,7 @@ pub use directory::DirectoryMirror;
 pub use error::Miss;
 pub use index::SharedIndexes;
 pub use index_store::{IndexStores, Published};
-pub use methods::{Filter, Method, Place};
+pub use methods::{Filter, Location, Method};
 pub use mirror::{Mirror, MirrorPackage, MirrorPackages};
 pub use network_mirror::{MirrorArchive, NetworkMirror};
 pub use registry::{Listing, Package, Registry, SignedUrls};

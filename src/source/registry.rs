@@ -128,9 +128,9 @@ impl Registry {
         url: &Url,
         kind: Kind,
     ) -> Result<Vec<u8>, Miss> {
-        let ask = DocumentRequest::new(url.clone(), kind);
+        let request = DocumentRequest::new(url.clone(), kind);
         let what = if kind == Kind::Sums { "the checksums" } else { "the signature over the checksums" };
-        let document = self.client.document(&ask).await.map_err(|error| match error.status() {
+        let document = self.client.document(&request).await.map_err(|error| match error.status() {
             Some(404) => {
                 let url = ShownUrl::new(url);
                 let message =
@@ -158,8 +158,8 @@ impl Registry {
     async fn metadata(&self, addr: &ProviderAddr, url: Url, absent: impl Fn() -> Error) -> Result<Document, Miss> {
         let token = self.credentials.token(addr.host()).await;
         let token = token.map_err(|problem| error::no_credentials(addr.host(), problem))?;
-        let ask = DocumentRequest::new(url, Kind::Metadata).token(token.clone());
-        self.client.document(&ask).await.map_err(|error| match error.status() {
+        let request = DocumentRequest::new(url, Kind::Metadata).token(token.clone());
+        self.client.document(&request).await.map_err(|error| match error.status() {
             Some(404) => Miss::Absent(absent()),
             Some(401 | 403) => error::unauthorized(addr.host(), token.is_some()).into(),
             _ => error::unanswered(REGISTRY, addr, error).into(),

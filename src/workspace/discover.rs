@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Exclusions;
 use crate::dialect::Dialect;
-use crate::disk::below::{self, Calls, Place, Survey};
+use crate::disk::below::{self, Calls, Directory, Survey};
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::error::Error;
 use crate::parallel;
@@ -30,18 +30,18 @@ pub struct Discovered {
 /// the working tree calls. `exclusions` defaults to the settings of the working tree.
 pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, Error> {
     let survey = below::survey(start)?;
-    let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);
+    let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(|place| place.has_lock);
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
     if !others.is_empty() {
-        let asked = read(start, &others);
+        let their_calls = read(start, &others);
         let is_candidate = |calls: &Calls| create || calls.has_backend || calls.configures_providers;
-        let candidates: Vec<(&Place, &Calls)> =
-            others.iter().zip(&asked).filter(|(_, calls)| is_candidate(calls)).collect();
+        let candidates: Vec<(&Directory, &Calls)> =
+            others.iter().zip(&their_calls).filter(|(_, calls)| is_candidate(calls)).collect();
         if !candidates.is_empty() {
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
             // caller gets a lock file, so all of them matter.
-            let called = called(start, &locked, (&others, &asked), create);
+            let called = called(start, &locked, (&others, &their_calls), create);
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
                 if create {
                     roots.insert(place.path.clone());
@@ -93,7 +93,7 @@ pub fn below(directory: &Path) -> Option<String> {
 /// True if a directory has neither lock file nor configuration, but root modules below it.
 pub fn is_above_root_modules(directory: &Path) -> bool {
     let Ok(survey) = below::survey(directory) else { return false };
-    let is_here = |place: &Place| place.path.as_os_str().is_empty();
+    let is_here = |place: &Directory| place.path.as_os_str().is_empty();
     !survey.places.iter().any(is_here) && survey.places.iter().any(|place| place.has_lock)
 }
 
@@ -106,21 +106,21 @@ pub fn root_modules(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
+fn read(start: &Path, places: &[Directory]) -> Vec<Calls> {
     parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at]))
 }
 
 /// The called directories, relative to the start of the search; callers may be anywhere in the working tree. With
 /// `of_all`, callers that no root module reaches count too.
-fn called(start: &Path, locked: &[Place], others: (&[Place], &[Calls]), of_all: bool) -> BTreeSet<PathBuf> {
+fn called(start: &Path, locked: &[Directory], others: (&[Directory], &[Calls]), of_all: bool) -> BTreeSet<PathBuf> {
     let mut calls: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
-    let mut add = |place: &Place, of: &Calls| calls.push((place.path.clone(), of.local_modules.clone()));
+    let mut add = |place: &Directory, of: &Calls| calls.push((place.path.clone(), of.local_modules.clone()));
     let of_locked = read(start, locked);
     locked.iter().zip(&of_locked).chain(others.0.iter().zip(others.1)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
         let Survey { places, .. } = below::survey(&top).unwrap_or_default();
-        let outside: Vec<Place> = places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
+        let outside: Vec<Directory> = places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
         let up: PathBuf = prefix.components().map(|_| "..").collect();
         let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
         for (place, of) in outside.iter().zip(read(&top, &outside)) {

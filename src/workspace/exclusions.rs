@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::disk::files;
-use crate::path::worktree::Place;
+use crate::path::worktree::WorkTree;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl Exclusions {
     /// relative to the start of the search. Unreadable settings exclude nothing, and are an error later, when they are
     /// used.
     pub fn of_work_tree<'a>(start: &Path, directories: impl IntoIterator<Item = &'a Path>) -> Self {
-        let place = Place::of(start);
+        let place = WorkTree::of(start);
         let mut around: BTreeSet<PathBuf> = place.within().map(Path::to_owned).collect();
         for directory in directories {
             let new = directory.ancestors().map(|way| place.directory.join(way));

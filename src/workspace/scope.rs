@@ -6,7 +6,7 @@ use super::{Environment, Readings};
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleAccess;
 use crate::outcome::advice::Top;
-use crate::path::worktree::Place;
+use crate::path::worktree::WorkTree;
 use crate::settings::SourceChoice;
 
 /// The global options and the environment.
@@ -77,7 +77,7 @@ impl Scope {
     /// itself. The flag is true inside a working tree.
     pub fn top(&self) -> (Top, bool) {
         let start = self.directories().into_iter().next().unwrap_or_default();
-        let (from, to) = (Place::of(&self.environment.directory), Place::of(&start));
+        let (from, to) = (WorkTree::of(&self.environment.directory), WorkTree::of(&start));
         let in_work_tree = to.top.is_some();
         let to = to.top.unwrap_or(to.directory);
         let common = from.directory.ancestors().find(|above| to.starts_with(above)).unwrap_or(Path::new("/"));

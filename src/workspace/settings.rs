@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::disk::settings_files::settings_texts;
 use crate::disk::{index_directory, text, trust_file};
 use crate::error::{Error, ErrorKind};
-use crate::path::worktree::{self, Place};
+use crate::path::worktree::{self, WorkTree};
 use crate::path::{links, shown};
 use crate::settings::{self, Settings};
 
@@ -82,7 +82,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
     let root = existing_directory(&path)?;
     // Relative to the top, since annotations name files of the repository.
-    let place = Place::of(&root);
+    let place = WorkTree::of(&root);
     let path = place.way().map_or(path, Path::to_owned);
     let environment = &scope.environment;
     let settings = settings_files(&place, environment)?;
@@ -112,7 +112,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
 }
 
 /// The named trust file, else the one at the top of the working tree.
-fn trust_place(root: &Place, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
+fn trust_place(root: &WorkTree, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
     if let Some(named) = named {
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
     }
@@ -121,7 +121,7 @@ fn trust_place(root: &Place, named: Option<&Path>, environment: &Environment) ->
 }
 
 /// A file as reports name it: from the top of the working tree, outside of git from the directory of the process.
-fn from_top(root: &Place, path: &Path, environment: &Environment) -> PathBuf {
+fn from_top(root: &WorkTree, path: &Path, environment: &Environment) -> PathBuf {
     let within = root.top.as_ref().and_then(|top| path.strip_prefix(top).ok().map(Path::to_owned));
     within.unwrap_or_else(|| shown_from(&environment.directory, path))
 }
@@ -138,7 +138,7 @@ pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
 
 /// The tool for a text that replaces the lock file of a directory.
 pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<Dialect, Error> {
-    let settings = settings_files(&Place::of(directory), &scope.environment)?;
+    let settings = settings_files(&WorkTree::of(directory), &scope.environment)?;
     let clues = || dialect_by_clues(directory, text, &scope.environment.variables);
     Ok(stated(&settings, scope).unwrap_or_else(clues))
 }
@@ -149,7 +149,7 @@ fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
 }
 
 /// All `.tflock.hcl` of a root module, inner ones over outer ones.
-fn settings_files(root: &Place, environment: &Environment) -> Result<Settings, Error> {
+fn settings_files(root: &WorkTree, environment: &Environment) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in settings_texts(root)?.into_iter().rev() {
         match settings::decode(&file.text, &from_top(root, &file.path, environment)) {

@@ -163,7 +163,7 @@ fn requirements_are_compared_if_both_configurations_are_available() {
     workspace.write(&lock, &text("constraints", "new"));
     workspace.write("app/main.tf", &main(">= 1.2, ~> 1.4"));
     let run = workspace.tflock(None, ["-C", "app", "diff", "--format", "json"]).ended_with(0);
-    let ask = &run.json()["changes"][0]["asks"][0];
+    let ask = &run.json()["changes"][0]["requirement_changes"][0];
     assert_eq!((ask["was"].as_str(), ask["origin"]["file"].as_str()), (Some("~> 1.4"), Some("app/main.tf")), "{run}");
     assert_eq!(ask["origin"]["line"], 3);
     let run = workspace.tflock(None, ["-C", "app", "diff", "-v"]).ended_with(0);

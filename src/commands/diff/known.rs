@@ -15,12 +15,12 @@ use crate::settings::SignatureRule;
 
 /// Combines the answers of registries in this run with the cache. A kept signature is verified again; its signer is
 /// shown, but not trusted, since the run that stored it may have been given any key.
-pub(super) fn packages(changes: &[Change], asked: &Releases, cache: &Cache, now: SystemTime) -> Packages {
+pub(super) fn packages(changes: &[Change], releases: &Releases, cache: &Cache, now: SystemTime) -> Packages {
     let mut known = Packages::default();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
         let key = (change.address.clone(), entry.version.clone());
-        let knowledge = knowledge(&key, asked, cache, now);
+        let knowledge = knowledge(&key, releases, cache, now);
         // Without either, the contents of an archive prove nothing about this release.
         let lists_archives = knowledge.release().is_some_and(|release| release.archives().next().is_some());
         let counts = is_same_version(change) || lists_archives;
@@ -62,10 +62,10 @@ fn is_same_version(change: &Change) -> bool {
 }
 
 /// The answer of the registry about a release; without an answer, the facts of earlier runs and the reason.
-fn knowledge(key: &ReleaseKey, asked: &Releases, cache: &Cache, now: SystemTime) -> Lookup {
+fn knowledge(key: &ReleaseKey, releases: &Releases, cache: &Cache, now: SystemTime) -> Lookup {
     let check = Check { signature: SignatureRule::IfKeysKnown, expiry: ExpiryRules::default(), now };
     let before = || cached::release(cache, &key.0, &key.1, check);
-    match asked.get(key) {
+    match releases.get(key) {
         None => before(),
         Some(Lookup::Inconclusive(error)) => cached::in_place_of(error, before()),
         Some(knowledge) => knowledge.clone(),

@@ -66,7 +66,7 @@ pub struct Knowledge<'a> {
     /// The providers that lock files of the repository had before.
     pub locked: &'a dyn Fn() -> Arc<BTreeSet<ProviderAddr>>,
     pub trust: &'a Trust,
-    pub asked: bool,
+    pub online: bool,
     pub now: SystemTime,
 }
 
@@ -140,7 +140,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
         changes: list,
         sides: [pair.old.name.clone(), pair.new.name.clone()],
         is_new: pair.old.text.is_none() && pair.new.text.is_some(),
-        online: known.asked,
+        online: known.online,
         inconclusive,
         modules,
     };

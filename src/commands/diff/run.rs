@@ -36,9 +36,9 @@ pub struct Request {
 }
 
 /// The number of a root module, and of the pair of texts in it.
-type Place = (usize, usize);
+type PairIndex = (usize, usize);
 
-type Answers = BTreeMap<Place, Arc<Releases>>;
+type Answers = BTreeMap<PairIndex, Arc<Releases>>;
 
 type Compared = (PathBuf, Result<Comparison, Error>);
 
@@ -54,7 +54,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     let sources = Sources::new(services, &cache);
     let known = if request.online { query_releases(request, services, &compared, &sources)? } else { Answers::new() };
     let now = services.scope.environment.now;
-    let packages = |at: &Place, changes: &[Change]| {
+    let packages = |at: &PairIndex, changes: &[Change]| {
         let nothing = Releases::new();
         packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
     };
@@ -74,7 +74,7 @@ fn query_releases(
     compared: &[Compared],
     sources: &Sources<'_>,
 ) -> Result<Answers, Error> {
-    let mut wanted: Vec<(Place, RunSettings, LockFile)> = Vec::new();
+    let mut wanted: Vec<(PairIndex, RunSettings, LockFile)> = Vec::new();
     for (at, (_, found)) in compared.iter().enumerate() {
         let Ok(comparison) = found else { continue };
         for (of_pair, pair) in comparison.pairs.iter().enumerate() {
@@ -88,9 +88,9 @@ fn query_releases(
     let Some((_, first, _)) = wanted.first() else { return Ok(Answers::new()) };
     services.events_for(Some(first.dialect).filter(|first| wanted.iter().all(|(_, it, _)| it.dialect == *first)));
     let depth = Depth { download: !request.no_download, ..Depth::DOCUMENTS };
-    let asking = wanted.iter().enumerate();
-    let asking = asking.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
-    let answers = sources.query_groups(asking, |session, members| {
+    let queried = wanted.iter().enumerate();
+    let queried = queried.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
+    let answers = sources.query_groups(queried, |session, members| {
         let (mut questions, mut forbidden) = (Questions::new(depth, true), Releases::new());
         for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
             let platforms = settings.settings.platforms.as_deref().unwrap_or_default();
@@ -130,7 +130,7 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
 fn outcome(
     request: &Request,
     compared: &[Compared],
-    packages: &dyn Fn(&Place, &[Change]) -> Packages,
+    packages: &dyn Fn(&PairIndex, &[Change]) -> Packages,
     now: SystemTime,
 ) -> Result<Outcome, Error> {
     let many = request.given.recursive || compared.len() > 1;
@@ -144,13 +144,13 @@ fn outcome(
                 let requirements = |pair: &Pair| comparison.requirements(pair);
                 let outcomes = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
                     let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
-                    let (trust, asked) = (&comparison.trust, request.online);
+                    let (trust, online) = (&comparison.trust, request.online);
                     let known = Knowledge {
                         packages: &packages,
                         requirements: &requirements,
                         locked: &locked,
                         trust,
-                        asked,
+                        online,
                         now,
                     };
                     let root = review(pair, &known);

@@ -183,11 +183,11 @@ fn fetched(
     };
     let cache = Arc::new(services.open_cache(&directories));
     let sources = Sources::new(services, &cache);
-    let asking = opened.iter().filter_map(|(at, root)| {
+    let queried = opened.iter().filter_map(|(at, root)| {
         let open: Vec<_> = root.lacking().filter(|want| is_open(&found, want)).map(|want| &want.key.address).collect();
         (!open.is_empty()).then(|| (*at, root.settings.source(), open.into_iter()))
     });
-    let groups = sources.groups(asking.collect::<Vec<_>>());
+    let groups = sources.groups(queried.collect::<Vec<_>>());
     for group in groups {
         let members: Vec<&Root> = group.members.iter().filter_map(|at| roots[*at].as_ref().ok()).collect();
         let mut open: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();

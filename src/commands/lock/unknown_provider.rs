@@ -32,8 +32,8 @@ pub(super) fn placed(
     error.hints.retain(|hint| !vain.iter().any(|vain| hint.starts_with(vain)));
     let others = std::mem::take(&mut error.others);
     error.others = others.into_iter().map(|error| placed(error, (requirements, lock), folder, dialect)).collect();
-    let asked = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
-    let Some(addr) = error.address.as_deref().filter(|_| asked).cloned() else { return error };
+    let is_unplaced = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
+    let Some(addr) = error.address.as_deref().filter(|_| is_unplaced).cloned() else { return error };
     let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
     let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else { return error };
     let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
@@ -80,9 +80,9 @@ mod tests {
         ProviderAddr::parse(text, Dialect::Terraform).unwrap()
     }
 
-    fn named(asking: &[(&str, OriginKind, &str)], unknown: &str) -> Error {
+    fn named(queried: &[(&str, OriginKind, &str)], unknown: &str) -> Error {
         let mut requirements = Requirements::new();
-        for (line, (required, kind, local_name)) in (1..).zip(asking) {
+        for (line, (required, kind, local_name)) in (1..).zip(queried) {
             let origin = Origin {
                 module: String::new(),
                 file: "main.tf".into(),

@@ -47,8 +47,8 @@ pub(super) fn copy(
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = Sources::new(services, cache);
     let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
-    let asking = opened.map(|(at, root)| (at, root.settings().source(), root.lock().iter().map(|(addr, _)| addr)));
-    let groups = sources.groups(asking.collect::<Vec<_>>());
+    let queried = opened.map(|(at, root)| (at, root.settings().source(), root.lock().iter().map(|(addr, _)| addr)));
+    let groups = sources.groups(queried.collect::<Vec<_>>());
     let mut roots: Vec<_> = roots.into_iter().map(Some).collect();
     let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
     let (mut writer, mut notes, mut reported) = (None, Vec::new(), BTreeSet::new());

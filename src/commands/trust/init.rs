@@ -55,7 +55,7 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// release that differs from the locked hashes pins no signer. Releases that the settings forbid to query are skipped.
 pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> Result<Outcome, Error> {
     let mut trees: BTreeMap<TrustPlace, Tree<'_>> = BTreeMap::new();
-    let (mut asking, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
+    let (mut queried, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
     for (number, Group { members, opened }) in groups.into_iter().enumerate() {
         let session = match opened.and_then(|session| session.ok_or_else(offline)) {
             Ok(session) => session,
@@ -77,7 +77,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
                 }
             }
         }
-        asking.push((number, session, questions));
+        queried.push((number, session, questions));
     }
     if failed == roots.len()
         && let Some(error) = Error::all(unread.clone())
@@ -87,7 +87,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
     let stores = trees.into_iter().map(|(place, tree)| Ok((TrustStore::load(&place)?, tree)));
     let stores: Vec<(TrustStore, Tree<'_>)> = stores.collect::<Result<_, Error>>()?;
     let mut answers = BTreeMap::new();
-    for (number, session, questions) in asking.into_iter().filter(|(.., questions)| !questions.is_empty()) {
+    for (number, session, questions) in queried.into_iter().filter(|(.., questions)| !questions.is_empty()) {
         let known = session.block_on(async |sources| sources.lookups(questions).await)?;
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
@@ -150,11 +150,11 @@ struct Context<'a> {
 }
 
 /// Updates the trust file of one working tree. Returns its outcome, and outcomes with the errors.
-fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Context<'_>) -> Result<Vec<RootOutcome>, Error> {
+fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_>) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
-    for (asking, recordings) in recorded {
-        let key = &asking.1;
-        let release = match asked.answers.get(asking) {
+    for (queried, recordings) in recorded {
+        let key = &queried.1;
+        let release = match context.answers.get(queried) {
             Some(Lookup::Known(release)) => release,
             Some(Lookup::Inconclusive(error)) => {
                 errors.push(error.clone());
@@ -171,7 +171,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Context<'_>)
             }
             Some(Lookup::Revoked(finding, signer)) => {
                 findings.push((**finding).clone());
-                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, Date::of(asked.now)));
+                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, Date::of(context.now)));
                 continue;
             }
             Some(Lookup::NotRequested) | None => continue,
@@ -182,7 +182,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Context<'_>)
             findings.extend(refused_signer(&key.0, &key.1, &signer, verdict));
             continue;
         }
-        let against = recordings.iter().filter_map(|recording| recording.compare(release, asked.cache));
+        let against = recordings.iter().filter_map(|recording| recording.compare(release, context.cache));
         let against: Vec<Finding> = against.collect();
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
@@ -196,7 +196,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Context<'_>)
         signers.keys().filter(|addr| store.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
     let releases = signers.iter().flat_map(|(addr, versions)| versions.keys().map(move |version| (addr, version)));
     let names: Identities =
-        releases.flat_map(|(addr, version)| key_names::of_release(asked.cache, addr, version, asked.now)).collect();
+        releases.flat_map(|(addr, version)| key_names::of_release(context.cache, addr, version, context.now)).collect();
     let changed = store.change(&names, |pins| {
         for (addr, versions) in &signers {
             if pins.pin(addr).is_none() {

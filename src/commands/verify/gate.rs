@@ -47,7 +47,7 @@ const GAP: &str = "`init` re-downloads modules, and a tag may move before that: 
 pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     forbidden(request, scope)?;
-    let base = request.base.as_ref().map(|asked| Base::open(scope, asked)).transpose()?;
+    let base = request.base.as_ref().map(|base| Base::open(scope, base)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
     let mut targets = Targets::within(scope, request.recursive, Unlocked::Opened, exclusions.as_ref())?;
     if base.is_some() && !scope.offline {
@@ -82,7 +82,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
         let known = recalled(&changed, &cache);
         judged(changed, &known, &cache, request.options)
     } else {
-        asked(changed, &cache, request, services)?
+        judge_online(changed, &cache, request, services)?
     };
     outcomes.extend(judged);
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
@@ -308,7 +308,7 @@ fn day_one(outcome: &Outcome) -> Option<String> {
 }
 
 /// Judges root modules by the answers of their sources; root modules with the same sources share queries.
-fn asked(
+fn judge_online(
     mut roots: Roots,
     cache: &Arc<Cache>,
     request: &Request,

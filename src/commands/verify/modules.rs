@@ -108,12 +108,12 @@ impl LockedModules<'_> {
             return ServedModules::new();
         };
         let (mut keys, mut requests) = (Vec::new(), Vec::new());
-        let mut asked = if installed { installed_modules::proven(self) } else { BTreeSet::new() };
+        let mut queried = if installed { installed_modules::proven(self) } else { BTreeSet::new() };
         let changed = self.changed();
-        asked.retain(|key| !changed.contains(key));
+        queried.retain(|key| !changed.contains(key));
         for (name, source, constraints) in self.remote() {
             let Some((key, block)) = read.file.lock.block(source, name, constraints) else { continue };
-            if asked.insert(key.clone()) {
+            if queried.insert(key.clone()) {
                 let pin = Pin { version: key.version.clone(), content: block.content.clone() };
                 let request = ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin: None };
                 keys.push(key.clone());
@@ -145,7 +145,7 @@ impl LockedModules<'_> {
     }
 
     fn calls(&self) -> Vec<Call> {
-        let places: BTreeMap<&str, &crate::config::Place> = self
+        let places: BTreeMap<&str, &crate::config::Location> = self
             .tree
             .remote_modules
             .iter()

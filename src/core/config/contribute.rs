@@ -12,7 +12,7 @@ use crate::version::Constraints;
 
 use super::decode::implied_local_name;
 use super::error::{ConfigError, ConfigErrorKind};
-use super::module::{Constraint, Import, Module, Place, ProviderConfig};
+use super::module::{Constraint, Import, Location, Module, ProviderConfig};
 
 #[derive(Debug, Default)]
 pub struct Needs {
@@ -20,7 +20,7 @@ pub struct Needs {
     /// Providers that are part of the program.
     pub built_in: BTreeSet<String>,
     /// Places that give a built-in provider a version constraint, which `init` refuses; with its address.
-    pub constrained_built_in: Vec<(Place, String)>,
+    pub constrained_built_in: Vec<(Location, String)>,
     pub errors: Vec<ConfigError>,
     /// True while what only test files lead to is added.
     pub in_tests: bool,
@@ -28,7 +28,7 @@ pub struct Needs {
 
 struct Usage<'a> {
     module: &'a str,
-    place: &'a Place,
+    place: &'a Location,
     kind: OriginKind,
     name: &'a str,
     /// The type and name of the block, if it has them.
@@ -140,7 +140,7 @@ impl Needs {
         }
     }
 
-    fn fail(&mut self, place: &Place, kind: ConfigErrorKind) {
+    fn fail(&mut self, place: &Location, kind: ConfigErrorKind) {
         self.errors.push(ConfigError {
             file: place.file.to_path_buf(),
             position: place.position,

@@ -33,7 +33,7 @@ pub use files::{ConfigFiles, Syntax, is_configuration, is_read, suffixes};
 pub use json::JsonError;
 pub use manifest::{Installed, Manifest, ManifestError};
 pub use module::{
-    CallSource, CallVersion, Constraint, Import, Module, ModuleCall, Names, Place, ProviderConfig, RequiredProvider,
+    CallSource, CallVersion, Constraint, Import, Location, Module, ModuleCall, Names, ProviderConfig, RequiredProvider,
     Resource, Text, Variable,
 };
 pub use module_select::{newer_tag, newest_version, select_version, version_of_tag};

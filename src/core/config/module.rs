@@ -31,14 +31,14 @@ pub struct Module {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file, relative to the root module.
     pub file: Arc<Path>,
     pub position: Position,
 }
 
 /// `FILE:LINE:COLUMN`.
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", shown(&self.file), self.position)
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Place {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredProvider {
-    pub place: Place,
+    pub place: Location,
     /// What the local name means, given or implied.
     pub source: ProviderSource,
     /// The source as written, if it is.
@@ -63,7 +63,7 @@ pub struct Constraint {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderConfig {
-    pub place: Place,
+    pub place: Location,
     pub name: String,
     /// The alias, if there is one that is constant.
     pub alias: Option<String>,
@@ -74,7 +74,7 @@ pub struct ProviderConfig {
 /// A `resource`, `data`, `ephemeral` or `action` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    pub place: Place,
+    pub place: Location,
     pub mode: OriginKind,
     /// The type, such as `aws_instance`.
     pub kind: String,
@@ -87,7 +87,7 @@ pub struct Resource {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    pub place: Place,
+    pub place: Location,
     /// True if the target is in a module below.
     pub in_child: bool,
     /// The type and the name of the target.
@@ -98,7 +98,7 @@ pub struct Import {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleCall {
-    pub place: Place,
+    pub place: Location,
     pub name: String,
     pub source: Option<CallSource>,
     pub version: Option<CallVersion>,
@@ -107,13 +107,13 @@ pub struct ModuleCall {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSource {
-    pub place: Place,
+    pub place: Location,
     pub text: Text,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallVersion {
-    pub place: Place,
+    pub place: Location,
     pub text: Text,
     pub constraints: Option<ModuleConstraints>,
 }

@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 
 use super::decode::Parts;
 use super::error::{ConfigError, ConfigErrorKind};
-use super::module::{Module, ModuleCall, Place, ProviderConfig, Resource};
+use super::module::{Location, Module, ModuleCall, ProviderConfig, Resource};
 
 pub(super) fn assemble(primaries: Vec<Parts>, overrides: Vec<Parts>, errors: &mut Vec<ConfigError>) -> Module {
     let mut assembly = Assembly { module: Module::default(), seen: Seen::default(), errors };
@@ -29,7 +29,7 @@ struct Assembly<'e> {
 /// What is where in the lists of a module.
 #[derive(Default)]
 struct Seen {
-    required: Option<Place>,
+    required: Option<Location>,
     providers: HashMap<(String, Option<String>), usize>,
     resources: HashMap<(&'static str, String, String), usize>,
 }
@@ -166,7 +166,7 @@ impl Assembly<'_> {
         base.inputs.extend(call.inputs);
     }
 
-    fn fail(&mut self, place: &Place, kind: ConfigErrorKind) {
+    fn fail(&mut self, place: &Location, kind: ConfigErrorKind) {
         self.errors.push(ConfigError {
             file: place.file.to_path_buf(),
             position: place.position,

@@ -10,13 +10,13 @@ use crate::config::{ModuleSource, ModuleVersion};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
-use crate::hcl::document::{self, Literal, Place, Reader, last_byte, start};
+use crate::hcl::document::{self, Literal, Reader, Schema, last_byte, start};
 use crate::hcl::{Anchor, Comments};
 
 pub(super) const ATTRIBUTES: [&str; 6] = ["version", "constraints", "calls", "location", "commit", "hash"];
 
-const TOP: Place = Place { name: "here", attributes: &[], blocks: &["module"] };
-const MODULE: Place = Place { name: "in a module block", attributes: &ATTRIBUTES, blocks: &[] };
+const TOP: Schema = Schema { name: "here", attributes: &[], blocks: &["module"] };
+const MODULE: Schema = Schema { name: "in a module block", attributes: &ATTRIBUTES, blocks: &[] };
 
 type Anchors = Vec<(usize, Anchor<ModuleKey>)>;
 

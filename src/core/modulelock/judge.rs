@@ -100,9 +100,9 @@ fn unlocked(lock: &ModuleLock, call: &Call) -> Option<Finding> {
         ),
         Some(_) if has_own => return None,
         _ => {
-            let asked = call.constraints.as_ref();
-            let asked = asked.map(|constraints| format!(" {:?}", constraints.as_str())).unwrap_or_default();
-            format!("nothing is locked for module {} from {package}{asked}", call.name)
+            let required = call.constraints.as_ref();
+            let required = required.map(|constraints| format!(" {:?}", constraints.as_str())).unwrap_or_default();
+            format!("nothing is locked for module {} from {package}{required}", call.name)
         }
     };
     let finding = Finding::new(Rule::ModuleUnlocked, message).about_module(&package);
@@ -123,9 +123,9 @@ fn stale(key: &ModuleKey, block: &LockedModule, calls: &[Call]) -> Option<String
     if !lost.is_empty() {
         return Some(format!("{key} is locked for module {}, which no longer uses it", lost.join(", ")));
     }
-    let asked = calls.iter().filter(is_of).filter(|call| own.contains(call.name.as_str()));
+    let required = calls.iter().filter(is_of).filter(|call| own.contains(call.name.as_str()));
     let terms: BTreeSet<String> =
-        asked.filter_map(|call| call.constraints.as_ref()).flat_map(ModuleConstraints::terms).collect();
+        required.filter_map(|call| call.constraints.as_ref()).flat_map(ModuleConstraints::terms).collect();
     let terms = terms.into_iter().collect::<Vec<_>>().join(", ");
     let recorded = block.constraints.clone().unwrap_or_default();
     (terms != recorded).then(|| format!("{key} is locked with constraints {recorded:?}, the calls have {terms:?}"))

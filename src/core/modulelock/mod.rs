@@ -130,8 +130,8 @@ impl ModuleLock {
         let mut lock = Self::default();
         let mut terms: BTreeMap<ModuleKey, BTreeSet<String>> = BTreeMap::new();
         for Resolved { call, key, constraints, content } in resolved {
-            let asked = constraints.iter().flat_map(ModuleConstraints::terms);
-            terms.entry(key.clone()).or_default().extend(asked);
+            let required = constraints.iter().flat_map(ModuleConstraints::terms);
+            terms.entry(key.clone()).or_default().extend(required);
             let block = lock.0.entry(key.clone()).or_insert_with(|| LockedModule {
                 constraints: None,
                 calls: BTreeSet::new(),

@@ -80,9 +80,9 @@ fn what_is_wrong_has_a_place() {
 #[test]
 fn a_call_keeps_the_version_of_its_own_block() {
     let lock = decoded(TEXT).lock;
-    let version = |call: &str, asked: Option<&str>| {
-        let asked = asked.map(constraints);
-        let pin = lock.pin(&source("acme/vpc/aws//modules/x"), call, asked.as_ref())?;
+    let version = |call: &str, wanted: Option<&str>| {
+        let wanted = wanted.map(constraints);
+        let pin = lock.pin(&source("acme/vpc/aws//modules/x"), call, wanted.as_ref())?;
         Some(pin.version?.canonical())
     };
     assert_eq!(version("vpc", Some("~> 1.0")).as_deref(), Some("1.9.0"));
@@ -98,11 +98,11 @@ fn a_call_keeps_the_version_of_its_own_block() {
     assert_eq!(lock.named("acme/other/aws", Dialect::Terraform).len(), 0);
 }
 
-fn call(name: &str, text: &str, asked: Option<&str>) -> Call {
+fn call(name: &str, text: &str, wanted: Option<&str>) -> Call {
     Call {
         name: name.to_owned(),
         source: source(text),
-        constraints: asked.map(constraints),
+        constraints: wanted.map(constraints),
         file: "main.tf".into(),
         position: Position::default(),
         hidden: false,
@@ -188,10 +188,10 @@ fn the_worst_change_comes_first() {
 
 #[test]
 fn a_lock_is_made_of_calls() {
-    let resolved = |name: &str, asked: &str| Resolved {
+    let resolved = |name: &str, wanted: &str| Resolved {
         call: name.to_owned(),
         key: ModuleKey { source: "registry.terraform.io/acme/vpc/aws".to_owned(), version: "1.9.0".parse().ok() },
-        constraints: Some(constraints(asked)),
+        constraints: Some(constraints(wanted)),
         content: ModuleContent {
             location: None,
             commit: None,

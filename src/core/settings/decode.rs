@@ -15,29 +15,29 @@ use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
-use crate::hcl::document::{self, Literal, Place, Problem, Reader, did_you_mean, nearest, start};
+use crate::hcl::document::{self, Literal, Problem, Reader, Schema, did_you_mean, nearest, start};
 use crate::platform::Platform;
 use crate::version::{Constraints, VersionError};
 
-const TOP: Place = Place {
+const TOP: Schema = Schema {
     name: "here",
     attributes: &["platforms", "tool", "source", "link", "exclude", "optional_platforms"],
     blocks: &["policy", "host", "index", "ban", "exempt", "level"],
 };
-const POLICY: Place = Place {
+const POLICY: Schema = Schema {
     name: "in a policy block",
     attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age"],
     blocks: &[],
 };
-const HOST: Place = Place { name: "in a host block", attributes: &["h1", "signature"], blocks: &[] };
-const INDEX: Place = Place { name: "in an index block", attributes: &["url", "trust"], blocks: &[] };
-const BAN: Place = Place { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
-const EXEMPT: Place = Place {
+const HOST: Schema = Schema { name: "in a host block", attributes: &["h1", "signature"], blocks: &[] };
+const INDEX: Schema = Schema { name: "in an index block", attributes: &["url", "trust"], blocks: &[] };
+const BAN: Schema = Schema { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
+const EXEMPT: Schema = Schema {
     name: "in an exempt block",
     attributes: &["provider", "version", "advisory", "reason", "until"],
     blocks: &[],
 };
-const LEVEL: Place = Place { name: "in a level block", attributes: &["is"], blocks: &[] };
+const LEVEL: Schema = Schema { name: "in a level block", attributes: &["is"], blocks: &[] };
 
 const TOOLS: [(&str, ToolChoice); 3] = [
     ("auto", ToolChoice::Auto),

@@ -89,8 +89,8 @@ impl Constraints {
         if version.is_unspecified() {
             return false;
         }
-        let asked = |term: &Term| term.operator == Operator::Equal && term.boundary == *version;
-        (!version.is_prerelease() || self.0.iter().any(asked)) && self.0.iter().all(|term| term.contains(version))
+        let names_it = |term: &Term| term.operator == Operator::Equal && term.boundary == *version;
+        (!version.is_prerelease() || self.0.iter().any(names_it)) && self.0.iter().all(|term| term.contains(version))
     }
 }
 

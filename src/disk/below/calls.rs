@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Place;
+use super::Directory;
 use crate::config::{Module, ModuleSource, SourceFile, Syntax, Text};
 use crate::dialect::Dialect;
 use crate::disk::files;
@@ -17,7 +17,7 @@ pub struct Calls {
     pub configures_providers: bool,
 }
 
-pub fn calls(start: &Path, place: &Place) -> Calls {
+pub fn calls(start: &Path, place: &Directory) -> Calls {
     let mut calls = Calls::default();
     for name in &place.configuration {
         let path = start.join(&place.path).join(name);
@@ -59,7 +59,7 @@ mod tests {
         write("env/prod/b.tf.json", r#"{"module": {"b": {"source": "./b"}}, "terraform": {"backend": {"s3": {}}}}"#);
         write("env/prod/other.tf", "module \"c\" {\n  source = \"acme/c/lab\"\n}\n");
         write("env/prod/wrong.tf", "module {");
-        let place = Place {
+        let place = Directory {
             path: "env/prod".into(),
             has_lock: false,
             configuration: ["main.tf", "b.tf.json", "other.tf", "wrong.tf"].map(str::to_owned).to_vec(),

@@ -24,7 +24,7 @@ use crate::trust::pins;
 const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Directory {
     pub path: PathBuf,
     pub has_lock: bool,
     pub configuration: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Place {
 
 #[derive(Debug, Default)]
 pub struct Survey {
-    pub places: Vec<Place>,
+    pub places: Vec<Directory>,
     /// The trust files, of which a working tree has one at most.
     pub trust_files: Vec<PathBuf>,
     pub unreadable: Vec<Error>,
@@ -99,13 +99,13 @@ fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
     }
 }
 
-fn place(path: PathBuf, names: Vec<String>) -> Option<Place> {
+fn place(path: PathBuf, names: Vec<String>) -> Option<Directory> {
     let (locks, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == lockfile::FILE_NAME);
     // OpenTofu reads all that Terraform reads, except for what its own files shadow.
     let files = ConfigFiles::select(others, Dialect::OpenTofu);
     let configuration: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
     let has_lock = !locks.is_empty();
-    (has_lock || !configuration.is_empty()).then_some(Place { path, has_lock, configuration })
+    (has_lock || !configuration.is_empty()).then_some(Directory { path, has_lock, configuration })
 }
 
 #[cfg(test)]

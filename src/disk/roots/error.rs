@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::{ConfigError, ManifestError, ModuleSourceError, Place};
+use crate::config::{ConfigError, Location, ManifestError, ModuleSourceError};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::path::links::Refusal;
@@ -30,7 +30,7 @@ pub enum TreeError {
     #[error("{}", .0.message)]
     ModuleLock(Box<Error>),
     #[error("module {key:?}: {problem}")]
-    Module { key: String, place: Place, dialect: Dialect, problem: ModuleProblem },
+    Module { key: String, place: Location, dialect: Dialect, problem: ModuleProblem },
 }
 
 /// Why a module cannot be found.

@@ -25,7 +25,7 @@ pub use fetched::{
 pub use module_lock::ReadModuleLock;
 pub use read::join;
 
-use crate::config::{Manifest, ModuleConstraints, ModuleSource, ModuleVersion, Place, SourceFile};
+use crate::config::{Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile};
 use crate::dialect::Dialect;
 use crate::disk::memo::TextMemo;
 use crate::error::{Error, ErrorKind};
@@ -114,7 +114,7 @@ pub struct RemoteModuleCall {
     /// Its directory: of installed ones relative to the root module.
     pub dir: PathBuf,
     pub fetched: Option<FetchedModule>,
-    pub place: Place,
+    pub place: Location,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub struct MissingModule {
     pub source: String,
     /// Which versions will do, as written.
     pub version: Option<String>,
-    pub place: Place,
+    pub place: Location,
     /// What would have to be fetched; `None` if the source is not known, or nothing is to be fetched.
     pub request: Option<ModuleRequest>,
     /// Why it could not be fetched, if that was tried.
@@ -154,11 +154,11 @@ impl MissingModule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeWarning {
     /// A version constraint on a provider that is part of the program, which `init` refuses.
-    ConstrainedBuiltIn { place: Place, address: String },
+    ConstrainedBuiltIn { place: Location, address: String },
     /// More ways lead to the same modules than anyone wants to read about.
     ManyPaths(u64),
     /// A local module without a single configuration file.
-    EmptyModule { place: Place, key: String, submodule: Option<String> },
+    EmptyModule { place: Location, key: String, submodule: Option<String> },
 }
 
 impl fmt::Display for TreeWarning {

@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 type Arrival = (RequestKey, Result<FetchedModule, Error>);
 
 pub(super) struct UnderWay {
-    asked: BTreeSet<RequestKey>,
+    requested: BTreeSet<RequestKey>,
     sender: Sender<Arrival>,
     arrivals: Receiver<Arrival>,
 }
@@ -21,7 +21,7 @@ pub(super) struct UnderWay {
 impl Default for UnderWay {
     fn default() -> Self {
         let (sender, arrivals) = channel();
-        Self { asked: BTreeSet::new(), sender, arrivals }
+        Self { requested: BTreeSet::new(), sender, arrivals }
     }
 }
 
@@ -29,20 +29,20 @@ impl UnderWay {
     /// Begins to fetch a module, unless that is under way.
     pub(super) fn begin(&mut self, request: &ModuleRequest, fetch: impl FnOnce(Handler)) {
         let (key, sender) = (key(request), self.sender.clone());
-        if self.asked.insert(key.clone()) {
+        if self.requested.insert(key.clone()) {
             // The reader of the tree may have given up.
             fetch(Box::new(move |answer| drop(sender.send((key, answer)))));
         }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.asked.is_empty()
+        self.requested.is_empty()
     }
 
     /// Waits until some of them have arrived: what those call need not wait for the slowest. For each arrival all of the tree
     /// is read again, therefore at least a quarter of them are waited for, and those that come right after.
     pub(super) fn arrived(&mut self) -> Vec<Arrival> {
-        let (all, mut arrived) = (self.asked.len(), Vec::new());
+        let (all, mut arrived) = (self.requested.len(), Vec::new());
         while arrived.len() < all {
             let next = if arrived.len() * 4 < all {
                 self.arrivals.recv().ok()
@@ -50,7 +50,7 @@ impl UnderWay {
                 self.arrivals.recv_timeout(PAUSE).ok()
             };
             let Some((key, answer)) = next else { break };
-            self.asked.remove(&key);
+            self.requested.remove(&key);
             arrived.push((key, answer));
         }
         arrived

@@ -1,6 +1,6 @@
 //! Archives that readers take in different ways: read as the tools read them, or refused.
 
-use super::tests::Place;
+use super::tests::Sandbox;
 use super::*;
 
 const GOOD: &str = "output \"x\" {\n  value = \"good\"\n}\n";
@@ -43,7 +43,7 @@ fn pax(records: &[(&str, &str)]) -> Vec<u8> {
 }
 
 fn untarred(entries: &[Vec<u8>]) -> Result<Contents, String> {
-    let place = Place::new();
+    let place = Sandbox::new();
     let mut builder = place.builder();
     let bytes = [entries.concat(), vec![0; 1024]].concat();
     let unpacked = super::tar::unpack(&*bytes, &mut builder).and_then(|()| builder.finish());
@@ -108,7 +108,7 @@ fn a_tar_that_is_read_in_two_ways_is_refused() {
 /// What is behind the limit would be missing from the hash.
 #[test]
 fn a_tar_does_not_end_at_the_limit() {
-    let place = Place::new();
+    let place = Sandbox::new();
     let mut builder = place.builder();
     builder.bytes = MAX_BYTES - 512;
     let plain = [header("d/", 0, &[(156, b"5")]), entry("main.tf", "", &[])].concat();
@@ -143,7 +143,7 @@ fn zip_end(disks: [u16; 2], entries: [u16; 2], place: [usize; 2], comment: usize
 }
 
 fn unzipped(bytes: Vec<u8>) -> Result<Contents, UnpackError> {
-    let place = Place::new();
+    let place = Sandbox::new();
     let mut builder = place.builder();
     super::zip::unpack(&mut io::Cursor::new(bytes), &mut builder)?;
     builder.finish()

@@ -2,9 +2,9 @@ use std::io::Cursor;
 
 use super::*;
 
-pub(super) struct Place(tempfile::TempDir);
+pub(super) struct Sandbox(tempfile::TempDir);
 
-impl Place {
+impl Sandbox {
     pub(super) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -42,7 +42,7 @@ fn tar_of(entries: &[(&str, ::tar::EntryType, &str)]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-pub(super) fn unpacked(place: &Place, entries: &[(&str, ::tar::EntryType, &str)]) -> Result<Contents, UnpackError> {
+pub(super) fn unpacked(place: &Sandbox, entries: &[(&str, ::tar::EntryType, &str)]) -> Result<Contents, UnpackError> {
     let mut builder = place.builder();
     unpack_tar(Cursor::new(tar_of(entries)), Compression::Gzip, &mut builder)?;
     builder.finish()
@@ -54,7 +54,7 @@ const HARD: ::tar::EntryType = ::tar::EntryType::Link;
 
 #[test]
 fn honest_packages_are_laid_out() {
-    let place = Place::new();
+    let place = Sandbox::new();
     let entries = [
         ("./m/main.tf", FILE, "a"),
         ("m/again.tf", HARD, "m/main.tf"),
@@ -77,10 +77,10 @@ fn honest_packages_are_laid_out() {
 
 #[test]
 fn names_that_begin_with_a_dot_do_not_count() {
-    let plain = unpacked(&Place::new(), &[("a/b", FILE, "x")]).unwrap();
-    let dotted = unpacked(&Place::new(), &[("a/b", FILE, "x"), (".github/c", FILE, "y"), ("a/.d", FILE, "z")]);
+    let plain = unpacked(&Sandbox::new(), &[("a/b", FILE, "x")]).unwrap();
+    let dotted = unpacked(&Sandbox::new(), &[("a/b", FILE, "x"), (".github/c", FILE, "y"), ("a/.d", FILE, "z")]);
     assert_eq!(plain.hash(), dotted.unwrap().hash());
-    let other = unpacked(&Place::new(), &[("a/b", LINK, "x")]).unwrap();
+    let other = unpacked(&Sandbox::new(), &[("a/b", LINK, "x")]).unwrap();
     // A link is its text, so that platforms without links agree.
     assert_eq!(plain.hash(), other.hash());
 }
@@ -109,7 +109,7 @@ fn nothing_leaves_the_directory() {
         ("l", LINK, ".git/config"),
     ];
     for entry in outside {
-        let place = Place::new();
+        let place = Sandbox::new();
         assert!(unpacked(&place, &[entry]).is_err(), "{entry:?}");
         assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 1, "{entry:?}");
     }
@@ -122,7 +122,7 @@ fn nothing_goes_through_a_link() {
         [("d/x", FILE, "x"), ("d", LINK, "sub")],
         [("d", LINK, "."), ("d/l", LINK, "x")],
     ] {
-        assert!(unpacked(&Place::new(), &entries).is_err(), "{entries:?}");
+        assert!(unpacked(&Sandbox::new(), &entries).is_err(), "{entries:?}");
     }
 }
 
@@ -130,13 +130,13 @@ fn nothing_goes_through_a_link() {
 #[test]
 #[cfg(unix)]
 fn links_are_judged_by_where_they_lead() {
-    let place = Place::new();
+    let place = Sandbox::new();
     let entries = [("a/b/x", FILE, "x"), ("a/b/d", LINK, "../.."), ("m", LINK, "a/b/d/../..")];
     let error = unpacked(&place, &entries).unwrap_err();
     assert!(matches!(error, UnpackError::LinkOut { .. }), "{error}");
     // Where nothing is at its end now, something may be where it is installed.
     let entries = [("d/e/f", LINK, "../.."), ("d/e/x", FILE, "x"), ("l", LINK, "d/e/f/../../../x")];
-    let error = unpacked(&Place::new(), &entries).unwrap_err();
+    let error = unpacked(&Sandbox::new(), &entries).unwrap_err();
     assert!(matches!(error, UnpackError::LinkOut { .. }), "{error}");
 }
 
@@ -172,7 +172,7 @@ fn the_name_of_an_entry_is_bounded() {
 fn unpack_plain(archive: &[u8]) -> Result<Contents, UnpackError> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(archive).unwrap();
-    let place = Place::new();
+    let place = Sandbox::new();
     let mut builder = place.builder();
     unpack_tar(Cursor::new(gzip.finish().unwrap()), Compression::Gzip, &mut builder)?;
     builder.finish()
@@ -180,7 +180,7 @@ fn unpack_plain(archive: &[u8]) -> Result<Contents, UnpackError> {
 
 #[test]
 fn bombs_do_not_go_off() {
-    let place = Place::new();
+    let place = Sandbox::new();
     let mut builder = place.builder();
     builder.bytes = MAX_BYTES - 10;
     let mut zeros = io::repeat(0).take(11);
@@ -194,7 +194,7 @@ fn damaged_archives_are_refused() {
     for compression in [Compression::Gzip, Compression::Bzip2, Compression::Xz] {
         let whole = tar_of(&[("main.tf", FILE, "x")]);
         for bytes in [&b"nothing"[..], &whole[..whole.len() / 2]] {
-            let mut builder = Place::new().builder();
+            let mut builder = Sandbox::new().builder();
             assert!(unpack_tar(Cursor::new(bytes.to_vec()), compression, &mut builder).is_err(), "{compression:?}");
         }
     }
@@ -214,7 +214,7 @@ fn a_zip_follows_the_same_rules() {
         archive.finish().unwrap()
     };
     let unpacked = |name: &str, link: Option<&str>| {
-        let place = Place::new();
+        let place = Sandbox::new();
         let mut builder = place.builder();
         unpack_zip(zip_of(name, link), &mut builder).and_then(|()| builder.finish())
     };
@@ -225,5 +225,5 @@ fn a_zip_follows_the_same_rules() {
     assert!(unpacked("l", Some("../x")).is_err());
     // What is cut would be in no hash, and the tools make a file of all of it.
     assert!(unpacked("l", Some(&"a/".repeat(2048))).is_err());
-    assert!(unpack_zip(tempfile::tempfile().unwrap(), &mut Place::new().builder()).is_err());
+    assert!(unpack_zip(tempfile::tempfile().unwrap(), &mut Sandbox::new().builder()).is_err());
 }

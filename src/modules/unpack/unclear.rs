@@ -73,7 +73,7 @@ fn is_entry(contents: &Contents, place: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FILE, LINK, Place, unpacked};
+    use super::super::tests::{FILE, LINK, Sandbox, unpacked};
 
     /// Each two of one text: not both may be locked.
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             ("run.sh", "echo no >&2", "main.tf"),
             ("two", "a\nb", "main.tf"),
         ] {
-            let why = |kind| unpacked(&Place::new(), &[(sibling, FILE, "x"), (name, kind, text)]).unwrap().ambiguity;
+            let why = |kind| unpacked(&Sandbox::new(), &[(sibling, FILE, "x"), (name, kind, text)]).unwrap().ambiguity;
             let reason = why(FILE).or_else(|| why(LINK)).unwrap().reason;
             assert!(reason.contains("would have the same hash") && reason.contains(name), "{reason}");
         }
@@ -107,14 +107,14 @@ mod tests {
             [("README.md", LINK, ".github/README.md"), (".github/README.md", FILE, "x"), ("b", FILE, "a\n")],
             [("a", FILE, "b\n"), ("b", FILE, "a\r\n"), (".link", FILE, "a")],
         ] {
-            assert_eq!(unpacked(&Place::new(), &entries).unwrap().ambiguity, None);
+            assert_eq!(unpacked(&Sandbox::new(), &entries).unwrap().ambiguity, None);
         }
     }
 
     #[cfg_attr(windows, ignore = "Windows has no such names")]
     #[test]
     fn line_feeds_in_names_are_not_clear() {
-        let lines = unpacked(&Place::new(), &[(".a\nb", FILE, "x")]).unwrap().ambiguity;
+        let lines = unpacked(&Sandbox::new(), &[(".a\nb", FILE, "x")]).unwrap().ambiguity;
         assert!(lines.unwrap().reason.contains("has a line feed"));
     }
 }

@@ -110,7 +110,7 @@ async fn a_long_retry_after_is_not_waited_for() {
     .await;
     for path in ["/date", "/seconds"] {
         let waits = fault(&server, path).await;
-        assert!(matches!(waits, Fault::Wait { asked, .. } if asked == Duration::from_secs(3600)), "{waits:?}");
+        assert!(matches!(waits, Fault::Wait { demanded, .. } if demanded == Duration::from_secs(3600)), "{waits:?}");
     }
     assert_eq!(server.seen().len(), 2);
 }

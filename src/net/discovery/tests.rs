@@ -97,9 +97,9 @@ async fn the_base_is_where_the_redirect_led_and_the_token_stayed_behind() {
     assert_eq!(url.as_str(), format!("https://127.0.0.1:{port}/deep/p/"));
     let url = discovery.url(&host, Service::Modules).await.unwrap();
     assert_eq!(url.as_str(), format!("https://127.0.0.1:{port}/m/"));
-    let asked = &server.seen()[0];
-    assert_eq!((asked.path(), asked.header("authorization")), (PATH, Some("Bearer hunter2")));
-    assert_eq!(asked.header("accept"), Some("application/json"));
+    let request = &server.seen()[0];
+    assert_eq!((request.path(), request.header("authorization")), (PATH, Some("Bearer hunter2")));
+    assert_eq!(request.header("accept"), Some("application/json"));
     assert_eq!(other.seen()[0].header("authorization"), None);
 }
 
@@ -122,8 +122,8 @@ fn everything_may_run_on_any_thread() {
     fn sent(_: impl Send) {}
     let client = Client::new(crate::net::ClientOptions::default());
     let url = Url::parse("https://a.example/").unwrap();
-    let ask = DocumentRequest::new(url.clone(), Kind::Sums);
-    sent(client.document(&ask));
+    let request = DocumentRequest::new(url.clone(), Kind::Sums);
+    sent(client.document(&request));
     let mut download = client.download(&url);
     sent(async move {
         let mut body = download.open().await?;

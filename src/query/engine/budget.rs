@@ -28,7 +28,7 @@ struct State {
     most: u64,
     spent: u64,
     /// How many releases may still come to want archives.
-    asking: usize,
+    queried: usize,
     archives: HashMap<Sha256Digest, Stage>,
     left_out: BTreeMap<ReleaseKey, BTreeSet<Platform>>,
 }
@@ -49,14 +49,14 @@ pub(super) struct Reservation(Arc<DownloadBudget>);
 
 impl Default for DownloadBudget {
     fn default() -> Self {
-        let state = State { most: u64::MAX, spent: 0, asking: 0, archives: HashMap::new(), left_out: BTreeMap::new() };
+        let state = State { most: u64::MAX, spent: 0, queried: 0, archives: HashMap::new(), left_out: BTreeMap::new() };
         Self { state: Mutex::new(state), changed: Notify::new() }
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.0.state().asking -= 1;
+        self.0.state().queried -= 1;
         self.0.changed.notify_waiters();
     }
 }
@@ -73,7 +73,7 @@ impl DownloadBudget {
 
     /// Says that a release may come to want archives.
     pub(super) fn reservation(self: &Arc<Self>) -> Reservation {
-        self.state().asking += 1;
+        self.state().queried += 1;
         Reservation(Arc::clone(self))
     }
 
@@ -144,7 +144,7 @@ impl State {
 
     fn takes_now(&mut self, archive: Sha256Digest, size: u64) -> bool {
         self.archives.insert(archive, Stage::Open);
-        let wanted = self.archives.values().filter(|stage| **stage != Stage::Done).count() + self.asking;
+        let wanted = self.archives.values().filter(|stage| **stage != Stage::Done).count() + self.queried;
         let share = (self.most - self.spent) / u64::try_from(wanted).unwrap_or(u64::MAX).max(1);
         if self.most == u64::MAX || size <= share {
             return self.take(size);
@@ -163,7 +163,7 @@ impl State {
             // Another source downloads the same one.
             return Some(self.take(size));
         }
-        if self.asking > 0 || self.archives.values().any(|stage| *stage == Stage::Open) {
+        if self.queried > 0 || self.archives.values().any(|stage| *stage == Stage::Open) {
             return None;
         }
         let first = self.archives.iter().filter_map(waiting).min()?;
@@ -195,7 +195,7 @@ mod tests {
     async fn the_smallest_come_first() {
         let budget = Arc::new(DownloadBudget::default());
         budget.limit(10);
-        let asking = budget.reservation();
+        let queried = budget.reservation();
         for number in 1..=5 {
             budget.reserve(archive(number));
         }
@@ -211,7 +211,7 @@ mod tests {
         assert!(waiting.iter().all(|task| !task.is_finished()));
         // One of them never came, and the last question is answered.
         budget.done(archive(5));
-        drop(asking);
+        drop(queried);
         assert!(budget.wait_turn(archive(4), 5).await);
         let [nine, four] = waiting;
         assert_eq!((nine.await.unwrap(), four.await.unwrap()), (false, true));

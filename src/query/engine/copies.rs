@@ -71,7 +71,7 @@ pub type CopyAnswer = Result<Option<Copied>, Refusal>;
 
 /// Where a package is, and what it is checked against.
 struct Located {
-    place: Place,
+    place: CopySource,
     /// From the registry's signed checksums; `None` for a mirror.
     digest: Option<Sha256Digest>,
     /// The release by the mirror's signed checksums, if it has them; `None` for a registry, where `digest` is enough.
@@ -79,7 +79,7 @@ struct Located {
     signed: Option<SignedDigests>,
 }
 
-enum Place {
+enum CopySource {
     Origin(Box<Wanted>),
     Mirror(MirrorPackage),
 }
@@ -142,25 +142,25 @@ impl SourceState {
     async fn fetched(
         &self,
         key: &PackageKey,
-        place: Place,
+        place: CopySource,
         copy: Option<&Arc<ArchiveCopy>>,
     ) -> Result<PackageFacts, Refusal> {
         match (self, place) {
-            (_, Place::Origin(wanted)) => {
+            (_, CopySource::Origin(wanted)) => {
                 let copy = copy.map(|copy| Destination::Archive(Arc::clone(copy)));
                 let wanted = Wanted { copy, ..*wanted };
                 let found = self.downloads().fetch(key.clone(), &wanted).await?;
                 let unread = PackageFacts::unread(Some(found.zh), wanted.file_name);
                 Ok(PackageFacts { h1: Some(found.h1), computed: true, size: Some(found.size), ..unread })
             }
-            (Self::Mirror(mirror), Place::Mirror(MirrorPackage::Local(found))) => match copy {
+            (Self::Mirror(mirror), CopySource::Mirror(MirrorPackage::Local(found))) => match copy {
                 Some(copy) => mirror.local_copy(key, found, copy).await,
                 None => mirror.local(key.clone(), found).await,
             },
-            (Self::Mirror(mirror), Place::Mirror(package)) => {
+            (Self::Mirror(mirror), CopySource::Mirror(package)) => {
                 mirror.facts(key, package, copy.map(|copy| Destination::Archive(Arc::clone(copy)))).await
             }
-            (Self::Registry(_), Place::Mirror(_)) => Err(self.unrecorded(key).into()),
+            (Self::Registry(_), CopySource::Mirror(_)) => Err(self.unrecorded(key).into()),
         }
     }
 
@@ -193,7 +193,7 @@ impl RegistrySource {
         }
         let (url, file_name) = (package.url.clone(), package.file_name.clone());
         let wanted = Wanted { url, file_name, zh: Some((digest, BY_SUMS)), authorization: None, copy: None };
-        let (place, signed) = (Place::Origin(Box::new(wanted)), Some(signed.digests()));
+        let (place, signed) = (CopySource::Origin(Box::new(wanted)), Some(signed.digests()));
         Ok(Some(Located { place, digest: Some(digest), release: None, signed }))
     }
 }
@@ -205,7 +205,7 @@ impl MirrorSource {
         let signed = self.signed(&release, rules).await?;
         let digests = signed.as_ref().map(|signed| signed.digests());
         let release = signed.map(|signed| signed.release(&release, |_| None));
-        Ok(Some(Located { place: Place::Mirror(package), digest: None, release, signed: digests }))
+        Ok(Some(Located { place: CopySource::Mirror(package), digest: None, release, signed: digests }))
     }
 
     async fn local_copy(

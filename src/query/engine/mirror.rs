@@ -63,18 +63,18 @@ impl MirrorSource {
     }
 
     pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
-        let ask = async {
+        let request = async {
             match self.mirror.versions(addr).await {
                 Ok(versions) if versions.is_empty() => Err(Miss::Absent(self.mirror.lacks(addr))),
                 versions => Ok(Arc::new(versions?.into_iter().map(Offer::from).collect())),
             }
         };
-        self.offers.answer(addr.clone(), ask).await
+        self.offers.answer(addr.clone(), request).await
     }
 
     pub(super) async fn listed(&self, key: &ReleaseKey) -> Result<Arc<MirrorPackages>, Refusal> {
-        let ask = async { Ok(self.mirror.packages(&key.0, &key.1).await.map(Arc::new)?) };
-        self.listed.answer(key.clone(), ask).await
+        let request = async { Ok(self.mirror.packages(&key.0, &key.1).await.map(Arc::new)?) };
+        self.listed.answer(key.clone(), request).await
     }
 
     /// What the mirror has of a release, except for platforms that an earlier source has, and of its packages as much as the
@@ -152,14 +152,14 @@ impl MirrorSource {
         if rules.signature == SignatureRule::Never {
             return Ok(None);
         }
-        let ask = async {
+        let request = async {
             let copies = self.mirror.signed_copies(&key.0, &key.1).await?;
             let Some(copies) = copies.filter(|copies| !copies.keys.is_empty()) else { return Ok(None) };
             let documents = Documents { sums: copies.sums, signature: copies.signature, keys: &copies.keys };
             signed::check(&self.equipment, key, rules, &documents).map(Arc::new).map(Some)
         };
         let rules = Rules { signature: rules.signature, expiry: rules.expiry, ..Rules::default() };
-        self.signed.answer((key.clone(), rules), ask).await
+        self.signed.answer((key.clone(), rules), request).await
     }
 
     /// What the mirror says of the packages of all platforms, where its user trusts that and the tool records it.

@@ -138,8 +138,8 @@ impl RegistrySource {
         (addr, version): &ReleaseKey,
         platform: &Platform,
     ) -> Result<Arc<Package>, Miss> {
-        let ask = async { self.registry.package(addr, version, platform).await.map(Arc::new) };
-        self.packages.answer((addr.clone(), version.clone(), platform.clone()), ask).await
+        let request = async { self.registry.package(addr, version, platform).await.map(Arc::new) };
+        self.packages.answer((addr.clone(), version.clone(), platform.clone()), request).await
     }
 
     /// When a release was signed; `None` if that cannot be known.
@@ -162,20 +162,20 @@ impl RegistrySource {
         }
         let query = Arc::new(query.clone());
         let item = |platform: &Platform| (platform.clone(), (key.clone(), Arc::clone(&query)));
-        let ask = |source: Arc<Self>, platform: Platform, (key, query): (ReleaseKey, Arc<Query>)| async move {
+        let request = |source: Arc<Self>, platform: Platform, (key, query): (ReleaseKey, Arc<Query>)| async move {
             let package = source.package(&key, &platform).await;
             if let Ok(package) = &package {
                 source.prefetch(&key, package, &query);
             }
             package
         };
-        let mut packages = each(self, self.queried_platforms(key, &query).iter().map(item), ask).await;
+        let mut packages = each(self, self.queried_platforms(key, &query).iter().map(item), request).await;
         if query.goal == Goal::Packages && !self.knows_archives(key, &query.platforms) {
             // One document may report all packages; those that it does not report are requested.
             let is_known =
                 |platform: &&Platform| packages.contains_key(*platform) || reported(&packages, platform).is_some();
             let others: Vec<_> = query.platforms.iter().filter(|platform| !is_known(platform)).map(item).collect();
-            packages.extend(each(self, others, ask).await);
+            packages.extend(each(self, others, request).await);
         }
         packages
     }

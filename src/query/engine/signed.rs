@@ -59,7 +59,7 @@ impl RegistrySource {
         rules: &Rules,
     ) -> Result<Arc<SignedSums>, Refusal> {
         let (urls, (addr, version)) = (&package.signed, release);
-        let ask = async {
+        let request = async {
             let (sums, signature) = tokio::join!(
                 self.registry.signed_document(addr, version, &urls.sums, Kind::Sums),
                 self.registry.signed_document(addr, version, &urls.signature, Kind::Signature),
@@ -70,7 +70,7 @@ impl RegistrySource {
             check(&self.equipment, release, rules, &documents).map(Arc::new)
         };
         let key = (urls.clone(), rules.signature, rules.expiry);
-        self.signed.answer(key, ask).await
+        self.signed.answer(key, request).await
     }
 }
 

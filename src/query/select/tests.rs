@@ -81,7 +81,7 @@ const SEVERAL: Source =
 struct Story {
     end: Result<String, String>,
     passed_over: Vec<String>,
-    asked: Vec<String>,
+    queried: Vec<String>,
 }
 
 impl Source {
@@ -93,7 +93,7 @@ impl Source {
             let offer = Offer::from(version(text));
             if self.capabilities.platforms { offer } else { Offer { platforms: platforms(text), ..offer } }
         });
-        let (mut seen, mut asked) = (BTreeMap::new(), Vec::new());
+        let (mut seen, mut queried) = (BTreeMap::new(), Vec::new());
         loop {
             let there = Candidates {
                 addr: &addr,
@@ -109,8 +109,8 @@ impl Source {
                         platforms: platforms(OFFERED[at]).into_iter().collect(),
                         signed: self.capabilities.age.then(|| day(at as u64)),
                     };
-                    asked.push(version.to_string());
-                    assert!(seen.insert(version, facts).is_none(), "no version is asked about twice");
+                    queried.push(version.to_string());
+                    assert!(seen.insert(version, facts).is_none(), "no version is queried about twice");
                     continue;
                 }
                 Ok(Next::Take(Choice { version, passed_over })) => (Ok(version.to_string()), passed_over),
@@ -121,7 +121,7 @@ impl Source {
                 Err(other) => panic!("{other:?}"),
             };
             let passed_over = passed_over.iter().map(|(version, why)| format!("{version}: {why}")).collect();
-            return Story { end, passed_over, asked };
+            return Story { end, passed_over, queried };
         }
     }
 
@@ -131,7 +131,7 @@ impl Source {
     }
 
     fn asks(&self, step: &Query) -> Vec<String> {
-        self.story(step).asked
+        self.story(step).queried
     }
 }
 
@@ -157,9 +157,9 @@ fn the_number_decides_alike_for_every_source() {
 #[test]
 fn platforms_are_queried_if_no_offer_names_them() {
     let step = newest("", true);
-    for (source, asked) in [(REGISTRY, ""), (MIRROR, "2.0.0 1.1.0"), (SEVERAL, "2.0.0 1.1.0")] {
+    for (source, queried) in [(REGISTRY, ""), (MIRROR, "2.0.0 1.1.0"), (SEVERAL, "2.0.0 1.1.0")] {
         let story = source.story(&step);
-        assert_eq!((story.end.unwrap().as_str(), story.asked.join(" ").as_str()), ("1.1.0", asked));
+        assert_eq!((story.end.unwrap().as_str(), story.queried.join(" ").as_str()), ("1.1.0", queried));
         assert_eq!(story.passed_over, ["2.0.0: it has no package for linux_amd64"]);
     }
 }
@@ -167,7 +167,7 @@ fn platforms_are_queried_if_no_offer_names_them() {
 #[test]
 fn the_age_is_queried_from_the_newest_down() {
     let story = REGISTRY.story(&not_after(1, newest("", false)));
-    assert_eq!((story.end, story.asked), (Ok("1.1.0".to_owned()), vec!["2.0.0".to_owned(), "1.1.0".to_owned()]));
+    assert_eq!((story.end, story.queried), (Ok("1.1.0".to_owned()), vec!["2.0.0".to_owned(), "1.1.0".to_owned()]));
     assert_eq!(story.passed_over, ["2.0.0: its signature of 1970-01-04 is too recent"]);
     assert_eq!(REGISTRY.selects(&not_after(3, newest("", false))), "2.0.0");
 }
@@ -208,7 +208,7 @@ fn a_ban_applies_before_any_query() {
         let all = source.story(&banning(">= 1.0", newest("~> 1.0", true)));
         let words = "banned: all 2 releases of h.example/acme/widget that may be selected are banned; of the newest, 1.1.0: it is \
                      banned by the settings";
-        assert_eq!((all.end, all.asked.len()), (Err(words.to_owned()), 0));
+        assert_eq!((all.end, all.queried.len()), (Err(words.to_owned()), 0));
     }
 }
 

@@ -36,9 +36,9 @@ pub(in crate::report) struct Group<'a> {
     pub(in crate::report) paths: Vec<&'a Path>,
 }
 
-type Place = Option<(Option<PathBuf>, Option<Position>)>;
+type Spot = Option<(Option<PathBuf>, Option<Position>)>;
 
-fn groups<'a>(findings: &[(&'a Path, &'a Finding)], place: impl Fn(&Finding) -> Place, style: Style) -> Vec<Group<'a>> {
+fn groups<'a>(findings: &[(&'a Path, &'a Finding)], place: impl Fn(&Finding) -> Spot, style: Style) -> Vec<Group<'a>> {
     let mut same = Same::new();
     let mut first = HashMap::new();
     for (path, finding) in findings {

@@ -107,7 +107,7 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
             writeln!(text, "{addr} {locked} ({constraints})")
         };
         let (shown, left) = shortened(&provider.requirement.origins, style.detail);
-        let origins: Vec<[String; 4]> = shown.into_iter().map(|asked| origin_on_path(asked, provider)).collect();
+        let origins: Vec<[String; 4]> = shown.into_iter().map(|origin| origin_on_path(origin, provider)).collect();
         text.push_str(&rows("  ", &origins, style));
         if left > 0 {
             let _ = writeln!(text, "  and {left} more that require any version; -v shows them");
@@ -136,10 +136,10 @@ fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
 }
 
 /// Like `origin`, with the versions of the modules on the way.
-pub(super) fn origin_on_path(asking: &Origin, provider: &Required) -> [String; 4] {
-    let [place, argument, constraint, caller] = origin(asking);
-    let path = provider.paths.get(&asking.module).map(Vec::as_slice).unwrap_or_default();
-    if asking.in_tests || path.iter().all(|call| call.version.is_none()) {
+pub(super) fn origin_on_path(requiring: &Origin, provider: &Required) -> [String; 4] {
+    let [place, argument, constraint, caller] = origin(requiring);
+    let path = provider.paths.get(&requiring.module).map(Vec::as_slice).unwrap_or_default();
+    if requiring.in_tests || path.iter().all(|call| call.version.is_none()) {
         return [place, argument, constraint, caller];
     }
     let call = |call: &CallOnPath| match &call.version {

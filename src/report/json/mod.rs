@@ -299,7 +299,7 @@ fn reviewed(change: &Change) -> Value {
     object["warning"] = json!((!words.warning.is_empty()).then_some(words.warning));
     object["cause"] = json!(words.cause);
     object["consequence"] = json!(words.consequence);
-    object["asks"] = change.callers.iter().map(caller).collect();
+    object["requirement_changes"] = change.callers.iter().map(caller).collect();
     object["signer"] = json!(change.signer.as_ref().map(trust::signer));
     object["standing"] = json!(change.signer.as_ref().map(|_| change.standing));
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));

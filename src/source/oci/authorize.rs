@@ -63,9 +63,9 @@ impl OciClient {
     }
 
     async fn credential(&self, repository: &Repository) -> Result<Option<OciCredential>, Error> {
-        let (credentials, asked) = (Arc::clone(&self.credentials), repository.clone());
+        let (credentials, named) = (Arc::clone(&self.credentials), repository.clone());
         let limit = self.client.budget().helper()?;
-        let found = tokio::task::spawn_blocking(move || credentials.of(asked.registry(), asked.name(), limit)).await;
+        let found = tokio::task::spawn_blocking(move || credentials.of(named.registry(), named.name(), limit)).await;
         let failed = |reason: String| {
             let message = format!("the credentials for {repository} cannot be used: {reason}");
             about(repository, ErrorKind::Unauthorized, message)
@@ -83,7 +83,7 @@ impl OciClient {
         let mut url = Url::parse(realm).ok().filter(|url| url.scheme() == "https" && url.has_host());
         let url = url.as_mut().ok_or_else(|| wrong("its token service is not reached over https".to_owned()))?;
         let sent = credential.is_some();
-        let ask = match credential {
+        let request = match credential {
             Some(OciCredential::RefreshToken(token)) => {
                 let mut form = Serializer::new(String::new());
                 form.append_pair("grant_type", "refresh_token").append_pair("client_id", "tflock");
@@ -99,7 +99,7 @@ impl OciClient {
                 DocumentRequest::new(url.clone(), Kind::Metadata).authorized(basic)
             }
         };
-        let document = self.client.document(&ask).await.map_err(|error| match error.status() {
+        let document = self.client.document(&request).await.map_err(|error| match error.status() {
             Some(400 | 401 | 403) => unauthorized(repository, sent),
             _ => unanswered(repository, error),
         })?;

@@ -73,9 +73,9 @@ impl OciClient {
     }
 
     pub async fn tagged(&self, repository: &Repository, tag: &str) -> Result<Manifest, Miss> {
-        let ask = DocumentRequest::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
+        let request = DocumentRequest::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
         let what = format!(":{tag}");
-        let document = self.document(repository, &what, ask).await?;
+        let document = self.document(repository, &what, request).await?;
         let digest = Sha256Digest::of(&document.body);
         let announced = document.header("docker-content-digest").map(str::to_owned);
         if let Some(wanted) = announced.filter(|wanted| wanted.starts_with("sha256:") && *wanted != written(&digest)) {
@@ -86,9 +86,9 @@ impl OciClient {
 
     pub async fn manifest(&self, repository: &Repository, descriptor: &Descriptor) -> Result<Manifest, Miss> {
         let wanted = &descriptor.digest;
-        let ask = DocumentRequest::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);
+        let request = DocumentRequest::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);
         let what = format!("@{wanted}");
-        let document = self.document(repository, &what, ask).await?;
+        let document = self.document(repository, &what, request).await?;
         let got = Sha256Digest::of(&document.body);
         if *wanted != written(&got) {
             return Err(altered(repository, wanted, &got).into());
@@ -108,10 +108,10 @@ impl OciClient {
     }
 
     /// Sends a request with the token so far; if the registry requires more, requests that first.
-    async fn document(&self, repository: &Repository, what: &str, ask: DocumentRequest) -> Result<Document, Miss> {
-        let ask = manifest::MEDIA_TYPES.iter().fold(ask, |ask, media| ask.header("Accept", *media));
+    async fn document(&self, repository: &Repository, what: &str, request: DocumentRequest) -> Result<Document, Miss> {
+        let request = manifest::MEDIA_TYPES.iter().fold(request, |request, media| request.header("Accept", *media));
         let first = self.granted.lock().await.get(repository).cloned();
-        let error = match self.client.document(&ask.clone().authorized(first.clone())).await {
+        let error = match self.client.document(&request.clone().authorized(first.clone())).await {
             Ok(document) => return Ok(document),
             Err(error) => error,
         };
@@ -120,7 +120,7 @@ impl OciClient {
         };
         let granted = self.authorize(repository, &challenge, first).await?;
         let sent = granted.is_some();
-        let again = self.client.document(&ask.authorized(granted)).await;
+        let again = self.client.document(&request.authorized(granted)).await;
         again.map_err(|error| refused(repository, what, sent, error))
     }
 }

@@ -8,7 +8,7 @@ use crate::commands::diff_signers::Trust;
 use crate::commands::trust_store::decode;
 use crate::disk::trust_file;
 use crate::error::Error;
-use crate::path::worktree::Place;
+use crate::path::worktree::WorkTree;
 use crate::trust::pins::{FILE_NAME, Pins};
 
 /// The text of a trust file; `None` if there is no file.
@@ -21,7 +21,7 @@ pub(super) type Texts = [Result<Text, Error>; 2];
 pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error> {
     let path = match named {
         Some(named) => named.to_owned(),
-        None => trust_file::locate(&Place::of(directory))?,
+        None => trust_file::locate(&WorkTree::of(directory))?,
     };
     Ok(trust_file::read(&path, &path)?.map(String::into_bytes))
 }

@@ -19,7 +19,7 @@ use super::body::{Argument, Block, Body, Contents, Located, Schema, native};
 use super::error::{ConfigError, ConfigErrorKind};
 use super::files::Syntax;
 use super::json;
-use super::module::{Constraint, Import, ModuleCall, Names, Place, ProviderConfig, RequiredProvider, Resource};
+use super::module::{Constraint, Import, Location, ModuleCall, Names, ProviderConfig, RequiredProvider, Resource};
 use super::value::{Node, Value};
 
 pub(super) use resources::implied_local_name;
@@ -27,13 +27,13 @@ pub(super) use resources::implied_local_name;
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     /// Each `required_providers` block, with its entries.
-    pub(super) required: Vec<(Place, Vec<(String, RequiredProvider)>)>,
+    pub(super) required: Vec<(Location, Vec<(String, RequiredProvider)>)>,
     pub(super) providers: Vec<ProviderConfig>,
     pub(super) resources: Vec<Resource>,
     pub(super) imports: Vec<Import>,
     pub(super) calls: Vec<ModuleCall>,
     /// The first `check` block, which no override file may contain.
-    pub(super) check: Option<Place>,
+    pub(super) check: Option<Location>,
     pub(super) has_backend: bool,
     pub(super) names: Names,
 }
@@ -193,8 +193,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn place(&self, at: usize) -> Place {
-        Place { file: self.path.clone(), position: self.lines.position(at) }
+    pub(super) fn place(&self, at: usize) -> Location {
+        Location { file: self.path.clone(), position: self.lines.position(at) }
     }
 
     fn unexpected(&mut self, argument: &Argument<'_>) {

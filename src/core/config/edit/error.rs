@@ -1,7 +1,7 @@
 //! Why configuration is not edited.
 
 use crate::addr::{AddrError, PartError, ProviderAddr};
-use crate::config::{ConfigError, Place};
+use crate::config::{ConfigError, Location};
 use crate::error::{Error, ErrorKind};
 use crate::path::shown;
 use crate::version::ConstraintError;
@@ -32,11 +32,11 @@ pub enum EditError {
         reason: ConstraintError,
     },
     #[error("cannot add {source_text} as {name:?}: that name already means {taken_by}")]
-    NameTaken { name: String, source_text: String, taken_by: String, place: Place },
+    NameTaken { name: String, source_text: String, taken_by: String, place: Location },
     #[error("provider {addr} is already required as {name:?} {}", constraint_words(.constraint.as_deref()))]
-    AlreadyRequired { addr: ProviderAddr, name: String, constraint: Option<String>, place: Place },
+    AlreadyRequired { addr: ProviderAddr, name: String, constraint: Option<String>, place: Location },
     #[error("cannot add {addr} as {name:?}: it is already required as {other:?}")]
-    RequiredAs { addr: ProviderAddr, name: String, other: String, place: Place },
+    RequiredAs { addr: ProviderAddr, name: String, other: String, place: Location },
     /// No entry of `required_providers` has this provider.
     #[error("no entry of required_providers has provider {addr}")]
     NotRequired { addr: ProviderAddr, uses: Vec<Use>, near: Option<String> },
@@ -68,7 +68,7 @@ impl From<EditError> for Error {
     fn from(error: EditError) -> Self {
         let message = error.to_string();
         let made = |kind| Error::new(kind, message.clone());
-        let at = |place: &Place| made(ErrorKind::Configuration).in_file(place.file.to_path_buf()).at(place.position);
+        let at = |place: &Location| made(ErrorKind::Configuration).in_file(place.file.to_path_buf()).at(place.position);
         match error {
             EditError::Configuration(errors) => {
                 Error::all(errors.into_iter().map(Error::from)).unwrap_or_else(|| made(ErrorKind::Configuration))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::config::body::Contents;
 use crate::config::decode::{Reader, Role, implied_local_name, read_file};
 use crate::config::value::{Node, Step, Value};
-use crate::config::{Module, Place, SourceFile};
+use crate::config::{Location, Module, SourceFile};
 use crate::dialect::Dialect;
 use crate::finding::LineIndex;
 use crate::hcl::scan::outline;
@@ -16,7 +16,7 @@ use crate::hcl::scan::outline;
 pub struct Use {
     /// Such as `resource "aws_instance" "a"`.
     pub what: String,
-    pub place: Place,
+    pub place: Location,
 }
 
 /// `WHAT at FILE:LINE:COLUMN`.
@@ -101,7 +101,7 @@ fn functions(file: &SourceFile, name: &str) -> Vec<Use> {
     let comments = outline(text, 0..text.len()).map(|outline| outline.comments).unwrap_or_default();
     let in_comment = |at: &usize| comments.iter().any(|comment| comment.contains(at));
     let calls = text.match_indices("provider").map(|(at, _)| at).filter(is_call).filter(|at| !in_comment(at));
-    let place = |at| Place { file: Arc::from(&*file.path), position: lines.position(at) };
+    let place = |at| Location { file: Arc::from(&*file.path), position: lines.position(at) };
     calls.map(|at| Use { what: format!("a function of provider {name:?}"), place: place(at) }).collect()
 }
 

@@ -49,7 +49,7 @@ impl<D: Display> From<D> for Problem {
 }
 
 /// What may appear in a body.
-pub struct Place {
+pub struct Schema {
     pub name: &'static str,
     pub attributes: &'static [&'static str],
     pub blocks: &'static [&'static str],
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 
     /// Reports all names that may not appear in a body.
-    pub fn check_names(&mut self, body: &Body, place: &Place) {
+    pub fn check_names(&mut self, body: &Body, place: &Schema) {
         for attribute in body.attributes() {
             let (name, offset) = (attribute.key.as_str(), start(&attribute.key));
             if place.blocks.contains(&name) {
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    fn report_unknown(&mut self, offset: usize, (what, name): (&str, &str), place: &Place) {
+    fn report_unknown(&mut self, offset: usize, (what, name): (&str, &str), place: &Schema) {
         let known = || place.attributes.iter().chain(place.blocks).copied();
         let suggestion = nearest(name, known());
         let meant = did_you_mean(suggestion);

@@ -10,7 +10,7 @@ use super::{BlockKey, FILE_NAME, Pin, Republication, Retired, Signer, TrustFile}
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::hcl::document::{self, Literal, Place, Problem, Reader, last_byte, start};
+use crate::hcl::document::{self, Literal, Problem, Reader, Schema, last_byte, start};
 use crate::hcl::{Anchor, Comments};
 use crate::trust::Fingerprint;
 use crate::version::{Version, VersionError};
@@ -18,13 +18,13 @@ use crate::version::{Version, VersionError};
 /// The most blocks of a trust file, those within blocks included.
 const MOST_BLOCKS: usize = 10_000;
 
-const TOP: Place = Place { name: "here", attributes: &[], blocks: &["provider", "denied_signer", "republished"] };
-const PROVIDER: Place =
-    Place { name: "in a provider block", attributes: &["signers", "unsigned"], blocks: &["retired_signer"] };
-const RETIRED: Place = Place { name: "in a retired_signer block", attributes: &["versions", "reason"], blocks: &[] };
-const DENIED: Place = Place { name: "in a denied_signer block", attributes: &["reason"], blocks: &[] };
-const REPUBLISHED: Place =
-    Place { name: "in a republished block", attributes: &["version", "date", "reason"], blocks: &[] };
+const TOP: Schema = Schema { name: "here", attributes: &[], blocks: &["provider", "denied_signer", "republished"] };
+const PROVIDER: Schema =
+    Schema { name: "in a provider block", attributes: &["signers", "unsigned"], blocks: &["retired_signer"] };
+const RETIRED: Schema = Schema { name: "in a retired_signer block", attributes: &["versions", "reason"], blocks: &[] };
+const DENIED: Schema = Schema { name: "in a denied_signer block", attributes: &["reason"], blocks: &[] };
+const REPUBLISHED: Schema =
+    Schema { name: "in a republished block", attributes: &["version", "date", "reason"], blocks: &[] };
 
 pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -156,61 +156,61 @@ impl Walk<'_> {
 
     /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is
     /// accepted.
-    fn remote(&mut self, asked: &Wanted<'_>) -> Result<Option<Located>, ModuleProblem> {
-        let request = asked.source.as_ref().map(|source| self.request(asked, source));
+    fn remote(&mut self, wanted: &Wanted<'_>) -> Result<Option<Located>, ModuleProblem> {
+        let request = wanted.source.as_ref().map(|source| self.request(wanted, source));
         let fetched = request.as_ref().filter(|_| self.options.modules == ModuleLookup::Auto);
         let answer = fetched.and_then(|request| self.options.fetched.get(request)).cloned();
         let installed = match self.options.modules {
             ModuleLookup::None => None,
-            ModuleLookup::Installed => self.installed(asked)?,
+            ModuleLookup::Installed => self.installed(wanted)?,
             // Locked content counts; installed content only if no request may be sent.
             ModuleLookup::Auto if self.options.pins.is_some() && !self.may_be_installed(answer.as_ref()) => None,
-            ModuleLookup::Auto => self.installed(asked).unwrap_or_default(),
+            ModuleLookup::Auto => self.installed(wanted).unwrap_or_default(),
         };
         if let Some((dir, version)) = installed {
-            self.note(asked, (dir.clone(), version), None);
+            self.note(wanted, (dir.clone(), version), None);
             return Ok(Some(Located { dir, package: None }));
         }
         let reason = match answer {
             Some(Ok(fetched)) => {
                 let dir = fetched.dir.clone();
-                self.note(asked, (dir.clone(), fetched.version.clone()), Some(fetched.clone()));
-                let package = Package { fetched, call: asked.key.to_owned() };
+                self.note(wanted, (dir.clone(), fetched.version.clone()), Some(fetched.clone()));
+                let package = Package { fetched, call: wanted.key.to_owned() };
                 return Ok(Some(Located { dir, package: Some(Rc::new(package)) }));
             }
             Some(Err(reason)) => Some(reason),
             None => None,
         };
-        let shown = asked.source.as_ref().map(ToString::to_string).unwrap_or_default();
+        let shown = wanted.source.as_ref().map(ToString::to_string).unwrap_or_default();
         let accepted = self.options.missing == MissingModules::Skip || self.options.modules == ModuleLookup::None;
         match reason {
             Some(reason) if !accepted => Err(ModuleProblem::NotFetched(Box::new(reason))),
             None if !accepted => Err(ModuleProblem::NotInstalled(shown)),
             reason => {
-                let version = asked.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
-                let (key, place) = (asked.key.to_owned(), asked.call.place.clone());
+                let version = wanted.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
+                let (key, place) = (wanted.key.to_owned(), wanted.call.place.clone());
                 self.missing.push(MissingModule { key, source: shown, version, place, request, reason });
                 Ok(None)
             }
         }
     }
 
-    fn note(&mut self, asked: &Wanted<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
+    fn note(&mut self, wanted: &Wanted<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
         self.remote_modules.push(RemoteModuleCall {
-            key: asked.key.to_owned(),
-            source: asked.source.as_ref().map(ToString::to_string).unwrap_or_default(),
-            address: asked.source.clone(),
-            constraints: asked.constraints.clone(),
+            key: wanted.key.to_owned(),
+            source: wanted.source.as_ref().map(ToString::to_string).unwrap_or_default(),
+            address: wanted.source.clone(),
+            constraints: wanted.constraints.clone(),
             version,
             dir,
             fetched,
-            place: asked.call.place.clone(),
+            place: wanted.call.place.clone(),
         });
     }
 
-    fn request(&self, asked: &Wanted<'_>, source: &ModuleSource) -> ModuleRequest {
-        let constraints = asked.constraints.as_ref();
-        let pin = self.options.pins.as_ref().and_then(|pins| pins.pin(source, asked.key, constraints));
+    fn request(&self, wanted: &Wanted<'_>, source: &ModuleSource) -> ModuleRequest {
+        let constraints = wanted.constraints.as_ref();
+        let pin = self.options.pins.as_ref().and_then(|pins| pins.pin(source, wanted.key, constraints));
         ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin }
     }
 
@@ -224,18 +224,18 @@ impl Walk<'_> {
     }
 
     /// The directory that `modules.json` gives, if its record is still true.
-    fn installed(&mut self, asked: &Wanted<'_>) -> Result<Option<Installed>, ModuleProblem> {
+    fn installed(&mut self, wanted: &Wanted<'_>) -> Result<Option<Installed>, ModuleProblem> {
         let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
-        let Some(record) = self.manifest().get(asked.key) else { return Ok(None) };
+        let Some(record) = self.manifest().get(wanted.key) else { return Ok(None) };
         let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);
         let is_installed = |source: &ModuleSource| {
             is_recorded(source) || either && source.of_other_tool(dialect).as_ref().is_some_and(is_recorded)
         };
-        if let Some(source) = asked.source.as_ref().filter(|source| !is_installed(source)) {
+        if let Some(source) = wanted.source.as_ref().filter(|source| !is_installed(source)) {
             let installed = redact::module_source(&record.source);
             return Err(ModuleProblem::SourceChanged { installed, source_text: source.to_string() });
         }
-        if let Some(constraints) = &asked.constraints
+        if let Some(constraints) = &wanted.constraints
             && !record.version.as_ref().is_some_and(|version| constraints.allows(version))
         {
             let installed = record.version.as_ref().map(|version| version.as_str().to_owned()).unwrap_or_default();

@@ -160,28 +160,28 @@ fn why(required: &[Item<'_, Required>], naming: RootSummary, style: Style) -> St
         providers.entry(&item.1.address).or_default().push(*item);
     }
     let mut text = String::new();
-    for (addr, asking) in providers {
+    for (addr, requiring) in providers {
         if !text.is_empty() {
             text.push('\n');
         }
         let locked =
             |required: &Required| required.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
-        let versions = Same::of(asking.iter().map(|(path, required)| (*path, locked(required)))).into_items();
+        let versions = Same::of(requiring.iter().map(|(path, required)| (*path, locked(required)))).into_items();
         let versions: Vec<String> =
             versions.iter().map(|(version, paths)| format!("{version} in {}", naming.table_cell(paths))).collect();
         let _ = writeln!(text, "{} {}", style.paint(Paint::Strong, style.addr(addr)), versions.join(", "));
-        text.push_str(&origins(&asking, naming, style));
+        text.push_str(&origins(&requiring, naming, style));
     }
     text
 }
 
 /// The places that require a provider; equal requirements share a line, with the place of the first.
-fn origins(asking: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
+fn origins(requiring: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
     let mut same: Same<'_, [String; 3]> = Same::new();
     let mut places: BTreeMap<[String; 3], Vec<String>> = BTreeMap::new();
-    for (path, required) in asking {
-        for asked in &required.requirement.origins {
-            let [place, argument, constraint, caller] = origin_on_path(asked, required);
+    for (path, required) in requiring {
+        for origin in &required.requirement.origins {
+            let [place, argument, constraint, caller] = origin_on_path(origin, required);
             let key = [argument, constraint, caller];
             same.add(path, key.clone());
             let known = places.entry(key).or_default();
