@@ -38,10 +38,10 @@ pub(crate) fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: im
     let things: Vec<Mutex<Option<T>>> = things.into_iter().map(|thing| Mutex::new(Some(thing))).collect();
     let done = each(things.len(), threads, |at| {
         let thing = things[at].lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Each number is taken once.
         thing.map(&work)
     });
-    done.into_iter().flatten().collect()
+    // Each number is taken once, so all are here; this keeps the memory of the vector.
+    done.into_iter().map_while(|result| result).collect()
 }
 
 /// Runs each future as a task, and returns the results in order. A panic of a task is passed on. When the runtime shuts

@@ -66,6 +66,8 @@ impl Root {
     pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         let unread = module.read_configuration(Reading::LENIENT).err();
+        // Only what it says is judged; the texts of thousands of root modules would take memory.
+        module.bytes = None;
         if unread.is_some() {
             module.tree = Some(Arc::new(Tree::of_modules_alone(&settings.root)));
         }

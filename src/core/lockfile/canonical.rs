@@ -46,7 +46,7 @@ fn read(text: &[u8], dialect: Dialect, keep: bool) -> Option<Canonical> {
             return None;
         }
         found.lock.insert(addr.clone(), entry);
-        found.spans.entries.insert(addr, spans);
+        found.spans.entries.insert(addr, Box::new(spans));
     }
     Some(found)
 }

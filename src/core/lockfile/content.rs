@@ -161,7 +161,7 @@ impl<'s> Content<'s> {
             let finding = Finding::new(Rule::DuplicateProvider, message).about(&addr).at(spans.block);
             self.findings.push(finding);
         } else {
-            self.spans.entries.insert(addr.clone(), spans);
+            self.spans.entries.insert(addr.clone(), Box::new(spans));
         }
         // A text with two entries is refused; where it is looked at nevertheless, the last one counts.
         if let Some(entry) = entry {

@@ -41,7 +41,8 @@ pub const FILE_NAME: &str = ".terraform.lock.hcl";
 /// What a dependency lock file says: one entry for each provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LockFile {
-    entries: BTreeMap<ProviderAddr, LockEntry>,
+    /// Boxed because a node of the map has room for eleven entries, and most files have few.
+    entries: BTreeMap<ProviderAddr, Box<LockEntry>>,
 }
 
 /// The selected version of one provider.
@@ -63,22 +64,22 @@ impl LockFile {
 
     /// The entry of a provider.
     pub fn get(&self, addr: &ProviderAddr) -> Option<&LockEntry> {
-        self.entries.get(addr)
+        self.entries.get(addr).map(Box::as_ref)
     }
 
     /// Sets the entry of a provider; gives the old one.
     pub fn insert(&mut self, addr: ProviderAddr, entry: LockEntry) -> Option<LockEntry> {
-        self.entries.insert(addr, entry)
+        self.entries.insert(addr, Box::new(entry)).map(|old| *old)
     }
 
     /// Removes the entry of a provider.
     pub fn remove(&mut self, addr: &ProviderAddr) -> Option<LockEntry> {
-        self.entries.remove(addr)
+        self.entries.remove(addr).map(|entry| *entry)
     }
 
     /// The entries in the order of the file.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&ProviderAddr, &LockEntry)> {
-        self.entries.iter()
+        self.entries.iter().map(|(addr, entry)| (addr, &**entry))
     }
 
     /// How many entries there are.

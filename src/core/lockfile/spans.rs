@@ -10,7 +10,7 @@ use crate::hash::PackageHash;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spans {
     /// By provider; the first block where there are several.
-    pub entries: BTreeMap<ProviderAddr, EntrySpans>,
+    pub entries: BTreeMap<ProviderAddr, Box<EntrySpans>>,
 }
 
 /// The places of one entry.
