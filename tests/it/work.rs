@@ -10,6 +10,8 @@ const HEADER: &str = "# This file is maintained automatically by \"terraform ini
 const LOCK: &str = ".terraform.lock.hcl";
 const TRUST: &str = ".tflock.trust.hcl";
 
+const NOTHING: &[(&str, String)] = &[];
+
 /// An entry with so many checksums of archives.
 fn entry(name: &str, hashes: usize) -> String {
     let hashes = (0..hashes).fold(String::new(), |text, n| text + &format!("    \"zh:{n:064x}\",\n"));
@@ -25,17 +27,17 @@ fn pins(count: usize) -> String {
 }
 
 /// The instructions of a run in a repository whose last commit has `before`; `None` without callgrind.
-fn work(before: &[(&str, String)], now: &[(&str, String)], args: &[&str]) -> Option<u64> {
+fn work(before: &[(impl AsRef<str>, String)], now: &[(impl AsRef<str>, String)], args: &[&str]) -> Option<u64> {
     let valgrind = tools::found("valgrind")?;
     let workspace = Workspace::with_files(&[]);
     workspace.git(["init", "--quiet"]);
     for (path, text) in before {
-        workspace.write(path, text);
+        workspace.write(path.as_ref(), text);
     }
     workspace.git(["add", "."]);
     workspace.git(["commit", "--quiet", "--allow-empty", "-m", "x"]);
     for (path, text) in now {
-        workspace.write(path, text);
+        workspace.write(path.as_ref(), text);
     }
     let counting = ["--tool=callgrind", "--callgrind-out-file=/dev/null", env!("CARGO_BIN_EXE_tflock")];
     let mut command = workspace.command(&valgrind, None, counting.iter().chain(args));
@@ -58,7 +60,7 @@ fn grows_linearly(work: impl Fn(usize) -> Option<u64>, real: usize) {
 #[test]
 fn many_hashes_are_no_square() {
     let lock = |count| [(LOCK, HEADER.to_owned() + &entry("a", count))];
-    grows_linearly(|count| work(&[], &lock(count + 1), &["verify", "--offline"]), 40);
+    grows_linearly(|count| work(NOTHING, &lock(count + 1), &["verify", "--offline"]), 40);
     let replaced = |count| [(LOCK, HEADER.to_owned() + &entry("a", count).replace("zh:0", "zh:1"))];
     grows_linearly(|count| work(&lock(count + 1), &replaced(count + 1), &["diff", "-v"]), 40);
 }
@@ -69,7 +71,7 @@ fn many_findings_are_no_square() {
     let strange = |n| entry(&format!("p{n:05}"), 1).replace("  hashes", "  odd = 1\n  hashes");
     let lock = |count: usize| [(LOCK, HEADER.to_owned() + &(0..count).map(strange).collect::<String>())];
     for format in ["human", "markdown"] {
-        grows_linearly(|count| work(&[], &lock(count), &["verify", "--offline", "--format", format]), 7);
+        grows_linearly(|count| work(NOTHING, &lock(count), &["verify", "--offline", "--format", format]), 7);
     }
 }
 
@@ -79,8 +81,81 @@ fn many_pins_are_no_square() {
         let entries: String = (0..count / 2).map(|n| entry(&format!("p{n:05}"), 1)).collect();
         vec![(LOCK, HEADER.to_owned() + &entries), (TRUST, pins(count))]
     };
-    grows_linearly(|count| work(&[], &lock(count), &["verify", "--offline"]), 7);
-    grows_linearly(|count| work(&[], &lock(count), &["verify", "--offline", "--base", "HEAD"]), 7);
+    grows_linearly(|count| work(NOTHING, &lock(count), &["verify", "--offline"]), 7);
+    grows_linearly(|count| work(NOTHING, &lock(count), &["verify", "--offline", "--base", "HEAD"]), 7);
+}
+
+/// A file of each of so many root modules.
+fn in_each(count: usize, file: &str, text: impl Fn(usize) -> String) -> Vec<(String, String)> {
+    (0..count).map(|n| (format!("live/r{n:05}/{file}"), text(n))).collect()
+}
+
+/// Root modules that differ, with an entry and its requirement.
+fn root_modules(count: usize, constraint: &str, hashes: usize) -> Vec<(String, String)> {
+    let required = format!(
+        "terraform {{\n  required_providers {{\n    a = {{\n      source  = \"acme/a\"\n      version = \"{constraint}\"\n    \
+         }}\n  }}\n}}\n"
+    );
+    let noted = format!("\"1.0.0\"\n  constraints = \"{constraint}\"\n");
+    let lock = |n| {
+        HEADER.to_owned()
+            + &entry("a", hashes).replace("\"1.0.0\"\n", &noted).replace("zh:0", &format!("zh:{:x}", n % 9))
+    };
+    let files = in_each(count, LOCK, lock).into_iter();
+    files.chain(in_each(count, "main.tf", |n| format!("{required}# {n}\n"))).collect()
+}
+
+#[test]
+fn many_root_modules_are_no_square() {
+    grows_linearly(|count| work(NOTHING, &root_modules(count + 1, "~> 1.0", 2), &["verify", "-r", "--offline"]), 3);
+}
+
+#[test]
+fn many_changed_files_are_no_square() {
+    let [before, now] = [("~> 1.0", 2), (">= 1.0", 3)]
+        .map(|(constraint, hashes)| move |count: usize| root_modules(count + 1, constraint, hashes));
+    for args in [&["verify", "-r", "--offline", "--base", "HEAD"][..], &["diff", "-r"]] {
+        grows_linearly(|count| work(&before(count), &now(count), args), 3);
+    }
+    // All of them are new.
+    grows_linearly(|count| work(NOTHING, &now(count), &["verify", "-r", "--offline", "--base", "HEAD"]), 3);
+}
+
+#[test]
+fn many_errors_are_no_square() {
+    let broken = |count: usize| {
+        let files = in_each(count + 1, LOCK, |_| HEADER.to_owned() + &entry("a", 1)).into_iter();
+        files.chain(in_each(count + 1, "main.tf", |n| format!("variable {{\n# {n}\n"))).collect::<Vec<_>>()
+    };
+    for args in [["lock", "-r", "--offline"], ["verify", "-r", "--offline"]] {
+        grows_linearly(|count| work(NOTHING, &broken(count), &args), 3);
+    }
+    // Many in one root module.
+    let broken = |count: usize| {
+        let file = |n| (format!("f{n:05}.tf"), "variable {\n".to_owned());
+        std::iter::once((LOCK.to_owned(), HEADER.to_owned())).chain((0..=count).map(file)).collect::<Vec<_>>()
+    };
+    grows_linearly(|count| work(NOTHING, &broken(count), &["lock", "--offline"]), 7);
+}
+
+#[test]
+fn many_module_references_are_no_square() {
+    let calls = |count: usize| {
+        let call = |n| format!("module \"m{n}\" {{\n  source  = \"acme/m{n}/aws\"\n  version = \"1.0.0\"\n}}\n");
+        let pin = |n| {
+            format!(
+                "module \"registry.terraform.io/acme/m{n}/aws\" {{\n  version     = \"1.0.0\"\n  constraints = \"1.0.0\"\n  \
+                 calls       = [\"m{n}\"]\n  location    = \"git::https://g.example/m{n}.git\"\n  hash        = \
+                 \"h1:C2U9ox1R6cZ67gfuUfYJI+oaNd7zIHqaC5SttDXu6mI=\"\n}}\n\n"
+            )
+        };
+        [
+            ("main.tf", (0..=count).map(call).collect::<String>()),
+            (".tflock.modules.hcl", (0..=count).map(pin).collect()),
+        ]
+    };
+    grows_linearly(|count| work(NOTHING, &calls(count), &["verify", "--offline"]), 7);
+    grows_linearly(|count| work(&calls(0), &calls(count), &["diff"]), 7);
 }
 
 #[test]
