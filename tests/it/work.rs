@@ -105,6 +105,32 @@ fn root_modules(count: usize, constraint: &str, hashes: usize) -> Vec<(String, S
     files.chain(in_each(count, "main.tf", |n| format!("{required}# {n}\n"))).collect()
 }
 
+/// The most memory of a run, in KiB; `None` without Python.
+#[cfg(target_os = "linux")]
+fn memory(files: &[(String, String)], args: &[&str]) -> Option<u64> {
+    const MEASURE: &str = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n\
+                           print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+    let python = tools::found("python3")?;
+    let workspace = Workspace::with_files(&[]);
+    for (path, text) in files {
+        workspace.write(path, text);
+    }
+    let run = ["-c", MEASURE, env!("CARGO_BIN_EXE_tflock")];
+    let output = workspace.command(&python, None, run.iter().chain(args)).output().unwrap();
+    Some(String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or_else(|_| panic!("{output:?}")))
+}
+
+/// 10,000 root modules take less than 120 MiB in a release build.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_root_module_takes_little_memory() {
+    let [few, many] =
+        [100, 1_100].map(|count| memory(&root_modules(count, "~> 1.0", 14), &["verify", "-r", "--offline"]));
+    let (Some(few), Some(many)) = (few, many) else { return };
+    let each = many.saturating_sub(few) * 1_024 / 1_000;
+    assert!(each < 11_000, "a root module takes {each} bytes; 100 take {few} KiB, 1,100 {many} KiB");
+}
+
 #[test]
 fn many_root_modules_are_no_square() {
     grows_linearly(|count| work(NOTHING, &root_modules(count + 1, "~> 1.0", 2), &["verify", "-r", "--offline"]), 3);
