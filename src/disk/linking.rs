@@ -170,6 +170,10 @@ pub(super) fn put_in_place(staged: TempDir, place: &Path) -> Result<(), StoreErr
 }
 
 fn exchange(from: &Path, place: &Path) -> Result<(), StoreError> {
+    if !is_taken(place) {
+        // Nothing is moved away, so a run that is killed after the rename leaves nothing behind.
+        return renamed(from, place).map_err(failed("create", place));
+    }
     let aside = temporary_in(place.parent().unwrap_or(place))?;
     take_away(place, &aside)?;
     renamed(from, place).map_err(|reason| {
@@ -195,11 +199,15 @@ fn take_away(place: &Path, aside: &TempDir) -> Result<(), StoreError> {
 
 /// Removes what killed runs left in a directory. The caller has the lock on it.
 pub fn sweep(directory: &Path) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(OWN) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
+    for path in left_in(directory) {
+        let _ = fs::remove_dir_all(path);
     }
+}
+
+/// What killed runs left in a directory, or what other runs are working on.
+pub fn left_in(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(OWN)).map(|entry| entry.path())
 }
 
 /// Makes a directory below `top`, and refuses links on the way: they lead elsewhere.
@@ -240,6 +248,7 @@ mod tests {
         fs::create_dir(&place).unwrap();
         fs::write(place.join("file"), "old").unwrap();
         exchange(&directory.path().join("absent"), &place).unwrap_err();
+        exchange(&directory.path().join("absent"), &directory.path().join("new")).unwrap_err();
         assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "old");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }

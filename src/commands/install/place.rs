@@ -27,7 +27,11 @@ impl Root {
         known: &KnownFiles,
     ) {
         let mut wants = std::mem::take(&mut self.wants);
-        for want in wants.iter_mut().filter(|want| !want.state.is_installed()) {
+        for want in &mut wants {
+            if want.state.is_installed() {
+                self.tidy(want);
+                continue;
+            }
             let nothing = Found::default();
             let found = found.get(&want.key).unwrap_or(&nothing);
             match found.of(&want.recorded) {
@@ -49,6 +53,14 @@ impl Root {
             && let Err(error) = self.prune()
         {
             self.failed.push(error);
+        }
+    }
+
+    /// Removes what a run left that was killed after it had replaced the package. The package is installed all the same.
+    fn tidy(&self, want: &Want) {
+        let parent = want.place.parent().unwrap_or(&want.place);
+        if linking::left_in(parent).next().is_some() {
+            let _ = prepare(&self.providers, &want.place);
         }
     }
 

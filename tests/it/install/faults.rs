@@ -343,6 +343,36 @@ fn a_run_that_is_killed_leaves_complete_packages_or_none() {
     }
 }
 
+/// At each step in which a thread makes, renames or removes something, where nothing is and where all was altered.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_is_killed_at_a_step_leaves_nothing_that_the_next_does_not_remove() {
+    let Some(strace) = crate::support::tools::found("strace") else { return };
+    let registry = widget();
+    let workspace = locked(&registry);
+    for (call, replaces) in ["mkdir", "rename", "rmdir", "unlinkat"].map(|call| [(call, false), (call, true)]).concat()
+    {
+        for when in 1..100 {
+            if replaces {
+                alter(&program(&place(&workspace, &registry, "")));
+                alter(&program(&stored(&workspace, &registry)));
+            } else {
+                let _ = fs::remove_dir_all(workspace.path(".terraform"));
+                let _ = fs::remove_dir_all(cache(&workspace).join("packages"));
+            }
+            let kill = format!("inject={call}:signal=KILL:when={when}");
+            let args = ["-f", "-e", &format!("trace={call}"), "-e", &kill, env!("CARGO_BIN_EXE_tflock")];
+            let run = workspace.command(&strace, &registry, args.iter().chain(&INSTALL)).output().unwrap();
+            workspace.tflock(&registry, INSTALL).ended_with(0);
+            let left = leftovers(workspace.path("").parent().unwrap());
+            assert_eq!(left, Vec::<PathBuf>::new(), "{call} {when} {replaces}");
+            if run.status.success() {
+                break;
+            }
+        }
+    }
+}
+
 /// Runs at the same time download each package once.
 #[test]
 fn runs_at_the_same_time_share_one_download() {
