@@ -113,7 +113,7 @@ impl Client {
                 }
                 Err(fault) => {
                     let again = Box::pin(retry.again(NetError::new(&request.url, fault), self)).await;
-                    again.inspect_err(|error| self.ended(&request.url, Some(&error.fault)))?;
+                    again.map_err(|error| self.failed(&request.url, error))?;
                 }
             }
         }
@@ -124,6 +124,13 @@ impl Client {
         if !self.inner.is_impatient {
             self.inner.budget.ended(url, fault);
         }
+    }
+
+    /// The same for a failure. One of a host that went down while it was requested is not reported on its own.
+    pub(super) fn failed(&self, url: &Url, error: NetError) -> NetError {
+        let is_down = error.fault.is_silence() && self.inner.budget.check(url) == Err(Fault::Down);
+        self.ended(url, Some(&error.fault));
+        if is_down { NetError::new(url, Fault::Down) } else { error }
     }
 
     /// Starts the download of an archive. Never with a token.

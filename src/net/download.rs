@@ -71,7 +71,7 @@ impl Download {
                 }
                 Err(fault) => {
                     let again = self.again(NetError::new(&self.request.url, fault)).await;
-                    again.inspect_err(|error| self.client.ended(&self.request.url, Some(&error.fault)))?;
+                    again.map_err(|error| self.client.failed(&self.request.url, error))?;
                 }
             }
         }
