@@ -27,6 +27,8 @@ pub struct Changes {
     links: BTreeSet<RepoPath>,
     /// Directories that are no links, and none above them is.
     directories: BTreeSet<String>,
+    /// What a sparse working tree leaves out although it changed.
+    left_out: BTreeSet<RepoPath>,
 }
 
 #[derive(Debug, Default)]
@@ -46,15 +48,17 @@ impl Git {
     pub fn changes_since(&self, tree: &Tree) -> Result<Changes, GitError> {
         let listed = self.listed()?;
         let mut disk = Disk { top: self.top.clone(), real: BTreeMap::new() };
-        let mut paths = BTreeSet::new();
+        let (mut paths, mut left_out) = (BTreeSet::new(), BTreeSet::new());
         let mut read: Vec<(&str, &str)> = Vec::new();
         // A link by a name that counts may lead to a file by any.
         let linked: BTreeSet<RepoPath> = tree.targets.keys().filter_map(|path| tree.resolve(path)).collect();
         for (path, entry) in &tree.entries {
             let now = listed.tracked.get(path);
             match (entry.kind, disk.kind(path)) {
-                // Outside of a sparse working tree is what git says.
-                (_, None) if now.is_some_and(|(.., skipped)| *skipped) => {}
+                (_, None) if now.is_some_and(|(.., skipped)| *skipped) => {
+                    let is_same = now.is_some_and(|(kind, id, _)| *kind == entry.kind && *id == entry.id);
+                    left_out.extend((!is_same).then(|| path.clone()));
+                }
                 (Kind::File, Some(Found::File)) if matters(path) || linked.contains(path) => {
                     read.push((path, &entry.id));
                 }
@@ -71,8 +75,13 @@ impl Git {
             }
         }
         paths.extend(changed(&self.top, &read).into_iter().map(RepoPath::from_git));
-        let new = listed.tracked.keys().chain(&listed.others).filter(|path| !tree.entries.contains_key(*path));
-        paths.extend(new.cloned());
+        let is_new = |path: &&RepoPath| !tree.entries.contains_key(*path);
+        paths.extend(listed.others.iter().filter(is_new).cloned());
+        for (path, (.., skipped)) in listed.tracked.iter().filter(|(path, _)| is_new(path)) {
+            let is_absent = *skipped && disk.kind(path).is_none();
+            if is_absent { &mut left_out } else { &mut paths }.insert(path.clone());
+        }
+        left_out.retain(|path| matters(path) || listed.tracked.get(path).is_some_and(|(kind, ..)| *kind != Kind::File));
         let crossings = paths.iter().filter_map(|path| {
             let tracked = listed.tracked.get(path).map(|(kind, ..)| *kind);
             match (tracked, disk.kind(path)) {
@@ -85,7 +94,7 @@ impl Git {
         let tracked = listed.tracked.into_iter().map(|(path, (kind, ..))| (path, kind)).collect();
         let links = tree.targets.keys().cloned().collect();
         let directories = disk.real.into_iter().filter_map(|(path, real)| real.then_some(path)).collect();
-        Ok(Changes { top: self.top.clone(), paths, crossings, tracked, links, directories })
+        Ok(Changes { top: self.top.clone(), paths, crossings, tracked, links, directories, left_out })
     }
 
     /// What is in the working tree, tracked or not; what is ignored is not.
@@ -222,6 +231,11 @@ impl Changes {
     /// True if a file changed, by its path from the top.
     pub fn has(&self, path: &str) -> bool {
         self.paths.contains(path)
+    }
+
+    /// What changed and cannot be judged, since a sparse working tree leaves it out: of files only those that may be read.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        self.left_out.iter().map(|path| &**path)
     }
 
     /// The links and submodules that are new or changed.

@@ -1,5 +1,6 @@
 //! Files of commits, and the lists of those that matter.
 
+use super::changes::Listed;
 use super::{Commit, Git, GitError};
 use crate::lockfile;
 
@@ -36,6 +37,23 @@ impl Git {
         names.sort_unstable();
         names.dedup();
         Ok(names)
+    }
+
+    /// Adds the files that a sparse working tree leaves out, as the index has them.
+    pub fn add_left_out(&self, paths: &[String], texts: &mut [Option<Vec<u8>>]) -> Result<(), GitError> {
+        if texts.iter().all(Option::is_some) {
+            return Ok(());
+        }
+        let answer = self.launcher.run(["ls-files", "-z", "-t", "--stage", "--cached"])?.checked("ls-files")?;
+        let tracked = Listed::of(&answer).tracked;
+        let left_out = |path: &String| tracked.get(path.as_str()).filter(|(.., skipped)| *skipped).map(|(_, id, _)| id);
+        let absent = paths.iter().zip(texts).filter(|(_, text)| text.is_none());
+        let (places, ids): (Vec<&mut Option<Vec<u8>>>, Vec<&str>) =
+            absent.filter_map(|(path, text)| Some((text, left_out(path)?.as_str()))).unzip();
+        for (text, found) in places.into_iter().zip(self.blobs(&ids)?) {
+            *text = Some(found);
+        }
+        Ok(())
     }
 
     fn names<'a>(&self, task: &'static str, args: impl IntoIterator<Item = &'a str>) -> Result<Vec<String>, GitError> {

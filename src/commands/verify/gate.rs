@@ -105,7 +105,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
 }
 
 /// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no
-/// configuration, or that the search began in a repository with a gate of its own.
+/// configuration, that the search began in a repository with a gate of its own, and what a sparse checkout leaves out.
 fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<'_>, scope: &Scope) {
     let starts: BTreeSet<PathBuf> = scope.directories().iter().map(|start| worktree::absolute(start)).collect();
     let is_below = |place: &Path| place.ancestors().any(|above| starts.contains(above));
@@ -127,6 +127,8 @@ fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<
     let nested = starts.iter().filter(|start| targets.found && base.is_nested(&worktree::boundary(start)));
     let nested = nested.map(|start| start.strip_prefix(base.top()).unwrap_or(start).to_owned());
     targets.outcomes.extend(nested.map(|path| RootOutcome::failed(path.clone(), has_its_own_gate(path))));
+    let left_out = base.left_out(&starts, exclusions);
+    targets.outcomes.extend(left_out.map(|(path, error)| RootOutcome::failed(path, error)));
 }
 
 fn verified(base: &Base) -> Verified {

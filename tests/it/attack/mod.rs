@@ -31,6 +31,8 @@ mod spellings;
 mod stories;
 mod unread;
 mod ways;
+#[cfg(unix)]
+mod worktrees;
 
 use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};
 use crate::support::registry::Registry;

@@ -104,7 +104,9 @@ impl History {
             self.files(commit, &all).map(|(texts, pins)| (texts, Ok(pins)))?
         } else {
             let texts = all.iter().map(|path| text::read(&self.git.top().join(path)));
-            (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
+            let mut texts = texts.collect::<Result<Vec<_>, Error>>()?;
+            self.git.add_left_out(&all, &mut texts)?;
+            (texts, trust::text(self.git.top(), None))
         };
         let [old_name, new_name] = [(&self.old, NO_COMMIT), (&self.new, "the working tree")]
             .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));

@@ -4,6 +4,7 @@
 
 mod age;
 mod hidden;
+mod left_out;
 mod pins;
 mod policy;
 mod removed;
