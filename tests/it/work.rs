@@ -1,4 +1,4 @@
-//! How much work a run does for how much there is: in instructions, which `callgrind` counts, never in time.
+//! How much work a run does for how much there is: in instructions, which `cachegrind` counts, never in time.
 
 use std::process::Output;
 
@@ -26,7 +26,7 @@ fn pins(count: usize) -> String {
     (0..count).map(pin).collect()
 }
 
-/// The instructions of a run in a repository whose last commit has `before`; `None` without callgrind.
+/// The instructions of a run in a repository whose last commit has `before`; `None` without valgrind.
 fn work(before: &[(impl AsRef<str>, String)], now: &[(impl AsRef<str>, String)], args: &[&str]) -> Option<u64> {
     let valgrind = tools::found("valgrind")?;
     let workspace = Workspace::with_files(&[]);
@@ -39,22 +39,26 @@ fn work(before: &[(impl AsRef<str>, String)], now: &[(impl AsRef<str>, String)],
     for (path, text) in now {
         workspace.write(path.as_ref(), text);
     }
-    let counting = ["--tool=callgrind", "--callgrind-out-file=/dev/null", env!("CARGO_BIN_EXE_tflock")];
+    let counting =
+        ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", env!("CARGO_BIN_EXE_tflock")];
     let mut command = workspace.command(&valgrind, None, counting.iter().chain(args));
     let Output { stderr, .. } = command.output().unwrap();
     let said = String::from_utf8_lossy(&stderr);
-    let count = said.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim().parse());
+    let count = said
+        .lines()
+        .find_map(|line| line.split_once("I   refs:"))
+        .map(|(_, count)| count.trim().replace(',', "").parse());
     Some(count.unwrap_or_else(|| panic!("{said}")).unwrap())
 }
 
-/// Ten times as much takes ten times the work, and not a hundred times.
+/// Ten times as much takes about ten times the work, up to 17 times if it is n log n, and not a hundred times.
 #[track_caller]
 fn grows_linearly(work: impl Fn(usize) -> Option<u64>, real: usize) {
     let [Some(none), Some(ten), Some(hundred)] = [0, 10 * real, 100 * real].map(work) else {
         return;
     };
     let (ten, hundred) = (ten.saturating_sub(none), hundred.saturating_sub(none));
-    assert!(hundred < 14 * ten, "{real} things ten times: {ten} instructions, a hundred times: {hundred}");
+    assert!(hundred < 20 * ten, "{real} things ten times: {ten} instructions, a hundred times: {hundred}");
 }
 
 #[test]
