@@ -34,9 +34,9 @@ pub fn providers(text: &[u8], dialect: Dialect) -> Result<StateProviders, String
     }
     let state: Value = serde_json::from_slice(text)
         .map_err(|error| format!("the state is not the JSON document that it should be: {error}"))?;
+    check(&state)?;
     match field(&state, "version").as_u64() {
         Some(4) => {
-            check(&state)?;
             for resource in items(&state, "resources") {
                 check_resource(resource)?;
                 found.add(text_of(resource, "provider"), dialect);
@@ -76,8 +76,14 @@ impl StateProviders {
     /// The same of a resource before Terraform 0.12, which may name none: then its type does.
     fn add_old(&mut self, address: &str, provider: &str) -> Result<(), String> {
         let parts: Vec<&str> = address.strip_prefix("data.").unwrap_or(address).split('.').collect();
-        let ([kind, _] | [kind, _, _]) = parts[..] else {
-            return Err(format!("the state names the resource {address:?}, which is not of the form TYPE.NAME"));
+        let kind = match parts[..] {
+            [kind, _] => kind,
+            [kind, _, index] if index.parse::<i64>().is_ok() => kind,
+            _ => {
+                return Err(format!(
+                    "the state names the resource {address:?}, which is not of the form TYPE.NAME[.INDEX]"
+                ));
+            }
         };
         let implied = || kind.split('_').next().unwrap_or(kind);
         let named = match provider {
@@ -98,7 +104,9 @@ fn old_type(provider: &str) -> Option<&str> {
 fn check(state: &Value) -> Result<(), String> {
     let is_count = |value: &Value| value.is_null() || value.is_u64();
     let version = text_of(state, "terraform_version");
-    if !version.is_empty() && version.parse::<ModuleVersion>().is_err() {
+    // The tools do not read it in the first format.
+    let is_read = !version.is_empty() && field(state, "version") != 1;
+    if is_read && version.parse::<ModuleVersion>().is_err() {
         return Err(format!("the state names the version {version:?} of the tool, which is not a version"));
     }
     if is_count(field(state, "serial")) {
@@ -205,7 +213,10 @@ mod tests {
             assert_eq!(state(r#""aws_eip.a.0":{"provider":"provider.aws.west"}"#).unwrap(), ["aws"]);
             assert_eq!(state(r#""data.aws_ami.a":{"provider":"module.a.provider.aws"}"#).unwrap(), ["aws"]);
             assert_eq!(state(r#""aws_eip.a":{"provider":"aws.west"}"#).unwrap(), ["aws"]);
-            assert!(state(r#""a":{"provider":"provider.aws"}"#).unwrap_err().contains("not of the form TYPE.NAME"));
+            for name in ["a", "aws_eip.a.x", "aws_eip.a.0.b"] {
+                let refusal = state(&format!(r#""{name}":{{"provider":"provider.aws"}}"#)).unwrap_err();
+                assert!(refusal.contains("not of the form TYPE.NAME"), "{name}");
+            }
         }
     }
 
@@ -223,6 +234,7 @@ mod tests {
             (r#"{"version":5}"#.to_owned(), "format version 5"),
             (r#"{"version":4,"serial":-1}"#.to_owned(), "\"serial\""),
             (r#"{"version":4,"terraform_version":"x"}"#.to_owned(), "not a version"),
+            (r#"{"version":3,"terraform_version":"x"}"#.to_owned(), "not a version"),
             (good.replace("managed", "x"), "mode \"x\""),
             (good.replace("\"mode\"", "\"module\":\"x.y\",\"mode\""), "module \"x.y\""),
             (good.replace("\"mode\"", "\"instances\":[{\"index_key\":[1]}],\"mode\""), "an instance whose key"),
