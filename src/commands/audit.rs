@@ -19,7 +19,7 @@ use crate::addr::ProviderAddr;
 use crate::advisory::{Advisory, Components};
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, ProgramRecord};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile::LockFile;
 use crate::outcome::{AuditReport, AuditedDatabase, AuditedProgram, Body, Outcome, RootOutcome, Vulnerability};
@@ -111,6 +111,9 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..Outcome::of_roots("audit", outcomes) })
 }
+
+/// How many advisories that cannot be read are named.
+const MOST_NAMED: usize = 10;
 
 struct Entries {
     new: LockFile,
@@ -256,6 +259,9 @@ pub(super) async fn advisories(database: &Database, parts: &[Components]) -> (Ve
             Err(error) => failed.push(error),
         }
     }
+    let more = failed.split_off(failed.len().min(MOST_NAMED)).len();
+    let others = format!("{more} more of its advisories cannot be used");
+    failed.extend((more > 0).then(|| Error::new(ErrorKind::Unavailable, others)));
     (advisories, failed)
 }
 

@@ -99,7 +99,7 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
     // The library adds the random name, which means nothing.
     let unnamed = |error: io::Error| failed("create a file next to", path)(io::Error::from(error.kind()));
     let mut temporary = self::temporary(directory, name).map_err(unnamed)?;
-    temporary.write_all(bytes).map_err(failed("write", path))?;
+    temporary.as_file_mut().write_all(bytes).map_err(failed("write", path))?;
     set_mode(temporary.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;
     temporary.as_file().sync_all().map_err(failed("write", path))?;
     Ok(staged(Some(temporary), &target))
@@ -118,7 +118,8 @@ pub(super) fn new_file(prefix: &OsStr, directory: &Path) -> io::Result<tempfile:
     file.prefix(prefix).rand_bytes(RANDOM);
     #[cfg(unix)]
     file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    file.tempfile_in(directory)
+    // The reason would name the new file, which no user knows.
+    file.tempfile_in(directory).map_err(|reason| reason.kind().into())
 }
 
 /// How many milliseconds a program that has a file open is waited for, between attempts.

@@ -229,7 +229,7 @@ pub fn is_taken(path: &Path) -> bool {
 /// The bytes of all files in a directory.
 pub fn size_of(directory: &Path) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let size = |path: PathBuf| match fs::metadata(&path) {
+    let size = |path: PathBuf| match fs::symlink_metadata(&path) {
         Ok(found) if found.is_dir() => size_of(&path),
         Ok(found) => found.len(),
         Err(_) => 0,

@@ -155,7 +155,7 @@ impl ArchiveCopy {
 
     pub fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
         match &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(file) => file.write_all(bytes).map_err(failed("write", &self.path())),
+            Some(file) => file.as_file_mut().write_all(bytes).map_err(failed("write", &self.path())),
             None => Ok(()),
         }
     }
@@ -166,7 +166,7 @@ impl ArchiveCopy {
         let mut source = std::fs::File::open(from).map_err(failed("read", from))?;
         let mut copy = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let copy = copy.as_mut().ok_or_else(|| Error::new(ErrorKind::Disk, "the copy was taken away"))?;
-        let size = std::io::copy(&mut source, copy).map_err(failed("write", &self.path()))?;
+        let size = std::io::copy(&mut source, copy.as_file_mut()).map_err(failed("write", &self.path()))?;
         Ok((package::digest(copy.path())?, size))
     }
 

@@ -46,7 +46,7 @@ impl ModulesDir {
     /// A new directory to lay out modules in, by their keys. It goes away if nothing comes of it.
     pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
         let made = tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.path);
-        made.map_err(|reason| unwritable(&self.path, &reason))
+        made.map_err(|reason| unwritable(&self.path, &reason.kind().into()))
     }
 
     /// The list of installed modules; an empty one if there is none, or none that can be read.

@@ -117,6 +117,12 @@ fn files_below(path: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, PackageError> {
     Ok(files)
 }
 
+/// True if a directory has files and directories only. A link could lead to other content later.
+pub fn has_no_links(path: &Path) -> bool {
+    let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    files_below(path).is_ok_and(|files| files.iter().all(|(_, path)| is_file(path)))
+}
+
 /// The digests of files that a run has read: hard links and symbolic links lead to one file.
 #[derive(Debug, Default)]
 pub struct KnownFiles(Mutex<HashMap<FileId, Sha256Digest>>);

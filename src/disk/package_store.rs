@@ -105,7 +105,7 @@ impl Shelf {
     /// The entries by the name of a recorded `h1:`. Whether they still have that content is for the caller to find out.
     pub fn named(&self, recorded: &PackageHashes) -> Vec<StoredPackage> {
         let stored = |h1: &PackageHash| Some(StoredPackage { h1: h1.clone(), path: self.path_of(h1)? });
-        let exists = |stored: &StoredPackage| stored.path.is_dir();
+        let exists = |stored: &StoredPackage| stored.path.symlink_metadata().is_ok_and(|found| found.is_dir());
         recorded.of(HashScheme::H1).filter_map(stored).filter(exists).collect()
     }
 
@@ -131,7 +131,8 @@ impl StoredPackage {
 
     /// True if the files are still those that the name says.
     pub fn is_intact(&self, known: &KnownFiles) -> bool {
-        let is_intact = package::hash_directory_once(&self.path, known).is_ok_and(|h1| h1 == self.h1);
+        let hash = || package::hash_directory_once(&self.path, known).ok();
+        let is_intact = package::has_no_links(&self.path) && hash().as_ref() == Some(&self.h1);
         if is_intact {
             // What is used is not old. Only pruning needs to know.
             let _ = File::open(&self.path).and_then(|directory| directory.set_modified(SystemTime::now()));

@@ -229,6 +229,47 @@ fn a_database_that_cannot_be_used_is_inconclusive() {
     }
 }
 
+/// What a database says is text from outside: bounded, and never a command to a terminal or a platform.
+#[test]
+fn a_hostile_database_is_printed_or_refused() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    let run = |change: Change, format: &str| {
+        let copy = copied(change);
+        let args = ["audit", "--offline", "--platform=linux_amd64", "--format", format, "--db"];
+        workspace.tflock(&registry, args.into_iter().chain([copy.path().to_str().unwrap()]))
+    };
+    let one = "ID/GO-0000-0001.json";
+    let strange: Change = &|name, text| {
+        let text = text.replacen("Made for tests", "\\u001b[2J\\u202e\\n::error::evil\\n</script><b>", 1);
+        Some(if name == one { text.replacen("CVE-0000-0001", "CVE-1\\u001b\\r::error::evil", 1) } else { text })
+    };
+    for format in ["human", "markdown", "github", "gitlab", "sarif", "json", "html"] {
+        let run = run(strange, format).ended_with(0);
+        let shown = run.stdout.clone() + &run.stderr;
+        assert!(shown.contains("GO-0000-0001") && !shown.contains(['\u{1b}', '\u{202e}']), "{format}: {run}");
+        assert!(!shown.lines().any(|line| line.starts_with("::error::evil")), "{format}: {run}");
+        assert!(format != "html" || !shown.contains("</script><b>"), "{format}: {run}");
+    }
+    let deep = "[".repeat(300_000);
+    let listed: Vec<String> = (0..20_000).map(|n| format!("{{\"id\":\"GO-9-{n}\",\"modified\":\"x\"}}")).collect();
+    let index = "index/modules.json";
+    let rows: [(&str, Change); 4] = [
+        ("index/modules.json of the database", &|name, text| Some(if name == index { deep.clone() } else { text })),
+        ("GO-0000-0001 of the database", &|name, text| Some(if name == one { deep.clone() } else { text })),
+        ("larger than 10 MiB", &|name, text| Some(if name == one { text + &" ".repeat(11 << 20) } else { text })),
+        ("the advisory GO-9-0 of the database", &|name, text| {
+            let first = "{\"id\":\"GO-0000-0001\"";
+            Some(if name == index { text.replacen(first, &format!("{},{first}", listed.join(",")), 1) } else { text })
+        }),
+    ];
+    for (says, change) in rows {
+        let run = run(change, "human").ended_with(4);
+        assert!(run.stderr.contains(says), "{says}: {run}");
+        assert!(run.stderr.lines().count() < 100, "{says}: {} lines", run.stderr.lines().count());
+    }
+}
+
 /// The layout of <https://vuln.go.dev> from a server: fetched once, then used without network.
 #[test]
 fn a_server_is_queried_once() {

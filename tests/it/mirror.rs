@@ -101,6 +101,28 @@ fn a_web_server_may_read_what_is_written() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_no_part_of_a_package() {
+    let Some(small) = crate::support::small_disk::SmallDisk::mounted() else { return };
+    let registry = widget();
+    let workspace = locked(&registry);
+    let run = workspace.tflock(&registry, ["mirror", small.shown(), BOTH[0], BOTH[1]]).ended_with(2);
+    assert!(run.stderr.contains("space") && !run.stderr.contains(".tflock-"), "{run}");
+    let mut folders = vec![small.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+                continue;
+            }
+            // One that is whole may be there.
+            let hash = workspace.tflock(None, ["hash", entry.to_str().unwrap()]).ended_with(0);
+            assert!(hash.stdout.contains(&registry.package("acme/widget", "1.4.0", "linux_amd64").h1), "{hash} {run}");
+        }
+    }
+}
+
 #[test]
 fn existing_packages_are_kept_and_damaged_ones_replaced() {
     let registry = widget();

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use super::{INSTALL, LOCK, cache, files, leftovers, locked, place, program, several, stored};
 use crate::support::registry::{Answer, Endpoint};
+#[cfg(target_os = "linux")]
+use crate::support::small_disk::SmallDisk;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::widget;
 
@@ -51,6 +53,66 @@ fn an_altered_entry_of_the_store_is_discarded_and_downloaded_again() {
     let offline = [&INSTALL[..], &["--offline"]].concat();
     fs::remove_dir_all(workspace.path(".terraform")).unwrap();
     workspace.tflock(None, offline).ended_with(0);
+}
+
+/// Whoever can write to the store decides nothing: its content is hashed, and links in it are not followed.
+#[cfg(unix)]
+#[test]
+fn a_hostile_store_is_never_installed_from() {
+    use std::os::unix::fs::symlink;
+
+    type Change = fn(&std::path::Path);
+    let changes: [(&str, Change); 8] = [
+        ("a program that is a link to an equal one", |entry| {
+            let (program, other) = (program(entry), entry.with_file_name("other"));
+            fs::rename(&program, &other).unwrap();
+            symlink(other, program).unwrap();
+        }),
+        ("one more file", |entry| fs::write(entry.join("terraform-provider-evil"), "evil").unwrap()),
+        ("one more link", |entry| symlink("/etc/passwd", entry.join("more")).unwrap()),
+        ("a link to itself", |entry| symlink(".", entry.join("again")).unwrap()),
+        ("a pipe", |entry| {
+            let pipe = entry.join("pipe");
+            assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        }),
+        ("a link to another directory", |entry| {
+            let other = entry.with_file_name("other");
+            fs::rename(entry, &other).unwrap();
+            alter(&program(&other));
+            symlink(other, entry).unwrap();
+        }),
+        ("a file", |entry| {
+            fs::remove_dir_all(entry).unwrap();
+            fs::write(entry, "evil").unwrap();
+        }),
+        ("nothing in it", |entry| {
+            fs::remove_dir_all(entry).unwrap();
+            fs::create_dir(entry).unwrap();
+        }),
+    ];
+    let registry = widget();
+    let recorded = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
+    for (what, change) in changes {
+        for link in ["--link=symlink", "--link=hard", "--link=copy"] {
+            let workspace = locked(&registry);
+            workspace.tflock(&registry, INSTALL).ended_with(0);
+            let entry = stored(&workspace, &registry);
+            make_writable(&entry);
+            change(&entry);
+            fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+            let run = workspace.tflock(&registry, INSTALL.iter().chain(&[link])).ended_with(0);
+            let place = place(&workspace, &registry, "");
+            let hash = workspace.tflock(None, ["hash", place.to_str().unwrap()]).ended_with(0);
+            assert!(hash.stdout.starts_with(&recorded), "{what} {link}: {run} {hash}");
+            assert!(files(&place).iter().all(|file| !file.is_symlink()), "{what} {link}: {run}");
+        }
+    }
+}
+
+#[cfg(unix)]
+fn make_writable(entry: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(entry, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// As root, `terraform init` overwrites shared files in place.
@@ -392,23 +454,13 @@ fn runs_at_the_same_time_share_one_download() {
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing() {
     for variable in ["TFLOCK_CACHE_DIR", "TF_DATA_DIR"] {
-        // A file system of this size can be mounted by root alone.
-        let small = tempfile::tempdir().unwrap();
-        let mount = ["-t", "tmpfs", "-o", "size=4k,nr_inodes=9,mode=755", "tmpfs", small.path().to_str().unwrap()];
-        let mounted = std::process::Command::new("mount").args(mount).output();
-        if !mounted.is_ok_and(|output| output.status.success()) {
-            let _ = writeln!(std::io::stderr(), "skipped: a small file system cannot be mounted here");
-            return;
-        }
+        let Some(small) = SmallDisk::mounted() else { return };
         let registry = widget();
-        let workspace = Workspace::from("modules/one-root").env(variable, small.path().to_str().unwrap());
+        let workspace = Workspace::from("modules/one-root").env(variable, small.shown());
         workspace.tflock(&registry, LOCK).ended_with(0);
-        let run = workspace.tflock(&registry, INSTALL);
-        let (left, files) = (leftovers(small.path()), program_files(small.path()));
-        let _ = std::process::Command::new("umount").arg(small.path()).output();
-        let run = run.ended_with(2);
+        let run = workspace.tflock(&registry, INSTALL).ended_with(2);
         assert!(run.stderr.contains("No space left"), "{run}");
-        assert_eq!((left, files), (Vec::new(), 0), "{run}");
+        assert_eq!((leftovers(small.path()), program_files(small.path())), (Vec::new(), 0), "{run}");
         assert!(!place(&workspace, &registry, "").exists());
     }
 }

@@ -137,20 +137,11 @@ fn a_run_that_is_killed_leaves_nothing_half() {
 #[test]
 fn a_full_disk_is_an_error_and_leaves_no_list() {
     let (registry, workspace) = tree();
-    std::fs::create_dir_all(workspace.path(".terraform")).unwrap();
-    let place = workspace.path(".terraform");
-    // A file system of this size can be mounted by root alone.
-    let mount = ["-t", "tmpfs", "-o", "size=4k,nr_inodes=6,mode=755", "tmpfs", place.to_str().unwrap()];
-    let mounted = std::process::Command::new("mount").args(mount).output();
-    if !mounted.is_ok_and(|output| output.status.success()) {
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: a small file system cannot be mounted\n");
-        return;
-    }
-    let run = workspace.tflock(&registry, ["get"]);
-    let has_list = workspace.has(LIST);
-    std::process::Command::new("umount").arg(&place).output().unwrap();
-    let run = run.ended_with(2);
-    assert!(!has_list && run.stderr.contains("No space left"), "{run}");
+    let Some(small) = crate::support::small_disk::SmallDisk::mounted() else { return };
+    let workspace = workspace.env("TF_DATA_DIR", small.shown());
+    let run = workspace.tflock(&registry, ["get"]).ended_with(2);
+    assert!(run.stderr.contains("space"), "{run}");
+    assert!(!small.path().join("modules/modules.json").exists(), "{run}");
 }
 
 #[test]

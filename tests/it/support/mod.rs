@@ -12,6 +12,8 @@ pub mod registry;
 pub mod run;
 #[path = "../../../src/report/schema_check_tests.rs"]
 pub mod schema;
+#[cfg(target_os = "linux")]
+pub mod small_disk;
 #[cfg(unix)]
 pub mod tools;
 pub mod workspace;
