@@ -162,9 +162,6 @@ fn fingerprint(hex: &str) -> Result<Fingerprint, SignatureError> {
 /// Checks the mathematics only.
 fn check<R: KeyRole>(document: &[u8], signature: &Signature, key: &Key<PublicParts, R>) -> OpenPgpResult<()> {
     let mut hash = signature.hash_algo().context()?.for_signature(signature.version());
-    if let Signature::V6(signature) = signature {
-        hash.update(signature.salt());
-    }
     match signature.typ() {
         SignatureType::Text => update_text(&mut hash, document),
         _ => hash.update(document),

@@ -60,7 +60,10 @@ fn decode_key(text: &str, room: &mut usize) -> Result<Vec<Cert>, String> {
     for cert in parser {
         *room = room.checked_sub(1).ok_or_else(|| format!("more than {MOST} keys are listed"))?;
         match cert {
-            Ok(cert) => certs.push(cert),
+            Ok(cert) => match cert.primary_key().key().version() {
+                4 => certs.push(cert),
+                version => error = Some(format!("it is of version {version}, and terraform reads only version 4")),
+            },
             Err(reason) => error = Some(one_line(&reason)),
         }
     }

@@ -206,3 +206,15 @@ fn keys_that_cannot_be_checked_are_not_strangers() {
         }
     }
 }
+
+/// As with terraform 1.11: "first packet was not a public/private key". Another key in the same text is read.
+#[test]
+fn keys_of_version_6_are_not_read() {
+    let (new, old) = (builder(day(0)).set_profile(Profile::RFC9580).unwrap().generate().unwrap().0, cert());
+    let signature = sign(&new, day(1));
+    let error = verify(DOCUMENT, &signature, &[&armor(&[&new])], day(2)).unwrap_err();
+    assert!(matches!(&error, SignatureError::Key { reason, .. } if reason.contains("version 6")), "{error}");
+    let both = armor(&[&new, &old]);
+    assert!(verify(DOCUMENT, &signature, &[&both], day(2)).is_err());
+    assert!(verify(DOCUMENT, &sign(&old, day(1)), &[&both], day(2)).is_ok());
+}

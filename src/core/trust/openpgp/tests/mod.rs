@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use sequoia_openpgp::Packet;
 use sequoia_openpgp::armor::{Kind, Writer};
 use sequoia_openpgp::cert::{Cert, CertBuilder, CipherSuite, SubkeyRevocationBuilder};
 use sequoia_openpgp::crypto::KeyPair;
@@ -12,6 +11,7 @@ use sequoia_openpgp::packet::{Key, UserID};
 use sequoia_openpgp::policy::StandardPolicy;
 use sequoia_openpgp::serialize::{Serialize, SerializeInto};
 use sequoia_openpgp::types::{HashAlgorithm, KeyFlags, ReasonForRevocation, SignatureType};
+use sequoia_openpgp::{Packet, Profile};
 
 use super::*;
 
