@@ -15,6 +15,7 @@ use sequoia_openpgp::{Error as OpenPgpError, Result as OpenPgpResult};
 
 use super::document::Signatures;
 use super::error::{SignatureError, one_line};
+use super::keyring::unreadable;
 use super::{Lapse, Verified};
 use crate::trust::Fingerprint;
 
@@ -75,7 +76,7 @@ fn unsupported<R: KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
             Some(format!("its key is on the curve {curve}"))
         }
         _ if !key.pk_algo().is_supported() => Some(format!("its key is of the kind {}", key.pk_algo())),
-        _ => None,
+        _ => unreadable(key),
     }
 }
 

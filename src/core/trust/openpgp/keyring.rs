@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use sequoia_openpgp::cert::{Cert, CertParser};
+use sequoia_openpgp::packet::Key;
+use sequoia_openpgp::packet::key::{KeyRole, PublicParts};
 use sequoia_openpgp::parse::Parse;
+use sequoia_openpgp::types::PublicKeyAlgorithm;
 
 use super::armor;
 use super::canonical::with_canonical_numbers;
@@ -51,6 +54,20 @@ fn merged<'a>(copies: impl Iterator<Item = &'a Cert>) -> BTreeMap<String, Cert> 
     merged
 }
 
+/// Why terraform cannot read a key, if it cannot.
+///
+/// Source: go-crypto v1.0.0, before RFC 9580.
+pub(super) fn unreadable<R: KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
+    use PublicKeyAlgorithm::{Ed448, Ed25519, X448, X25519};
+    match (key.version(), key.pk_algo()) {
+        (4, algorithm @ (Ed25519 | Ed448 | X25519 | X448)) => {
+            Some(format!("its key is of the kind {algorithm}, which terraform cannot read"))
+        }
+        (4, _) => None,
+        (version, _) => Some(format!("its key is of version {version}, and terraform reads only version 4")),
+    }
+}
+
 /// The keys of one armored text, as many as there is room for.
 fn decode_key(text: &str, room: &mut usize) -> Result<Vec<Cert>, String> {
     let bytes = armor::decode_key(text)?;
@@ -60,9 +77,9 @@ fn decode_key(text: &str, room: &mut usize) -> Result<Vec<Cert>, String> {
     for cert in parser {
         *room = room.checked_sub(1).ok_or_else(|| format!("more than {MOST} keys are listed"))?;
         match cert {
-            Ok(cert) => match cert.primary_key().key().version() {
-                4 => certs.push(cert),
-                version => error = Some(format!("it is of version {version}, and terraform reads only version 4")),
+            Ok(cert) => match unreadable(cert.primary_key().key()) {
+                None => certs.push(cert),
+                reason => error = reason,
             },
             Err(reason) => error = Some(one_line(&reason)),
         }

@@ -209,12 +209,17 @@ fn keys_that_cannot_be_checked_are_not_strangers() {
 
 /// As with terraform 1.11: "first packet was not a public/private key". Another key in the same text is read.
 #[test]
-fn keys_of_version_6_are_not_read() {
-    let (new, old) = (builder(day(0)).set_profile(Profile::RFC9580).unwrap().generate().unwrap().0, cert());
-    let signature = sign(&new, day(1));
-    let error = verify(DOCUMENT, &signature, &[&armor(&[&new])], day(2)).unwrap_err();
-    assert!(matches!(&error, SignatureError::Key { reason, .. } if reason.contains("version 6")), "{error}");
-    let both = armor(&[&new, &old]);
-    assert!(verify(DOCUMENT, &signature, &[&both], day(2)).is_err());
-    assert!(verify(DOCUMENT, &sign(&old, day(1)), &[&both], day(2)).is_ok());
+fn keys_that_terraform_cannot_read_are_refused() {
+    let mut made = Key4::<SecretParts, PrimaryRole>::generate_ed25519().unwrap();
+    made.set_creation_time(day(0)).unwrap();
+    let version_6 = builder(day(0)).set_profile(Profile::RFC9580).unwrap().generate().unwrap().0;
+    let old = cert();
+    for (new, why) in [(version_6, "version 6"), (bound_by_hand(&made.into(), HashAlgorithm::SHA512), "Ed25519")] {
+        let signature = sign(&new, day(1));
+        let error = verify(DOCUMENT, &signature, &[&armor(&[&new])], day(2)).unwrap_err();
+        assert!(matches!(&error, SignatureError::Key { reason, .. } if reason.contains(why)), "{error}");
+        let both = armor(&[&new, &old]);
+        assert!(verify(DOCUMENT, &signature, &[&both], day(2)).is_err());
+        assert!(verify(DOCUMENT, &sign(&old, day(1)), &[&both], day(2)).is_ok());
+    }
 }
