@@ -421,6 +421,56 @@ fn build_information_is_shared_through_an_index() {
     );
 }
 
+/// An edit of a record.
+type Edit<'a> = &'a dyn Fn(&str) -> String;
+
+/// A record of a shared index is text from outside as well.
+#[test]
+fn hostile_build_information_is_printed_or_refused() {
+    let registry = registry(Shape::Go);
+    let workspace = locked(&registry);
+    let index = tempfile::tempdir().unwrap();
+    let url = format!("file://{}", index.path().display());
+    let publish = ["lock", "--platform=linux_amd64", "--publish", "--index", &url];
+    workspace.tflock(&registry, publish).ended_with(0);
+    let below = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> = below(index.path().join("v1/programs")).flat_map(below).collect();
+    let texts: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let cache = workspace.path("../other-cache");
+    let workspace = workspace.env("TFLOCK_CACHE_DIR", cache.to_str().unwrap());
+    workspace.write(".tflock.hcl", &format!("index \"team\" {{\n  url   = \"{url}\"\n}}\n"));
+    let db = database();
+    let strange = "\\u001b[2J\\u202e\\n::error::evil";
+    let modules = "dep\\texample.com/x\\tv1.0.0\\n".repeat(200_000);
+    let changes: [(&str, Edit<'_>); 4] = [
+        ("control characters", &|text| text.replace("go1.21.4", &format!("go1.21.4{strange}"))),
+        ("in a module", &|text| text.replace("example.com/m01\\t", &format!("example.com/m01{strange}\\t"))),
+        ("many modules", &|text| text.replace("\\ndep\\t", &format!("\\n{modules}dep\\t"))),
+        ("depth", &|text| text.replacen('{', &"{\"a\":[".repeat(100_000), 1)),
+    ];
+    for (what, change) in changes {
+        for (file, text) in files.iter().zip(&texts) {
+            let hostile = change(text);
+            assert_ne!(text, &hostile, "{what}");
+            std::fs::write(file, hostile).unwrap();
+        }
+        let db = ["--db", db.to_str().unwrap()];
+        for args in [
+            &["audit", "--format=human", db[0], db[1]][..],
+            &["audit", "--format=github", db[0], db[1]],
+            &["sbom", "--deep"],
+            &["sbom", "--deep", "--format=spdx"],
+        ] {
+            let run = workspace.tflock(&registry, args.iter().chain(&["--platform=linux_amd64"]));
+            let shown = run.stdout.clone() + &run.stderr;
+            assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{what} {args:?}");
+            assert!(!shown.lines().any(|line| line.starts_with("::error::evil")), "{what} {args:?}");
+            assert!(matches!(run.code, Some(0 | 4)), "{what} {args:?}: {:?} {}", run.code, run.stderr);
+            assert!(shown.len() < 1 << 20, "{what} {args:?}: {} bytes", shown.len());
+        }
+    }
+}
+
 /// Also those of Go 1.17 and older, which are unpacked there; each is read once for all root modules.
 #[test]
 fn programs_come_from_the_package_store() {

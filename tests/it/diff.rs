@@ -55,6 +55,15 @@ fn archives_that_come_with_an_exchanged_checksum_are_mentioned() {
 }
 
 #[test]
+fn a_lock_file_that_was_deleted_is_not_called_misformatted() {
+    let workspace = repository("upgraded");
+    std::fs::remove_file(workspace.path(LOCK)).unwrap();
+    let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
+    assert!(kinds(&run).iter().all(|kind| kind.starts_with("removed ")), "{run}");
+    assert!(!run.to_string().contains("not-canonical"), "{run}");
+}
+
+#[test]
 fn what_is_not_committed_yet_is_the_default() {
     let workspace = repository("upgraded");
     let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use crate::support::registry::{Answer, Endpoint, Registry};
+use crate::support::registry::{Answer, Endpoint, Registry, Request};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
-use crate::support::worlds::{EMPTY_LOCK, LOCK, widget};
+use crate::support::worlds::{EMPTY_LOCK, LOCK, LOCK_BOTH, widget};
 
 fn workspace() -> Workspace {
     let workspace = Workspace::from("modules/one-root");
@@ -149,6 +149,26 @@ fn tokens_stay_at_home() {
         assert!(asked(Endpoint::Zip).all(|request| request.authorization.is_none()));
         assert!(asked(Endpoint::Zip).count() > 0);
     }
+}
+
+/// Nor that for a mirror to another port of it.
+#[test]
+fn the_token_of_a_mirror_stays_at_its_port() {
+    let registry = widget().answers(Endpoint::MirrorIndex, Answer::redirect_to_other_host());
+    let workspace = workspace().env("TF_TOKEN_{{registry}}", "secret");
+    let run = workspace.tflock(&registry, LOCK.iter().chain(&["--net-mirror", &registry.mirror_url()])).ended_with(0);
+    let seen = |it: &Request| it.endpoint == Endpoint::MirrorIndex;
+    let seen: Vec<_> =
+        registry.requests().into_iter().filter(seen).map(|it| (it.host, it.authorization.is_some())).collect();
+    assert_eq!(seen, [(registry.host(), true), (registry.other_host(), false)], "{run}");
+}
+
+/// Each answer waits for another one: packages of one release are downloaded side by side.
+#[test]
+fn the_packages_of_a_release_are_downloaded_side_by_side() {
+    let registry = widget().answers(Endpoint::Zip, Answer::together(2));
+    workspace().tflock(&registry, LOCK_BOTH).ended_with(0);
+    assert_eq!(registry.count(Endpoint::Zip), 2);
 }
 
 #[test]
