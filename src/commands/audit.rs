@@ -176,7 +176,7 @@ impl<'a> Audited<'a> {
             .map(|((_, version), record)| parts(record, &version.to_string(), newer.args.toolchain))
             .collect();
         let access = services.online.access(dialect.unwrap_or(Dialect::Terraform))?;
-        let client = (!services.scope.offline).then(|| access.client.clone());
+        let client = (!services.scope.offline).then(|| access.connection.client.clone());
         let answered = services.online.background.run(async {
             let database = Database::open(&newer.args.db, client, cache, now).await?;
             let (advisories, failed) = advisories(&database, &parts).await;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::Online;
 use super::services::cache_for;
-use super::sources::oci_client;
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleFetch;
 use crate::error::Error;
 use crate::modules::{Fetcher, FetcherOptions, ModuleRegistry, ModuleService, Netrc, Store};
+use crate::source::Connection;
+use crate::source::oci::OciClient;
 use crate::workspace::Scope;
 
 /// Fetches modules for all root modules of a run, each once; with `--offline` only cached ones.
@@ -22,10 +23,10 @@ fn fetcher(scope: &Scope, online: &Online, dialect: Dialect) -> Result<Fetcher, 
     let cache = cache_for(scope, &scope.directories());
     let store = Store::open(cache.dir(), environment.now)?;
     let access = online.access(dialect)?;
-    let (discovery, credentials) = (Arc::clone(&access.discovery), Arc::clone(&access.credentials));
-    let registry = ModuleRegistry::new(access.client.clone(), discovery, credentials);
-    let oci = oci_client(access.client.clone(), &access.config, scope);
+    let Connection { client, discovery, credentials, oci } = access.connection.clone();
+    let registry = ModuleRegistry::new(client.clone(), discovery, credentials);
+    let oci = OciClient::new(client.clone(), oci);
     let netrc = Netrc::of_user(&environment.variables);
     let options = FetcherOptions { offline: scope.offline, netrc, ..FetcherOptions::new(oci) };
-    Ok(Fetcher::new(access.client.clone(), registry, store, options))
+    Ok(Fetcher::new(client, registry, store, options))
 }

@@ -7,11 +7,13 @@ use std::sync::{Arc, OnceLock};
 use super::sources::watch;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::CliConfig;
+use crate::disk::oci_credentials::OciCredentials;
 use crate::disk::text;
 use crate::error::Error;
 use crate::net::{Background, Client, ClientOptions, Credentials, Discovery, RunBudget};
 use crate::query::Events;
 use crate::settings::Variables;
+use crate::source::Connection;
 
 pub struct Online {
     pub(super) background: Arc<Background>,
@@ -25,32 +27,21 @@ pub struct Online {
 #[derive(Debug)]
 pub(super) struct Access {
     pub(super) config: Arc<CliConfig>,
-    pub(super) client: Client,
-    pub(super) credentials: Arc<Credentials>,
-    pub(super) discovery: Arc<Discovery>,
+    pub(super) connection: Connection,
     /// Why the certificates of `SSL_CERT_FILE` cannot be used, if so.
     pub(super) roots_problem: Option<String>,
 }
 
-/// The certificates that the user trusts instead of the system's.
-struct NamedRoots {
-    /// Empty if the file cannot be used; then no server is trusted.
-    pem: Vec<u8>,
-    problem: Option<String>,
-}
-
-impl NamedRoots {
-    fn read(path: &str) -> Self {
-        let wrong = match text::read_named(Path::new(path)) {
-            Ok(Some(pem)) if memchr::memmem::find(&pem, b"-----BEGIN ").is_some() => {
-                return Self { pem, problem: None };
-            }
-            Ok(Some(_)) => "contains no PEM certificate".to_owned(),
-            Ok(None) => "is not there".to_owned(),
-            Err(problem) => format!("cannot be read: {problem}"),
-        };
-        Self { pem: Vec::new(), problem: Some(format!("SSL_CERT_FILE names {path}, which {wrong}")) }
-    }
+/// The certificates that the user trusts instead of the system's, and why the file cannot be used; then they are none, and
+/// no server is trusted.
+fn named_roots(path: &str) -> (Vec<u8>, Option<String>) {
+    let wrong = match text::read_named(Path::new(path)) {
+        Ok(Some(pem)) if memchr::memmem::find(&pem, b"-----BEGIN ").is_some() => return (pem, None),
+        Ok(Some(_)) => "contains no PEM certificate".to_owned(),
+        Ok(None) => "is not there".to_owned(),
+        Err(problem) => format!("cannot be read: {problem}"),
+    };
+    (Vec::new(), Some(format!("SSL_CERT_FILE names {path}, which {wrong}")))
 }
 
 impl Online {
@@ -68,13 +59,16 @@ impl Online {
 
     fn open(&self, dialect: Dialect) -> Result<Access, Error> {
         let config = CliConfig::load(&self.variables, dialect)?;
-        let roots = self.variables.get("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(NamedRoots::read);
-        let (roots_pem, roots_problem) = roots.map_or((None, None), |roots| (Some(roots.pem), roots.problem));
+        let (roots_pem, roots_problem) =
+            self.variables.get("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(named_roots).unzip();
         let options = ClientOptions::configured(&self.variables, config.registry_protocols);
         let client = self.client(ClientOptions { roots_pem, ..options });
         let credentials = Arc::new(Credentials::new(&self.variables, &config, Arc::clone(&self.budget)));
-        let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts.clone());
-        Ok(Access { config: Arc::new(config), client, credentials, discovery: Arc::new(discovery), roots_problem })
+        let discovery = Arc::new(Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts.clone()));
+        let defaults = config.oci_defaults.clone().unwrap_or_default();
+        let oci = Arc::new(OciCredentials::new(&config.oci_credentials, &defaults, &self.variables));
+        let connection = Connection { client, discovery, credentials, oci };
+        Ok(Access { config: Arc::new(config), connection, roots_problem: roots_problem.flatten() })
     }
 
     /// A client with other options that emits the same events.

@@ -5,24 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::online::Access;
 use super::{Online, Services};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
-use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Background, Client, ClientEvent, ClientOptions, Shutdown, Watch};
+use crate::net::{Background, ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::path::{shown, worktree};
 use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
 use crate::query::run::Session;
 use crate::query::{Event, Events};
 use crate::settings::SourceChoice;
-use crate::source::oci::{OciClient, OciMirror, Template};
-use crate::source::{DirectoryMirror, Filter, IndexStores, Location, Method, Mirror, NetworkMirror, Registry, Source};
+use crate::source::{Connection, Filter, IndexStores, Location, Method, Source};
 use crate::workspace::{RootSource, Scope};
 
 pub(super) struct Sources<'a> {
@@ -233,10 +230,9 @@ impl<'a> Sources<'a> {
         if self.scope.offline && !setup.methods.iter().all(is_directory) {
             return Ok(None);
         }
-        let mut sources = Vec::new();
-        for method in &setup.methods {
-            sources.push((method.filter.clone(), self.source(method, setup.dialect)?));
-        }
+        let connect = |retries| self.online(setup.dialect, retries);
+        let source = |method: &Method| Ok((method.filter.clone(), Source::open(method, connect)?));
+        let sources = setup.methods.iter().map(source).collect::<Result<_, Error>>()?;
         let equipment = Equipment {
             budget: Arc::clone(&self.budget),
             cache: Arc::clone(&self.cache),
@@ -248,54 +244,26 @@ impl<'a> Sources<'a> {
         Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment })))
     }
 
-    fn source(&self, method: &Method, dialect: Dialect) -> Result<Source, Error> {
-        match &method.place {
-            Location::Directory(base) => Ok(Source::Mirror(Mirror::Directory(DirectoryMirror::new(base.clone())))),
-            Location::Direct { download_retries } => {
-                let (access, client) = self.online(dialect, *download_retries)?;
-                let (discovery, credentials) = (Arc::clone(&access.discovery), Arc::clone(&access.credentials));
-                Ok(Source::Registry(Box::new(Registry::new(client, discovery, credentials))))
-            }
-            Location::Network { url, download_retries, trust_all_hashes } => {
-                let (access, client) = self.online(dialect, *download_retries)?;
-                let mirror = NetworkMirror::new(client, Arc::clone(&access.credentials), url)?;
-                let mirror = mirror.trusting_all_hashes(*trust_all_hashes);
-                Ok(Source::Mirror(Mirror::Network(Box::new(mirror))))
-            }
-            Location::Oci(template) => {
-                let (access, client) = self.online(dialect, None)?;
-                let parsed = Template::parse(template, &method.filter.include)?;
-                let mirror = OciMirror::new(oci_client(client, &access.config, self.scope), parsed, template);
-                Ok(Source::Mirror(Mirror::Oci(Box::new(mirror))))
-            }
-        }
-    }
-
     pub(super) fn background(&self) -> &Background {
         &self.online.background
     }
 
     pub(super) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {
-        let (access, client) = self.online(dialect, None)?;
-        Ok(IndexStores::new(&client, Arc::clone(&access.credentials), client.options().timeout))
+        let Connection { client, credentials, .. } = self.online(dialect, None)?;
+        Ok(IndexStores::new(&client, credentials, client.options().timeout))
     }
 
-    /// The network access of a tool, and a client with the given number of download retries.
-    fn online(&self, dialect: Dialect, download_retries: Option<u32>) -> Result<(&'a Access, Client), Error> {
+    /// The network access of a tool, with the given number of download retries.
+    fn online(&self, dialect: Dialect, download_retries: Option<u32>) -> Result<Connection, Error> {
         let access = self.online.access(dialect)?;
-        let warnings = access.config.warnings.iter().chain(access.credentials.warnings());
+        let Connection { client, credentials, .. } = &access.connection;
+        let warnings = access.config.warnings.iter().chain(credentials.warnings());
         self.pending().extend(warnings.cloned().chain(access.roots_problem.clone()));
-        let options = access.client.options();
+        let options = client.options();
         let other = download_retries.filter(|retries| *retries != options.download_retries);
         let with = |download_retries| self.online.client(ClientOptions { download_retries, ..options.clone() });
-        Ok((access, other.map_or_else(|| access.client.clone(), with)))
+        Ok(Connection { client: other.map_or_else(|| client.clone(), with), ..access.connection.clone() })
     }
-}
-
-pub(super) fn oci_client(client: Client, config: &CliConfig, scope: &Scope) -> OciClient {
-    let defaults = config.oci_defaults.clone().unwrap_or_default();
-    let variables = &scope.environment.variables;
-    OciClient::new(client, Arc::new(OciCredentials::new(&config.oci_credentials, &defaults, variables)))
 }
 
 pub(super) fn watch(events: &Events, over: Shutdown) -> Watch {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
+use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::{Limits, ReadError, Unpacking};
 
@@ -21,9 +21,7 @@ pub fn document(directory: &Path, name: &str) -> Result<Vec<u8>, Error> {
             .in_file(&path)
             .hint("a database has the layout of https://vuln.go.dev")
     };
-    let mut bytes = Vec::new();
-    let file = File::open(&path).map_err(failed)?;
-    file.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = files::read_named_to(&path, MOST).map_err(failed)?;
     if bytes.len() as u64 > MOST {
         let message = format!("{name} of the database is larger than 10 MiB");
         return Err(Error::new(ErrorKind::Unavailable, message).in_file(&path));

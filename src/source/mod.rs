@@ -18,6 +18,13 @@ pub mod oci;
 mod registry;
 mod wire;
 
+use std::sync::Arc;
+
+use crate::disk::oci_credentials::OciCredentials;
+use crate::error::Error;
+use crate::net::{Client, Credentials, Discovery};
+use oci::{OciClient, OciMirror, Template};
+
 pub use directory::DirectoryMirror;
 pub use error::Miss;
 pub use index::SharedIndexes;
@@ -32,6 +39,38 @@ pub enum Source {
     /// The registry at each address's own host.
     Registry(Box<Registry>),
     Mirror(Mirror),
+}
+
+/// What sources connect with.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    pub client: Client,
+    pub discovery: Arc<Discovery>,
+    pub credentials: Arc<Credentials>,
+    pub oci: Arc<OciCredentials>,
+}
+
+impl Source {
+    /// Opens the source of a method. `connect` takes the further attempts of a download, where they are stated.
+    pub fn open(method: &Method, connect: impl Fn(Option<u32>) -> Result<Connection, Error>) -> Result<Self, Error> {
+        Ok(Self::Mirror(match &method.place {
+            Location::Direct { download_retries } => {
+                let Connection { client, discovery, credentials, .. } = connect(*download_retries)?;
+                return Ok(Self::Registry(Box::new(Registry::new(client, discovery, credentials))));
+            }
+            Location::Directory(base) => Mirror::Directory(DirectoryMirror::new(base.clone())),
+            Location::Network { url, download_retries, trust_all_hashes } => {
+                let Connection { client, credentials, .. } = connect(*download_retries)?;
+                let mirror = NetworkMirror::new(client, credentials, url)?;
+                Mirror::Network(Box::new(mirror.trusting_all_hashes(*trust_all_hashes)))
+            }
+            Location::Oci(template) => {
+                let Connection { client, oci, .. } = connect(None)?;
+                let parsed = Template::parse(template, &method.filter.include)?;
+                Mirror::Oci(Box::new(OciMirror::new(OciClient::new(client, oci), parsed, template)))
+            }
+        }))
+    }
 }
 
 /// True if a list of protocols has one that the tools speak (5 or 6), or says nothing.
