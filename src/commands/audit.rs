@@ -22,7 +22,9 @@ use crate::disk::cache::{Cache, ProgramRecord};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile::LockFile;
-use crate::outcome::{AuditReport, AuditedDatabase, AuditedProgram, Body, Outcome, RootOutcome, Vulnerability};
+use crate::outcome::{
+    AuditReport, AuditedDatabase, AuditedProgram, Body, Outcome, RootOutcome, Unjudged, Vulnerability,
+};
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::source::advisories::{DEFAULT, Database, DatabasePlace};
@@ -291,6 +293,7 @@ pub(super) fn program(
             }
         }
     }
+    let unjudged = |(module, why): &(String, &str)| Unjudged { module: module.clone(), reason: (*why).to_owned() };
     AuditedProgram {
         address: key.0.clone(),
         version: key.1.clone(),
@@ -298,7 +301,7 @@ pub(super) fn program(
         go: record.info.as_ref().ok().map(|info| info.go.clone()),
         modules: parts.known.len(),
         unknown: record.info.as_ref().err().map(ToString::to_string),
-        unjudged: parts.unknown.iter().map(|(module, why)| (module.clone(), (*why).to_owned())).collect(),
+        unjudged: parts.unknown.iter().map(unjudged).collect(),
         is_reported: is_reported(record),
         fixed_by: None,
         vulnerabilities,

@@ -94,7 +94,7 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
         );
     };
     let report = match &args.command {
-        CacheCommand::Dir => CacheReport::Directory(place.to_owned()),
+        CacheCommand::Dir => CacheReport::Directory { directory: place.to_owned() },
         CacheCommand::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
         CacheCommand::Prune { older_than, all, imported } => {
             let before = |age: Duration| services.scope.environment.now.checked_sub(age);

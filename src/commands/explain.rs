@@ -18,7 +18,7 @@ use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, Outcome,
-    RecordedAt, ReleaseOfHash,
+    RecordedAt, RecordedHash, ReleaseOfHash,
 };
 use crate::path::worktree;
 use crate::query::cached::{self, Check};
@@ -229,7 +229,10 @@ impl Read {
         let of_roots = self.roots.iter().filter_map(|(_, root)| {
             let entry = root.lock().get(&addr)?;
             let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
-            let of = |hash: &PackageHash| (hash.clone(), release.and_then(|release| origin(release, hash)));
+            let of = |hash: &PackageHash| RecordedHash {
+                hash: hash.clone(),
+                origin: release.and_then(|release| origin(release, hash)),
+            };
             Some(ExplainedEntry {
                 entry: recorded(&addr, &entry.version, root.settings().lock_file_shown()),
                 hashes: entry.hashes.iter().map(of).collect(),

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::Rule;
 use crate::lock::held_back;
 use crate::lockfile::LockFile;
-use crate::outcome::{Body, Outcome, Outdated, OutdatedReport, RootOutcome};
+use crate::outcome::{Body, Outcome, Outdated, OutdatedReport, PassedOver, RootOutcome};
 use crate::path::worktree;
 use crate::query::answer::{Answer, Refusal};
 use crate::requirements::Requirements;
@@ -91,8 +91,7 @@ struct Known {
 #[derive(Default)]
 struct Chosen {
     version: Option<Version>,
-    /// Newer versions, and why they are not selected.
-    passed_over: Vec<(Version, String)>,
+    passed_over: Vec<PassedOver>,
 }
 
 /// The required providers, or some of them, with their available versions, in the order of the lock file. Providers
@@ -152,7 +151,10 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
 fn chosen(choice: Answer) -> Result<Chosen, Error> {
     match choice {
         Ok(selected) => {
-            let left = selected.passed_over.iter().map(|(version, why)| (version.clone(), why.to_string()));
+            let left = selected
+                .passed_over
+                .iter()
+                .map(|(version, why)| PassedOver { version: version.clone(), reason: why.to_string() });
             Ok(Chosen { version: Some(selected.version().clone()), passed_over: left.collect() })
         }
         Err(Refusal::Finding(finding)) if [Rule::Banned, Rule::TooYoung].contains(&finding.rule) => {

@@ -74,6 +74,7 @@ pub mod config;
 pub mod dialect;
 #[warn(missing_docs)]
 pub mod diff;
+pub mod documents;
 pub mod error;
 pub mod evidence;
 pub mod exit_code;

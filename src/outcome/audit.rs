@@ -1,11 +1,13 @@
 //! The result of `audit` for one root module.
 
+use serde::Serialize;
+
 use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::version::Version;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct AuditReport {
     /// The database; `None` if it could not be read or was not needed.
     pub database: Option<AuditedDatabase>,
@@ -14,14 +16,14 @@ pub struct AuditReport {
     pub failed: Vec<Error>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditedDatabase {
     /// Its URL or path.
     pub source: String,
     pub modified: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditedProgram {
     pub address: ProviderAddr,
     pub version: Version,
@@ -31,23 +33,31 @@ pub struct AuditedProgram {
     pub modules: usize,
     /// Why it could not be read.
     pub unknown: Option<String>,
-    /// Its modules that could not be checked, with the reason.
-    pub unjudged: Vec<(String, String)>,
+    /// Its modules that could not be checked.
+    pub unjudged: Vec<Unjudged>,
     /// True if its modules come from an import, which the author of the import may have forged.
+    #[serde(rename = "reported")]
     pub is_reported: bool,
-    pub vulnerabilities: Vec<Vulnerability>,
     /// The first newer release without an advisory, if that was requested.
     pub fixed_by: Option<FixedBy>,
+    pub vulnerabilities: Vec<Vulnerability>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unjudged {
+    pub module: String,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum FixedBy {
     Release(Version),
     /// No newer release that the constraints allow is known to be without one.
     Nothing,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Vulnerability {
     pub id: String,
     pub aliases: Vec<String>,
@@ -57,5 +67,6 @@ pub struct Vulnerability {
     /// The version of the module that fixes it.
     pub fixed: Option<String>,
     /// True if the program does not name its version, so the locked version was checked.
+    #[serde(rename = "by_locked_version")]
     pub is_locked_version: bool,
 }

@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, TextChange};
+use crate::documents;
 use crate::error::Error;
 use crate::modulelock::ModuleChange;
 use crate::trust::Fingerprint;
@@ -64,13 +68,20 @@ pub struct Review {
     pub modules: Vec<ModuleChange>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TrustChange {
     /// Relative to the working tree.
+    #[serde(serialize_with = "documents::path")]
     pub path: PathBuf,
     pub written: bool,
+    #[serde(serialize_with = "signers")]
     pub pinned: Vec<(ProviderAddr, Signer)>,
     /// Keys that are denied from now on, since their owners revoked them.
     pub denied: Vec<Fingerprint>,
+    #[serde(serialize_with = "super::releases")]
     pub republished: Vec<(ProviderAddr, Version)>,
+}
+
+fn signers<S: Serializer>(pinned: &[(ProviderAddr, Signer)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(pinned.iter().map(|(address, signer)| json!({ "address": address, "signer": signer })))
 }

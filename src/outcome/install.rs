@@ -1,5 +1,7 @@
 //! The result of `install` for one root module.
 
+use serde::Serialize;
+
 use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::hash::PackageHash;
@@ -7,20 +9,22 @@ use crate::outcome::InstalledModules;
 use crate::platform::Platform;
 use crate::version::Version;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct InstallReport {
     /// True for `--check`, which installs nothing.
+    #[serde(skip)]
     pub checked: bool,
     pub packages: Vec<InstalledPackage>,
     /// `None` if modules were left out.
     pub modules: Option<InstalledModules>,
     /// Versions that were removed because the lock file does not record them.
+    #[serde(serialize_with = "super::releases")]
     pub removed: Vec<(ProviderAddr, Version)>,
     /// Why other packages are not installed.
     pub failed: Vec<Error>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InstalledPackage {
     pub address: ProviderAddr,
     pub version: Version,
@@ -34,7 +38,8 @@ pub struct InstalledPackage {
     pub downloaded: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum InstallState {
     /// It was missing and is installed now.
     Installed,

@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::error::Error;
@@ -22,6 +25,7 @@ use crate::finding::Finding;
 use crate::lockfile::LockEntry;
 use crate::merge::Shortened;
 use crate::platform::Platform;
+use crate::release::ReleaseKey;
 use crate::report::GraphFormat;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::openpgp::Identities;
@@ -29,11 +33,11 @@ use crate::trust::pins::{Pins, Signer};
 use crate::verify::Verified;
 use advice::InvocationContext;
 
-pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Vulnerability};
+pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Unjudged, Vulnerability};
 pub use changes::{Changes, Need, Review, TrustChange};
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
-    ReleaseOfHash,
+    RecordedHash, ReleaseOfHash,
 };
 pub use install::{InstallReport, InstallState, InstalledPackage};
 pub use mirror::{Fate, MirrorReport, MirroredPackage};
@@ -229,26 +233,37 @@ pub struct Required {
     pub paths: BTreeMap<String, Vec<CallOnPath>>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct OutdatedReport {
+    #[serde(rename = "outdated")]
     pub rows: Vec<Outdated>,
     /// True if no registry failed, and the settings forbade none.
     pub complete: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outdated {
     pub address: ProviderAddr,
     pub selected: Option<crate::version::Version>,
     pub allowed: Option<crate::version::Version>,
     pub newest: Option<crate::version::Version>,
+    #[serde(rename = "held_back_by")]
     pub holders: Vec<Origin>,
     /// The modules that require it, by dotted path.
+    #[serde(skip)]
     pub required_by: BTreeSet<String>,
-    /// Newer versions that the constraints allow, newest first, and why each is not selected.
-    pub passed_over: Vec<(crate::version::Version, String)>,
+    /// Newer versions that the constraints allow, newest first.
+    #[serde(rename = "skipped")]
+    pub passed_over: Vec<PassedOver>,
     /// What the registry warns of.
     pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PassedOver {
+    pub version: crate::version::Version,
+    /// Why it is not selected.
+    pub reason: String,
 }
 
 impl Outdated {
@@ -272,6 +287,11 @@ pub struct Listed {
     /// The platforms that the local index attributes to its hashes.
     pub platforms: Vec<Platform>,
     pub signer: Option<Signer>,
+}
+
+/// Serializes releases as objects.
+fn releases<S: Serializer>(releases: &[ReleaseKey], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(releases.iter().map(|(address, version)| json!({ "address": address, "version": version })))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
+use crate::documents;
 use crate::finding::Position;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UsedModule {
     pub call: String,
     /// Without secrets.
@@ -15,18 +18,21 @@ pub struct UsedModule {
     pub commit: Option<String>,
     pub locked: Option<bool>,
     /// The file of the call, relative to the working tree.
+    #[serde(serialize_with = "documents::path")]
     pub file: PathBuf,
+    #[serde(flatten)]
     pub position: Position,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct InstalledModules {
     /// The directory, relative to the working tree.
+    #[serde(serialize_with = "documents::path")]
     pub path: PathBuf,
     pub modules: Vec<InstalledModule>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InstalledModule {
     pub call: String,
     /// Without secrets.
@@ -37,16 +43,18 @@ pub struct InstalledModule {
 }
 
 /// The result of `outdated --modules` for one root module.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct OutdatedModules {
     /// Only packages with known versions; an archive has just one, so it has no row.
+    #[serde(rename = "modules")]
     pub rows: Vec<OutdatedModule>,
     /// True if no row is missing.
     pub complete: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutdatedModule {
+    #[serde(flatten)]
     pub versions: ModuleVersions,
     /// The calls, by dotted path.
     pub calls: BTreeSet<String>,
@@ -55,7 +63,7 @@ pub struct OutdatedModule {
 }
 
 /// The versions of a package: as a registry writes them, or tags and shortened commits of a git repository.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct ModuleVersions {
     /// Without secrets.
     pub source: String,
@@ -67,13 +75,15 @@ pub struct ModuleVersions {
     pub newest: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModuleHolder {
     pub call: String,
     /// A constraint, or the `ref` of a git source.
     pub constraint: String,
     /// The file of the call, relative to the working tree.
+    #[serde(serialize_with = "documents::path")]
     pub file: PathBuf,
+    #[serde(flatten)]
     pub position: Position,
 }
 
@@ -87,7 +97,7 @@ impl OutdatedModule {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallOnPath {
     pub name: String,
     /// Without secrets; `None` if unknown.

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use crate::disk::cache::Stats;
+use crate::documents;
 use crate::hash::PackageHash;
 use crate::merge::Remark;
 
@@ -15,9 +18,10 @@ pub enum Generated {
     Schema(&'static str),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FormattedFile {
     /// As the user named it; `-` for standard input.
+    #[serde(serialize_with = "documents::path")]
     pub path: PathBuf,
     pub changed: bool,
     pub written: bool,
@@ -26,27 +30,38 @@ pub struct FormattedFile {
 }
 
 /// One line of `hash`: `HASH  PATH`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HashLine {
     pub hash: PackageHash,
+    #[serde(serialize_with = "documents::path")]
     pub path: PathBuf,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum CacheReport {
-    Directory(PathBuf),
-    Stats {
+    Directory {
+        #[serde(serialize_with = "documents::path")]
         directory: PathBuf,
+    },
+    Stats {
+        #[serde(serialize_with = "documents::path")]
+        directory: PathBuf,
+        #[serde(flatten)]
         stats: Stats,
     },
     Pruned {
+        #[serde(rename = "removed_files")]
         files: usize,
+        #[serde(rename = "removed_bytes")]
         bytes: u64,
     },
     /// Hashes computed here were written to a file.
     Exported {
         /// The file; `-` for standard output.
+        #[serde(serialize_with = "documents::path")]
         file: PathBuf,
+        #[serde(rename = "exported")]
         entries: usize,
         text: Option<String>,
     },
@@ -54,12 +69,14 @@ pub enum CacheReport {
     Published {
         index: String,
         /// The number of new entries.
+        #[serde(rename = "published")]
         news: usize,
         known: usize,
     },
     /// An exported file was imported.
     Imported {
         /// The file; `-` for standard input.
+        #[serde(serialize_with = "documents::path")]
         file: PathBuf,
         imported: usize,
         known: usize,

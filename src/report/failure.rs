@@ -1,10 +1,8 @@
-//! An [`Error`] as text and as JSON.
+//! An [`Error`] as text.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
-
-use serde_json::{Value, json};
 
 use super::paint::Paint;
 use super::wrap::flow;
@@ -75,23 +73,6 @@ pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a S
     }
 }
 
-/// The error object. Further errors of the run are listed under `others`, which is absent if there are none.
-pub(super) fn json(error: &Error) -> Value {
-    let mut object = json!({
-        "kind": error.kind.as_str(),
-        "message": error.message,
-        "file": error.file.as_deref().map(shown),
-        "line": error.position.map(|position| position.line),
-        "column": error.position.map(|position| position.column),
-        "url": error.url,
-        "hints": error.hints,
-    });
-    if !error.others.is_empty() {
-        object["others"] = error.others.iter().map(json).collect();
-    }
-    object
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +103,6 @@ mod tests {
             r#""others":[{"kind":"disk","message":"no space","file":null,"line":null,"column":null,"url":null,"#,
             r#""hints":[]}]}"#
         );
-        assert_eq!(json(&error()).to_string(), expected);
+        assert_eq!(serde_json::json!(error()).to_string(), expected);
     }
 }

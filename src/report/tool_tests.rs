@@ -10,7 +10,7 @@ use crate::finding::{Position, Rule};
 use crate::merge::{Remark, textconv};
 use crate::outcome::{
     Body, CacheReport, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, FormattedFile, GitReport,
-    GitSetting, HashLine, HashOrigin, Hashed, MergedFile, RecordedAt, ReleaseOfHash,
+    GitSetting, HashLine, HashOrigin, Hashed, MergedFile, RecordedAt, RecordedHash, ReleaseOfHash,
 };
 
 const H1: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
@@ -74,7 +74,8 @@ fn a_hash_is_explained_by_place_and_origin() {
 
 #[test]
 fn a_provider_is_explained_hash_by_hash() {
-    let hashes = vec![(H1.parse().unwrap(), Some(contents())), ("zh:00".parse().unwrap(), None)];
+    let hashes = [(H1, Some(contents())), ("zh:00", None)];
+    let hashes = hashes.map(|(hash, origin)| RecordedHash { hash: hash.parse().unwrap(), origin }).into();
     let entry = ExplainedEntry { entry: recorded(None), hashes };
     let provider = ExplainedProvider { entries: vec![entry], elsewhere: vec![recorded(None)] };
     let (human, json) = rendered("explain", Body::Explained(Explained::Provider(provider)));

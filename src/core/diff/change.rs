@@ -148,11 +148,12 @@ impl OriginChange {
 }
 
 /// A new hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct AddedHash {
     /// The hash.
     pub hash: PackageHash,
     /// The platforms of its packages, where known.
+    #[serde(rename = "platform", serialize_with = "crate::documents::first")]
     pub platforms: BTreeSet<Platform>,
     /// The evidence for it.
     pub evidence: Vec<Evidence>,

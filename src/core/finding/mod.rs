@@ -16,7 +16,7 @@ use crate::addr::ProviderAddr;
 use crate::version::Version;
 
 /// A line and a column in a text, both from 1; columns count grapheme clusters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct Position {
     /// The line.
     pub line: usize,

@@ -36,20 +36,24 @@ impl Requirement {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Origin {
     /// The module's path of call names joined by dots; empty for the root module.
     pub module: String,
     /// The file, relative to the directory that the command was pointed at.
+    #[serde(serialize_with = "crate::documents::path")]
     pub file: PathBuf,
+    #[serde(flatten)]
     pub position: Position,
     pub kind: OriginKind,
     /// The name that the module uses for the provider.
     pub local_name: String,
     pub constraint: Option<String>,
     /// True if a test file requires it, or a module that only runs of test files use.
+    #[serde(skip)]
     pub in_tests: bool,
     /// The type and name of a block that implies the provider: `"aws_vpc" "this"`.
+    #[serde(skip)]
     pub block: Option<String>,
 }
 

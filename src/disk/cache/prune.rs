@@ -12,7 +12,7 @@ use crate::disk::package_store::PackageStore;
 const PACKAGES: &str = "packages";
 const RECORD: &str = "package.json";
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Stats {
     pub computed: usize,
     pub imported: usize,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::findings::findings;
 use crate::finding::Finding;
-use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, RootOutcome};
+use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, RootOutcome, Unjudged};
 use crate::report::{Detail, Style, printable};
 
 /// The findings, a line for each program with unknown modules, then a line with totals.
@@ -40,8 +40,8 @@ fn programs(reports: &[&AuditReport], style: Style) -> String {
             let _ = writeln!(text, "? {name}: unknown: {}", printable(why));
             continue;
         }
-        for (module, why) in &program.unjudged {
-            let _ = writeln!(text, "? {name}: {}: unknown: {}", printable(module), printable(why));
+        for Unjudged { module, reason } in &program.unjudged {
+            let _ = writeln!(text, "? {name}: {}: unknown: {}", printable(module), printable(reason));
         }
         let _ = match &program.fixed_by {
             Some(FixedBy::Release(version)) => writeln!(text, "  {name}: {version} is the first release without them"),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::pages::page;
 use crate::finding::{Level, Rule};
 use crate::outcome::{
-    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
+    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt, RecordedHash,
 };
 use crate::platform::Platform;
 use crate::report::table::rows;
@@ -110,7 +110,7 @@ fn provider(provider: &ExplainedProvider, style: Style) -> String {
     for ((addr, version, hashes), entries) in together(&provider.entries, key) {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
         let _ = writeln!(text, "{}", flow(0, &format!("{addr} {version} in {}", places(&recorded, style)), style));
-        for (hash, from) in hashes {
+        for RecordedHash { hash, origin: from } in hashes {
             let from = from.as_ref().map_or_else(|| "not known here".to_owned(), origin);
             let _ = writeln!(text, "  {}", flow(2, &format!("{hash}  {from}"), style));
         }

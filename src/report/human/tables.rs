@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::hash::HashScheme;
-use crate::outcome::{CallOnPath, Listed, Outdated, OutdatedReport, Required};
+use crate::outcome::{CallOnPath, Listed, Outdated, OutdatedReport, PassedOver, Required};
 use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
@@ -69,12 +69,12 @@ pub(super) fn warnings(row: &Outdated) -> String {
 }
 
 pub(super) fn skipped(row: &Outdated) -> Option<String> {
-    let (version, why) = row.passed_over.first()?;
+    let PassedOver { version, reason } = row.passed_over.first()?;
     let others = match row.passed_over.len() - 1 {
         0 => String::new(),
         count => format!(", and {count} more"),
     };
-    Some(format!("{version} is excluded: {}{others}", printable(why)))
+    Some(format!("{version} is excluded: {}{others}", printable(reason)))
 }
 
 /// The constraint that excludes a newer version, optionally with its place.

@@ -28,7 +28,7 @@ pub(super) fn hashes(lines: &[HashLine]) -> String {
 
 pub(super) fn cache(report: &CacheReport) -> String {
     match report {
-        CacheReport::Directory(directory) => format!("{}\n", shown(directory)),
+        CacheReport::Directory { directory } => format!("{}\n", shown(directory)),
         CacheReport::Stats { directory, stats } => format!(
             "directory  {}\nhashes     {} computed here, {} imported\ndocuments  {}\nreleases   {}\nmodules    {}\npackages   {}\nsize       {}\n",
             shown(directory),

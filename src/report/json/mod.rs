@@ -2,31 +2,27 @@
 //! `command`. Absent values are `null`. Several root modules are listed under `roots`, each with the `path` of its
 //! directory; a file that is `path` in a single result is `file` there.
 
-mod audit;
 mod explained;
-mod install;
-mod mirror;
 mod modules;
 mod tools;
 mod trust;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::failure as errors;
 use super::printable::hidden;
 use super::shown;
 use crate::dialect::Dialect;
-use crate::diff::{AddedHash, Change, OriginChange, Standing};
+use crate::diff::{Change, OriginChange, Standing};
 use crate::diff::{Distance, explain, headline, risk};
 use crate::error::Error;
-use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Body, Changes, Listed, Outcome, Outdated, Required, Review, RootOutcome};
+use crate::outcome::{Body, Changes, Listed, Outcome, Required, Review, RootOutcome};
 use crate::requirements::Origin;
 use crate::verify::Verified;
-use crate::version::{Constraints, Version};
+use crate::version::Constraints;
 
 /// The version of the format of all documents.
 const FORMAT_VERSION: &str = "1.0";
@@ -48,14 +44,14 @@ pub(super) fn render(outcome: &Outcome) -> String {
         outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     }
     if let Some(error) = &outcome.error {
-        document.insert("error".to_owned(), errors::json(error));
+        document.insert("error".to_owned(), json!(error));
     }
     text(document)
 }
 
 pub(super) fn failure(command: Option<&str>, error: &Error) -> String {
     let mut document = start(command);
-    document.insert("error".to_owned(), errors::json(error));
+    document.insert("error".to_owned(), json!(error));
     text(document)
 }
 
@@ -91,30 +87,27 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
     let mut object = match &root.body {
         Ok(Body::Requirements(providers)) => one("requirements", providers.iter().map(required).collect()),
         Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
-        Ok(Body::Outdated(report)) => Map::from_iter([
-            ("outdated".to_owned(), report.rows.iter().map(outdated).collect()),
-            ("complete".to_owned(), json!(report.complete)),
-        ]),
-        Ok(Body::OutdatedModules(report)) => modules::outdated(report),
+        Ok(Body::Outdated(report)) => members(report),
+        Ok(Body::OutdatedModules(report)) => members(report),
         Ok(Body::Changes(changes)) => self::changes(changes),
         Ok(Body::Review(review)) => self::review(review),
-        Ok(Body::Modules(used)) => one("modules", used.iter().map(modules::used).collect()),
-        Ok(Body::Installed(installed)) => modules::installed(installed),
+        Ok(Body::Modules(used)) => one("modules", json!(used)),
+        Ok(Body::Installed(installed)) => members(installed),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
         Ok(Body::Trust(report)) => trust::report(report),
         Ok(Body::Explained(explained)) => explained::explained(explained),
-        Ok(Body::Formatted(files)) => tools::formatted(files),
-        Ok(Body::Hashed(lines)) => tools::hashes(lines),
-        Ok(Body::Cache(report)) => tools::cache(report),
-        Ok(Body::Install(report)) => install::install(report),
-        Ok(Body::Mirror(report)) => mirror::mirror(report),
-        Ok(Body::Audit(report)) => audit::audit(report),
+        Ok(Body::Formatted(files)) => one("files", json!(files)),
+        Ok(Body::Hashed(lines)) => one("hashes", json!(lines)),
+        Ok(Body::Cache(report)) => one("cache", json!(report)),
+        Ok(Body::Install(report)) => one("install", json!(report)),
+        Ok(Body::Mirror(report)) => one("mirror", json!(report)),
+        Ok(Body::Audit(report)) => one("audit", json!(report)),
         Ok(Body::Sbom(inventory)) => one("sbom", super::sbom::cyclonedx(inventory)),
         Ok(Body::Git(reports)) => tools::git(reports),
         Ok(Body::Merged(files)) => tools::merged(files),
         Ok(Body::Shortened(shortened)) => tools::shortened(shortened),
         Ok(Body::Generated(generated)) => tools::generated(generated),
-        Err(error) => one("error", errors::json(error)),
+        Err(error) => one("error", json!(error)),
     };
     // Part of the body of `lock` and related commands; other bodies have it only with findings.
     if matches!(root.body, Ok(Body::Changes(_) | Body::Review(_))) || !root.findings.is_empty() {
@@ -133,13 +126,10 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
         ("believed".to_owned(), applied(verified)),
     ]);
     if let Some(error) = &verified.not_checked {
-        object.insert("not_checked".to_owned(), errors::json(error));
+        object.insert("not_checked".to_owned(), json!(error));
     }
     if !verified.inconclusive.is_empty() {
-        object.insert(
-            "inconclusive".to_owned(),
-            verified.inconclusive.iter().map(|it| errors::json(&it.error)).collect(),
-        );
+        object.insert("inconclusive".to_owned(), verified.inconclusive.iter().map(|it| json!(it.error)).collect());
     }
     object
 }
@@ -156,65 +146,44 @@ fn applied(verified: &Verified) -> Value {
     })
 }
 
+/// The members of a value that is an object.
+fn members(value: &impl Serialize) -> Map<String, Value> {
+    match json!(value) {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
 fn one(key: &str, value: Value) -> Map<String, Value> {
     Map::from_iter([(key.to_owned(), value)])
 }
 
 fn required(required: &Required) -> Value {
     json!({
-        "address": required.address.to_string(),
+        "address": required.address,
         "constraints": constraints(&required.requirement.constraints),
-        "locked": required.locked.as_ref().map(ToString::to_string),
+        "locked": required.locked,
         "origins": required.requirement.origins.iter().map(|origin| on_path(origin, required)).collect::<Value>(),
     })
 }
 
 /// An origin with the calls on the way to it.
 fn on_path(origin: &Origin, required: &Required) -> Value {
-    let mut object = self::origin(origin);
-    object["path"] = required.paths.get(&origin.module).into_iter().flatten().map(modules::call).collect();
+    let mut object = json!(origin);
+    object["path"] = required.paths.get(&origin.module).into_iter().flatten().map(|call| json!(call)).collect();
     object
 }
 
-fn origin(origin: &Origin) -> Value {
-    json!({
-        "module": origin.module,
-        "file": shown(&origin.file),
-        "line": origin.position.line,
-        "column": origin.position.column,
-        "kind": origin.kind.as_str(),
-        "local_name": origin.local_name,
-        "constraint": origin.constraint,
-    })
-}
-
-fn outdated(row: &Outdated) -> Value {
-    let text = |version: &Option<Version>| version.as_ref().map(ToString::to_string);
-    json!({
-        "address": row.address.to_string(),
-        "selected": text(&row.selected),
-        "allowed": text(&row.allowed),
-        "newest": text(&row.newest),
-        "held_back_by": row.holders.iter().map(origin).collect::<Value>(),
-        "skipped": row.passed_over.iter().map(skipped).collect::<Value>(),
-        "warnings": row.warnings,
-    })
-}
-
-fn skipped((version, reason): &(Version, String)) -> Value {
-    json!({ "version": version.to_string(), "reason": reason })
-}
-
 fn listed(listed: &Listed) -> Value {
-    let of = |scheme| -> Vec<&str> { listed.entry.hashes.of(scheme).map(PackageHash::as_str).collect() };
+    let of = |scheme| -> Vec<&PackageHash> { listed.entry.hashes.of(scheme).collect() };
     json!({
-        "address": listed.address.to_string(),
-        "version": listed.entry.version.to_string(),
+        "address": listed.address,
+        "version": listed.entry.version,
         "constraints": constraints(&listed.entry.constraints),
         "required": listed.required,
         "hashes": { "h1": of(HashScheme::H1), "zh": of(HashScheme::Zh), "other": of(HashScheme::Other) },
-        "platforms": listed.platforms.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "signer": listed.signer.as_ref().map(trust::signer),
+        "platforms": listed.platforms,
+        "signer": listed.signer,
     })
 }
 
@@ -234,7 +203,7 @@ fn changes(changes: &Changes) -> Map<String, Value> {
         object.insert("hints".to_owned(), json!(changes.advice));
     }
     if let Some(trust) = &changes.trust {
-        object.insert("trust".to_owned(), trust::learned(trust));
+        object.insert("trust".to_owned(), json!(trust));
     }
     object
 }
@@ -252,7 +221,7 @@ fn review(review: &Review) -> Map<String, Value> {
         ("formatting".to_owned(), json!(review.text.formatting)),
     ]);
     if !review.inconclusive.is_empty() {
-        object.insert("inconclusive".to_owned(), review.inconclusive.iter().map(errors::json).collect());
+        object.insert("inconclusive".to_owned(), json!(review.inconclusive));
     }
     if !review.modules.is_empty() {
         object.insert("modules".to_owned(), review.modules.iter().map(modules::change).collect());
@@ -264,9 +233,9 @@ fn review(review: &Review) -> Map<String, Value> {
 fn made(change: &Change) -> Value {
     let mut object = self::change(change);
     if let Some(from) = &change.moved_from {
-        object["moved_from"] = json!(from.to_string());
+        object["moved_from"] = json!(from);
         object["archives"] = json!(change.identical.then_some("identical"));
-        object["signer"] = json!(change.signer.as_ref().map(trust::signer));
+        object["signer"] = json!(change.signer);
         object["first_use"] = json!(change.signer.is_some() && change.standing == Standing::FirstUse);
     }
     object
@@ -287,11 +256,10 @@ fn reviewed(change: &Change) -> Value {
     }
     let removed = change.hashes_removed.iter().filter_map(|hash| {
         let judged = change.judged.get(hash)?;
-        let platform = judged.platforms.first().map(ToString::to_string);
-        Some(json!({ "hash": hash.as_str(), "platform": platform, "verdict": judged.verdict }))
+        Some(json!({ "hash": hash, "platform": judged.platforms.first(), "verdict": judged.verdict }))
     });
     object["removed_verdicts"] = removed.collect();
-    object["moved_from"] = json!(change.moved_from.as_ref().map(ToString::to_string));
+    object["moved_from"] = json!(change.moved_from);
     object["distance"] = json!(distance.map(Distance::as_str));
     object["risk"] = json!(risk(change).as_str());
     object["constraints"] = json!({ "old": old, "new": new });
@@ -300,12 +268,12 @@ fn reviewed(change: &Change) -> Value {
     object["cause"] = json!(words.cause);
     object["consequence"] = json!(words.consequence);
     object["requirement_changes"] = change.callers.iter().map(caller).collect();
-    object["signer"] = json!(change.signer.as_ref().map(trust::signer));
+    object["signer"] = json!(change.signer);
     object["standing"] = json!(change.signer.as_ref().map(|_| change.standing));
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
     object["registry_warnings"] = json!(*change.registry_warnings);
-    object["signed"] = json!(change.signed.map(|signed| signed.date.to_string()));
-    object["required_by"] = change.required_by.iter().map(origin).collect();
+    object["signed"] = json!(change.signed.map(|signed| signed.date));
+    object["required_by"] = json!(change.required_by);
     object["line"] = json!(change.position.map(|position| position.line));
     object
 }
@@ -316,26 +284,18 @@ fn caller(caller: &OriginChange) -> Value {
         OriginChange::Went(origin) => ("went", origin, None),
         OriginChange::Changed { was, now } => ("changed", now, was.as_deref()),
     };
-    json!({ "change": word, "was": was, "origin": self::origin(origin) })
+    json!({ "change": word, "was": was, "origin": origin })
 }
 
 fn change(change: &Change) -> Value {
-    let version = |entry: &Option<LockEntry>| entry.as_ref().map(|entry| entry.version.to_string());
+    let version = |entry: &Option<LockEntry>| json!(entry.as_ref().map(|entry| &entry.version));
     json!({
-        "address": change.address.to_string(),
+        "address": change.address,
         "kind": change.kind.as_str(),
         "old": version(&change.old),
         "new": version(&change.new),
-        "hashes_added": change.hashes_added.iter().map(added).collect::<Value>(),
-        "hashes_removed": change.hashes_removed.iter().map(PackageHash::as_str).collect::<Vec<_>>(),
-    })
-}
-
-fn added(added: &AddedHash) -> Value {
-    json!({
-        "hash": added.hash.as_str(),
-        "platform": added.platforms.first().map(ToString::to_string),
-        "evidence": added.evidence.iter().map(Evidence::as_str).collect::<Vec<_>>(),
+        "hashes_added": change.hashes_added,
+        "hashes_removed": change.hashes_removed,
     })
 }
 
@@ -346,7 +306,7 @@ fn finding(finding: &Finding) -> Value {
         "class": finding.rule.class(),
         "message": finding.message,
         "help": finding.help(),
-        "address": finding.address.as_ref().map(ToString::to_string),
+        "address": finding.address,
         "file": finding.file.as_deref().map(shown),
         "line": finding.position.map(|position| position.line),
         "column": finding.position.map(|position| position.column),

@@ -6,45 +6,8 @@ use super::one;
 use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
 use crate::merge::{Remark, Shortened};
-use crate::outcome::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
+use crate::outcome::{Generated, GitReport, GitSetting, MergedFile};
 use crate::report::shown;
-
-pub(super) fn formatted(files: &[FormattedFile]) -> Map<String, Value> {
-    let file = |file: &FormattedFile| json!({ "path": shown(&file.path), "changed": file.changed, "written": file.written, "text": file.text });
-    one("files", files.iter().map(file).collect())
-}
-
-pub(super) fn hashes(lines: &[HashLine]) -> Map<String, Value> {
-    let line = |line: &HashLine| json!({ "hash": line.hash.as_str(), "path": shown(&line.path) });
-    one("hashes", lines.iter().map(line).collect())
-}
-
-pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
-    let value = match report {
-        CacheReport::Directory(directory) => json!({ "directory": shown(directory) }),
-        CacheReport::Stats { directory, stats } => json!({
-            "directory": shown(directory),
-            "computed": stats.computed,
-            "imported": stats.imported,
-            "documents": stats.documents,
-            "releases": stats.releases,
-            "modules": stats.modules,
-            "packages": stats.packages,
-            "bytes": stats.bytes,
-        }),
-        CacheReport::Exported { file, entries, text } => {
-            json!({ "file": shown(file), "exported": entries, "text": text })
-        }
-        CacheReport::Published { index, news, known } => {
-            json!({ "index": index, "published": news, "known": known })
-        }
-        CacheReport::Imported { file, imported, known } => {
-            json!({ "file": shown(file), "imported": imported, "known": known })
-        }
-        CacheReport::Pruned { files, bytes } => json!({ "removed_files": files, "removed_bytes": bytes }),
-    };
-    one("cache", value)
-}
 
 pub(super) fn git(reports: &[GitReport]) -> Map<String, Value> {
     let setting = |setting: &GitSetting| json!({ "name": setting.name, "found": setting.found, "wanted": setting.wanted, "ok": setting.is_set() });
@@ -57,10 +20,7 @@ pub(super) fn git(reports: &[GitReport]) -> Map<String, Value> {
 }
 
 pub(super) fn merged(files: &[MergedFile]) -> Map<String, Value> {
-    let remark = |remark: &Remark| {
-        let address = remark.address().map(ToString::to_string);
-        json!({ "address": address, "message": remark.to_string() })
-    };
+    let remark = |remark: &Remark| json!({ "address": remark.address(), "message": remark.to_string() });
     let file = |file: &MergedFile| {
         json!({
             "path": shown(&file.path),
@@ -77,8 +37,8 @@ pub(super) fn shortened(shortened: &Shortened) -> Map<String, Value> {
     let entry = |(address, entry): (&crate::addr::ProviderAddr, &LockEntry)| {
         let count = |scheme| entry.hashes.of(scheme).count();
         json!({
-            "address": address.to_string(),
-            "version": entry.version.to_string(),
+            "address": address,
+            "version": entry.version,
             "constraints": super::constraints(&entry.constraints),
             "h1": count(HashScheme::H1),
             "zh": count(HashScheme::Zh),

@@ -2,40 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::outcome::{TrustChange, TrustReport};
+use crate::addr::AddrPattern;
+use crate::outcome::TrustReport;
 use crate::report::shown;
-use crate::trust::Fingerprint;
-use crate::trust::pins::{Pin, Signer};
-
-pub(super) fn signer(signer: &Signer) -> String {
-    signer.to_string()
-}
-
-pub(super) fn learned(trust: &TrustChange) -> Value {
-    let pinned = trust.pinned.iter();
-    let pinned: Value = pinned.map(|(addr, by)| json!({ "address": addr.to_string(), "signer": signer(by) })).collect();
-    let republished = trust.republished.iter();
-    let republished: Value = republished
-        .map(|(addr, version)| json!({ "address": addr.to_string(), "version": version.to_string() }))
-        .collect();
-    json!({
-        "path": shown(&trust.path),
-        "written": trust.written,
-        "pinned": pinned,
-        "denied": trust.denied.iter().map(Fingerprint::as_str).collect::<Vec<_>>(),
-        "republished": republished,
-    })
-}
+use crate::trust::pins::Pin;
 
 pub(super) fn report(report: &TrustReport) -> Map<String, Value> {
     let pins = &report.pins;
-    let providers = pins.providers.iter().map(|(pattern, pin)| provider(&pattern.to_string(), pin));
-    let denied = pins.denied.iter().map(|(key, reason)| json!({ "signer": key.as_str(), "reason": reason }));
+    let providers = pins.providers.iter().map(|(pattern, pin)| provider(pattern, pin));
+    let denied = pins.denied.iter().map(|(key, reason)| json!({ "signer": key, "reason": reason }));
     let republished = pins.republished.iter().map(|(republication, reason)| {
         json!({
-            "address": republication.address.to_string(),
-            "version": republication.version.to_string(),
-            "date": republication.date.to_string(),
+            "address": republication.address,
+            "version": republication.version,
+            "date": republication.date,
             "reason": reason,
         })
     });
@@ -48,17 +28,17 @@ pub(super) fn report(report: &TrustReport) -> Map<String, Value> {
     ])
 }
 
-fn provider(pattern: &str, pin: &Pin) -> Value {
+fn provider(pattern: &AddrPattern, pin: &Pin) -> Value {
     let retired = pin.retired.iter().map(|(signer, retired)| {
         json!({
-            "signer": signer.to_string(),
-            "versions": retired.versions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "signer": signer,
+            "versions": retired.versions,
             "reason": retired.reason,
         })
     });
     json!({
         "address": pattern,
-        "signers": pin.signers.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "signers": pin.signers,
         "retired": retired.collect::<Value>(),
     })
 }

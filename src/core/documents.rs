@@ -1,0 +1,65 @@
+//! How values appear in JSON documents: those with a text form as this text, paths with slashes.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+use crate::addr::{AddrPattern, ProviderAddr};
+use crate::error::Error;
+use crate::evidence::Evidence;
+use crate::finding::Position;
+use crate::hash::PackageHash;
+use crate::path::shown;
+use crate::platform::Platform;
+use crate::requirements::OriginKind;
+use crate::settings::Date;
+use crate::trust::Fingerprint;
+use crate::trust::pins::Signer;
+use crate::version::Version;
+
+macro_rules! serialize_as {
+    ($text:ident: $($value:ty),+) => {
+        $(impl Serialize for $value {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.$text().as_ref())
+            }
+        })+
+    };
+}
+
+serialize_as!(as_str: Evidence, Fingerprint, OriginKind, PackageHash, Platform);
+serialize_as!(to_string: AddrPattern, Date, ProviderAddr, Signer, Version);
+
+impl Serialize for Error {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = json!({
+            "kind": self.kind.as_str(),
+            "message": self.message,
+            "file": self.file.as_deref().map(shown),
+            "line": self.position.map(|position| position.line),
+            "column": self.position.map(|position| position.column),
+            "url": self.url,
+            "hints": self.hints,
+        });
+        if !self.others.is_empty() {
+            object["others"] = json!(self.others);
+        }
+        object.serialize(serializer)
+    }
+}
+
+pub fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&shown(path))
+}
+
+/// The first value, or `null`.
+pub fn first<T: Serialize + Ord, S: Serializer>(values: &BTreeSet<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    values.first().serialize(serializer)
+}
+
+/// The line alone.
+pub fn line<S: Serializer>(position: &Option<Position>, serializer: S) -> Result<S::Ok, S::Error> {
+    position.map(|position| position.line).serialize(serializer)
+}
