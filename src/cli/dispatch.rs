@@ -19,18 +19,23 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
     with_near_names(done(arguments, services), services, &arguments.command.common().providers)
 }
 
-/// Makes a read-only command recursive if the directory is no root module but has some below; the outcome says so.
-fn in_root_modules_below(recursive: &mut bool, services: &Services<'_>) -> impl Fn(Outcome) -> Outcome + use<> {
-    let implied = !*recursive && services.is_above_root_modules();
-    *recursive |= implied;
-    move |mut outcome| {
-        if implied {
-            outcome.notes.push(
-                "this directory is not a root module: working in the root modules below it, as with -r".to_owned(),
-            );
-        }
-        outcome
+/// Runs a read-only command. If the directory is no root module but has some below, it is recursive, and the outcome says
+/// so.
+fn below<A: Clone>(
+    arguments: &A,
+    recursive: impl Fn(&mut A) -> &mut bool,
+    services: &Services<'_>,
+    run: impl Fn(&A, &Services<'_>) -> Result<Outcome, Error>,
+) -> Result<Outcome, Error> {
+    let mut arguments = arguments.clone();
+    if *recursive(&mut arguments) || !services.is_above_root_modules() {
+        return run(&arguments, services);
     }
+    *recursive(&mut arguments) = true;
+    let mut outcome = run(&arguments, services)?;
+    let note = "this directory is not a root module: working in the root modules below it, as with -r";
+    outcome.notes.push(note.to_owned());
+    Ok(outcome)
 }
 
 fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
@@ -42,28 +47,12 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Add(arguments) => add::add(arguments, services),
         Command::Remove(arguments) => remove::remove(arguments, services),
         Command::Upgrade(arguments) => upgrade::upgrade(arguments, services),
-        Command::Outdated(arguments) => {
-            let mut arguments = arguments.clone();
-            let below = in_root_modules_below(&mut arguments.below.recursive, services);
-            outdated::outdated(&arguments, services).map(below)
-        }
+        Command::Outdated(arguments) => below(arguments, |it| &mut it.below.recursive, services, outdated::outdated),
         Command::Migrate(arguments) => migrate::migrate(arguments, services),
         Command::Mirror(arguments) => mirror::mirror(arguments, services),
-        Command::Sbom(arguments) => {
-            let mut arguments = arguments.clone();
-            let below = in_root_modules_below(&mut arguments.recursive, services);
-            sbom::sbom(&arguments, services).map(below)
-        }
-        Command::Audit(arguments) => {
-            let mut arguments = arguments.clone();
-            let below = in_root_modules_below(&mut arguments.recursive, services);
-            audit::audit(&arguments, services).map(below)
-        }
-        Command::Verify(arguments) => {
-            let mut request = arguments.request();
-            let below = in_root_modules_below(&mut request.recursive, services);
-            verify::verify(&request, services).map(below)
-        }
+        Command::Sbom(arguments) => below(arguments, |it| &mut it.recursive, services, sbom::sbom),
+        Command::Audit(arguments) => below(arguments, |it| &mut it.recursive, services, audit::audit),
+        Command::Verify(arguments) => below(&arguments.request(), |it| &mut it.recursive, services, verify::verify),
         Command::Explain(arguments) => explain::explain(arguments, services),
         Command::Completions(args) => {
             let shell = args.shell(services.variables().get("SHELL"))?;
@@ -85,24 +74,15 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Install(arguments) => install::install(arguments, services),
         Command::Get(arguments) => get::get(&arguments.request(), services),
         Command::Fmt(arguments) => Ok(fmt::fmt(arguments, services)),
-        Command::List(arguments) => {
-            let mut arguments = arguments.clone();
-            let below = in_root_modules_below(&mut arguments.recursive, services);
-            list::list(&arguments, services).map(below)
-        }
-        Command::Why(arguments) => {
-            let mut arguments = arguments.clone();
-            let below = in_root_modules_below(&mut arguments.recursive, services);
-            why::why(&arguments, services).map(below)
-        }
+        Command::List(arguments) => below(arguments, |it| &mut it.recursive, services, list::list),
+        Command::Why(arguments) => below(arguments, |it| &mut it.recursive, services, why::why),
         Command::Diff(args) => {
-            let mut request = args.request(arguments);
+            let request = args.request(arguments);
             let is_file = |name: &OsString| Path::new(name).exists();
             if request.given.files.is_some() || request.given.names.iter().any(is_file) {
                 return diff::diff(&request, services);
             }
-            let below = in_root_modules_below(&mut request.given.recursive, services);
-            diff::diff(&request, services).map(below)
+            below(&request, |it| &mut it.given.recursive, services, diff::diff)
         }
         Command::Merge(arguments) => merge::merge(&arguments.request(), services),
         Command::Textconv(arguments) => merge::textconv(&arguments.file, services),

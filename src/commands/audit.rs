@@ -102,16 +102,11 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
         Ok((root, entries)) => audited.of_root(path, root, entries),
         Err(error) => RootOutcome::failed(path.clone(), error.clone()),
     });
-    let mut outcomes: Vec<RootOutcome> = judged.chain(targets.outcomes.iter().cloned()).collect();
-    if targets.found {
-        outcomes.sort_by(|one, other| one.path.cmp(&other.path));
-    }
     let mut notes = sources.notes();
     notes.extend(base.as_ref().map(Base::note));
     notes.extend(audited.note());
-    notes.extend(cache.note().map(str::to_owned));
-    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..Outcome::of_roots("audit", outcomes) })
+    notes.extend(cache.finish());
+    Ok(targets.finish("audit", judged, notes))
 }
 
 /// How many advisories that cannot be read are named.

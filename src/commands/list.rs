@@ -96,7 +96,7 @@ fn without_lock(targets: &Targets<'_>) -> Option<String> {
     ))
 }
 
-fn not_locked(text: &str) -> Error {
+pub(super) fn not_locked(text: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}")).hint("`tflock list` shows all")
 }
 

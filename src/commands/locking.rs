@@ -196,7 +196,7 @@ impl RootOpener<'_> {
 }
 
 /// Runs a command that writes lock files.
-pub(super) fn run(mut locking: Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
+pub(super) fn run(mut locking: Locking<'_>, targets: Targets<'_>, services: &Services<'_>) -> Outcome {
     locking.options.found = targets.found;
     let options = &locking.options;
     services.events_for(locking.to.or_else(|| targets.dialect()));
@@ -206,7 +206,6 @@ pub(super) fn run(mut locking: Locking<'_>, mut targets: Targets<'_>, services: 
         (_, true) => Mode::Check,
         _ => Mode::Write,
     };
-    let first_outcomes = std::mem::take(&mut targets.outcomes);
     let run = Run {
         cache: &cache,
         mode,
@@ -226,16 +225,11 @@ pub(super) fn run(mut locking: Locking<'_>, mut targets: Targets<'_>, services: 
     notes.extend(targets.note());
     notes.extend(sources.notes());
     notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
-    notes.extend(cache.note().map(str::to_owned));
-    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
-    let mut roots: Vec<_> = begun.into_iter().chain(first_outcomes).collect();
-    if targets.found {
-        roots.sort_by(|one, other| one.path.cmp(&other.path));
-    }
+    notes.extend(cache.finish());
     let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
-    let differs = options.check && roots.iter().any(changed);
-    let dialect = locking.to.or_else(|| targets.dialect());
-    let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(locking.command, roots) };
+    let outcome = targets.finish(locking.command, begun, notes);
+    let differs = options.check && outcome.roots.iter().any(changed);
+    let outcome = Outcome { dialect: locking.to.or(outcome.dialect), ..outcome };
     // Named root modules each report it; if some could not be opened, it is unknown.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
     let reselected = reselected.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -215,6 +215,28 @@ impl<'a> Targets<'a> {
         }
     }
 
+    /// Adds the results that need no request: by path if tflock searched for root modules, else as the user named them.
+    pub fn in_order(&self, roots: impl IntoIterator<Item = RootOutcome>) -> Vec<RootOutcome> {
+        let mut roots: Vec<RootOutcome> = roots.into_iter().chain(self.outcomes.iter().cloned()).collect();
+        if self.found {
+            roots.sort_by(|one, other| one.path.cmp(&other.path));
+        } else {
+            roots.sort_by_cached_key(|root| self.paths.iter().position(|path| *path == root.path));
+        }
+        roots
+    }
+
+    /// The outcome of a run with these results.
+    pub fn finish(
+        &self,
+        command: &'static str,
+        roots: impl IntoIterator<Item = RootOutcome>,
+        notes: Vec<String>,
+    ) -> Outcome {
+        let outcome = Outcome::of_roots(command, self.in_order(roots));
+        Outcome { many: self.many(), dialect: self.dialect(), notes, ..outcome }
+    }
+
     pub fn outcome<'r>(
         &self,
         command: &'static str,

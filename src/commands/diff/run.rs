@@ -60,8 +60,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     };
     let mut outcome = outcome(request, &compared, &packages, now)?;
     outcome.notes.extend(sources.notes());
-    outcome.notes.extend(cache.note().map(str::to_owned));
-    outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    outcome.notes.extend(cache.finish());
     outcome.code = ExitCode::all(outcome.roots.iter().map(|root| code(root, request.exit_code)));
     outcome.dialect = services.scope.dialect().or_else(|| one_dialect(&outcome));
     Ok(outcome)

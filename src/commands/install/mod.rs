@@ -17,7 +17,7 @@ use self::wanted::{Root, Want};
 use super::options::{Assignments, Packages, Within, platform};
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
-use super::{Services, get};
+use super::{Services, get, list};
 use crate::addr::ProviderAddr;
 use crate::disk::linking::Linker;
 use crate::disk::package::KnownFiles;
@@ -92,7 +92,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
         Root::open(settings, args, (&known, &tracked, &named)).inspect_err(|_| named.miss())
     });
     services.events_for(targets.dialect());
-    if let Some(error) = named.missing(not_locked) {
+    if let Some(error) = named.missing(list::not_locked) {
         return Err(error);
     }
     refuse_shared_data_dir(&roots)?;
@@ -114,28 +114,17 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
          directory on the same file system"
             .to_owned()
     }));
-    let mut outcomes: Vec<RootOutcome> = Vec::new();
-    for (path, root) in targets.paths.iter().zip(roots) {
-        outcomes.push(match root {
-            Ok(root) => root.finish(args),
-            Err(error) => RootOutcome::failed(path, error),
-        });
-    }
-    outcomes.extend(targets.outcomes.iter().cloned());
-    if targets.found {
-        outcomes.sort_by(|one, other| one.path.cmp(&other.path));
-    }
+    let outcomes = targets.paths.iter().zip(roots).map(|(path, root)| match root {
+        Ok(root) => root.finish(args),
+        Err(error) => RootOutcome::failed(path, error),
+    });
+    let outcome = targets.finish("install", outcomes, notes);
     let lacks = |outcome: &RootOutcome| match &outcome.body {
         Ok(Body::Install(report)) => report.packages.iter().any(|package| !package.state.is_installed()),
         _ => false,
     };
-    let differs = args.check && outcomes.iter().any(lacks);
-    let outcome = Outcome::of_roots("install", outcomes).exit_1_if(differs);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome })
-}
-
-fn not_locked(text: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}")).hint("`tflock list` shows all")
+    let differs = args.check && outcome.roots.iter().any(lacks);
+    Ok(outcome.exit_1_if(differs))
 }
 
 /// Several root modules cannot have one data directory: each would install over the others, and prune what they lock.

@@ -9,7 +9,7 @@ use super::recovery_hints::recovery_hints;
 use super::root::Edit;
 use super::trust_stores::{Stored, TrustStores};
 use super::unknown_provider;
-use super::{Root, Run, Shared, failed, is_denied};
+use super::{Root, Run, Shared, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -37,7 +37,7 @@ pub(super) enum RootState {
 
 impl RootState {
     pub(super) fn failed(path: PathBuf, error: Error) -> Self {
-        Self::Done(Box::new(failed(path, error)))
+        Self::Done(Box::new(RootOutcome::failed(path, error)))
     }
 
     pub(super) fn is_failure(&self) -> bool {

@@ -101,7 +101,7 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
     for at in pending {
         let message = "the files of the root module kept changing; nothing was written";
         let error = Error::new(ErrorKind::Disk, message).hint("wait until other programs are done, and run again");
-        outcomes.insert(at, failed(roots.paths[at].clone(), error));
+        outcomes.insert(at, RootOutcome::failed(&roots.paths[at], error));
     }
     outcomes.into_values().collect()
 }
@@ -273,10 +273,6 @@ fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {
     let message = format!("locking provider {addr} needs its registry, and --offline forbids contacting it");
     let error = Error::new(ErrorKind::Offline, message).hint("run the command once without --offline");
     (addr.clone(), Err(Refusal::Error(error)))
-}
-
-fn failed(path: PathBuf, error: Error) -> RootOutcome {
-    RootOutcome { path, body: Err(error), findings: Vec::new() }
 }
 
 fn is_denied(findings: &[Finding]) -> bool {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::wanted::{Need, of_releases, queries, wanted};
 use super::{MirrorArgs, placed, unread};
 use crate::commands::Services;
-use crate::commands::sources::{Group, Sources};
+use crate::commands::roots::by_source;
+use crate::commands::sources::Sources;
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
 use crate::disk::cache::Cache;
 use crate::disk::mirror_writer::{MirrorRelease, MirrorWriter, directory_in};
@@ -46,15 +47,9 @@ pub(super) fn copy(
     cache: &Arc<Cache>,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = Sources::new(services, cache);
-    let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
-    let queried = opened.map(|(at, root)| (at, root.settings().source(), root.lock().iter().map(|(addr, _)| addr)));
-    let groups = sources.groups(queried.collect::<Vec<_>>());
-    let mut roots: Vec<_> = roots.into_iter().map(Some).collect();
-    let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
-    let (mut writer, mut notes, mut reported) = (None, Vec::new(), BTreeSet::new());
-    for Group { members, opened } in groups {
-        let of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
-        let finished = match opened.and_then(|session| session.ok_or_else(|| offline(args))) {
+    let (mut writer, mut outcomes, mut notes, mut reported) = (None, Vec::new(), Vec::new(), BTreeSet::new());
+    for (session, of_group) in by_source(&sources, roots, |root: &Root| Some(root.queries())) {
+        let finished = match session.and_then(|session| session.ok_or_else(|| offline(args))) {
             Ok(session) => {
                 let writer = match &mut writer {
                     Some(writer) => writer,
@@ -65,17 +60,15 @@ pub(super) fn copy(
                 notes.extend(more);
                 finished
             }
-            Err(error) => of_group.into_iter().map(|(path, _)| RootOutcome::failed(path, error.clone())).collect(),
+            Err(error) => {
+                let own = |root: Result<Root, Error>| root.err().unwrap_or_else(|| error.clone());
+                of_group.into_iter().map(|(path, root)| RootOutcome::failed(path, own(root))).collect()
+            }
         };
-        outcomes.extend(members.into_iter().zip(finished));
-    }
-    for (at, root) in roots.into_iter().enumerate() {
-        if let Some((path, Err(error))) = root {
-            outcomes.insert(at, RootOutcome::failed(path, error));
-        }
+        outcomes.extend(finished);
     }
     notes.extend(sources.notes());
-    Ok((outcomes.into_values().collect(), notes))
+    Ok((outcomes, notes))
 }
 
 fn offline(args: &MirrorArgs) -> Error {

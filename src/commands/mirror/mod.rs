@@ -53,19 +53,13 @@ pub fn mirror(args: &MirrorArgs, services: &Services<'_>) -> Result<Outcome, Err
     let roots = open(&targets, None, scope)?.whole();
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let (mut roots, mut notes) = if args.check {
+    let (roots, mut notes) = if args.check {
         check::check(args, roots, scope.environment.now)?
     } else {
         copy::copy(args, roots, services, &cache)?
     };
-    roots.extend(targets.outcomes.iter().cloned());
-    if targets.found {
-        roots.sort_by(|one, other| one.path.cmp(&other.path));
-    }
-    notes.extend(cache.note().map(str::to_owned));
-    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
-    let outcome = Outcome::of_roots("mirror", roots);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome })
+    notes.extend(cache.finish());
+    Ok(targets.finish("mirror", roots, notes))
 }
 
 impl MirrorArgs {

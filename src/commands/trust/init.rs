@@ -215,7 +215,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
     let report = TrustReport { path, changed, forgotten: false, looked_up: true, pins, names };
     let mut outcomes = vec![RootOutcome { path: "".into(), body: Ok(Body::Trust(report)), findings }];
     if let Some(error) = Error::all(errors) {
-        outcomes.push(RootOutcome { path: "".into(), body: Err(error), findings: Vec::new() });
+        outcomes.push(RootOutcome::failed("", error));
     }
     Ok(outcomes)
 }

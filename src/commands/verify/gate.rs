@@ -1,6 +1,6 @@
 //! Runs `verify`: selects the root modules, the trusted settings and the queries, and builds the report.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,7 +61,6 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     }
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let Opening { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
-    let order: HashMap<PathBuf, usize> = targets.paths.iter().cloned().zip(0..).collect();
     let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locks_modules = opened.iter().any(|root| root.locks_modules());
     let of_work_tree = match &base {
@@ -86,12 +85,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     };
     outcomes.extend(judged);
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
-    outcomes.append(&mut targets.outcomes);
-    if targets.found {
-        outcomes.sort_by(|one, other| one.path.cmp(&other.path));
-    } else {
-        outcomes.sort_by_key(|root| order.get(&root.path).copied());
-    }
+    let mut outcomes = targets.in_order(outcomes);
     add_findings(base.as_ref(), of_work_tree, &mut outcomes, targets.many());
     let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", outcomes) };
     notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
@@ -99,8 +93,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     if locks_modules && !request.options.installed {
         notes.push(GAP.to_owned());
     }
-    notes.extend(cache.note().map(str::to_owned));
-    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    notes.extend(cache.finish());
     Ok(Outcome { notes, ..outcome })
 }
 
@@ -325,9 +318,7 @@ fn judge_online(
         root.learn_served_within(within);
     }
     let mut outcomes = Vec::new();
-    for (session, mut roots) in
-        by_source(&sources, roots, |root: &Root| Some((root.settings().source(), locked(root).cloned().collect())))
-    {
+    for (session, mut roots) in by_source(&sources, roots, |root: &Root| Some(root.queries())) {
         let known = match session {
             Ok(Some(session)) => {
                 questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).send(&session)?

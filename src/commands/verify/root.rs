@@ -22,7 +22,7 @@ use crate::requirements::Requirements;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Unanswered, Verified};
 use crate::verify::{Counted, Subject};
-use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
+use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, git_in};
 
 #[derive(Debug, Clone)]
 pub struct Root {
@@ -121,6 +121,11 @@ impl Root {
 
     pub fn settings(&self) -> &RunSettings {
         &self.module.settings
+    }
+
+    /// Its sources, and the providers to query there.
+    pub(in crate::commands) fn queries(&self) -> (RootSource, Vec<ProviderAddr>) {
+        (self.settings().source(), self.lock().iter().map(|(addr, _)| addr.clone()).collect())
     }
 
     /// Judges the root module as a change since `before`.

@@ -111,6 +111,12 @@ impl Cache {
         self.place.as_deref()
     }
 
+    /// Writes what was put, and says what users should know of that.
+    pub fn finish(&self) -> Vec<String> {
+        let unwritten = self.flush().err().map(|problem| problem.to_string());
+        self.note.iter().cloned().chain(unwritten).collect()
+    }
+
     /// Why there is no cache on disk, though one was wanted.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
