@@ -52,7 +52,7 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Mirror(arguments) => mirror::mirror(arguments, services),
         Command::Sbom(arguments) => below(arguments, |it| &mut it.recursive, services, sbom::sbom),
         Command::Audit(arguments) => below(arguments, |it| &mut it.recursive, services, audit::audit),
-        Command::Verify(arguments) => below(&arguments.request(), |it| &mut it.recursive, services, verify::verify),
+        Command::Verify(arguments) => below(arguments, |it| &mut it.recursive, services, verify::verify),
         Command::Explain(arguments) => explain::explain(arguments, services),
         Command::Completions(args) => {
             let shell = args.shell(services.variables().get("SHELL"))?;
@@ -72,7 +72,7 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Hash(arguments) => Ok(hash::hash(arguments, services)),
         Command::Cache(arguments) => cache::cache(arguments, services),
         Command::Install(arguments) => install::install(arguments, services),
-        Command::Get(arguments) => get::get(&arguments.request(), services),
+        Command::Get(arguments) => get::get(arguments, services),
         Command::Fmt(arguments) => Ok(fmt::fmt(arguments, services)),
         Command::List(arguments) => below(arguments, |it| &mut it.recursive, services, list::list),
         Command::Why(arguments) => below(arguments, |it| &mut it.recursive, services, why::why),
@@ -84,7 +84,7 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
             }
             below(&request, |it| &mut it.given.recursive, services, diff::diff)
         }
-        Command::Merge(arguments) => merge::merge(&arguments.request(), services),
+        Command::Merge(arguments) => merge::merge(arguments, services),
         Command::Textconv(arguments) => merge::textconv(&arguments.file, services),
         Command::Git(arguments) => git::git(arguments, services),
     }

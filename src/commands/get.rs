@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Services;
+use super::options::{Assignments, Within};
 use super::targets::{Targets, Unlocked};
 use crate::config::{Installed, ModuleSource};
 use crate::disk::directory_lock::DirectoryLock;
@@ -19,13 +20,24 @@ use crate::workspace::RunSettings;
 
 const COPIERS: usize = 8;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Request {
-    pub recursive: bool,
+/// Install the locked modules.
+///
+/// Puts the modules that .tflock.modules.hcl locks into .terraform/modules, each verified, with a modules.json that init
+/// leaves unchanged. What a tag or branch is now does not matter: a git package is fetched by its locked commit.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock get && terraform init -lockfile=readonly")]
+pub(crate) struct GetArgs {
+    /// In every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    #[command(flatten)]
+    pub(crate) variables: Assignments,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-pub fn get(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Reported)?;
+pub fn get(args: &GetArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
     let roots = targets.all_settings()?;
     services.events_for(targets.dialect());
     Ok(targets.outcome("get", &roots, |settings| install(settings).map(Body::Installed)))

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
+use super::options::Within;
 use super::resolve::{Configuration, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
 use crate::addr::ProviderAddr;
 use crate::disk::atomic::{Mode, store};
@@ -22,48 +23,77 @@ use crate::path::worktree::boundary;
 use crate::platform::Platform;
 use crate::query::cached;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
-    /// Merge three files into the second, as git's driver does.
-    Drive(Driven),
-    /// Merge the sides of files with conflict markers; empty for all such files in the repository.
-    Resolve(Vec<PathBuf>),
+/// Merge lock files provider by provider.
+///
+/// As git's merge driver (tflock git install), merges OURS and THEIRS and writes the result to OURS; exit 1 if conflicts
+/// are left. If one side changed an entry, tflock takes it. Of two new versions it takes the higher one that the recorded
+/// constraints of both sides allow; of equal versions, the hashes that either side attests. Conflict markers surround
+/// single providers. With --resolve, repairs files with conflict markers that git left behind: the merged configuration
+/// then decides between versions.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "tflock merge [OPTIONS] BASE OURS THEIRS [SIZE [PATH]]\n       tflock merge [OPTIONS] --resolve [FILE...]",
+    after_help = "Examples:\n  tflock merge --resolve\n  tflock merge --resolve .terraform.lock.hcl"
+)]
+pub(crate) struct MergeArgs {
+    /// Repair these files, or without FILE all in the repository that have conflict markers.
+    #[arg(long, value_name = "FILE", num_args = 0.., conflicts_with_all = ["base", "ours", "theirs"])]
+    resolve: Option<Vec<PathBuf>>,
+    /// The common ancestor (%O).
+    #[arg(value_name = "BASE", required_unless_present = "resolve")]
+    base: Option<PathBuf>,
+    /// Ours, which takes the result (%A).
+    #[arg(value_name = "OURS", required_unless_present = "resolve")]
+    ours: Option<PathBuf>,
+    /// Theirs (%B).
+    #[arg(value_name = "THEIRS", required_unless_present = "resolve")]
+    theirs: Option<PathBuf>,
+    /// The length of conflict markers (%L).
+    #[arg(value_name = "SIZE", value_parser = clap::value_parser!(u16).range(1..))]
+    marker_size: Option<u16>,
+    /// The path of the merged file (%P), which distinguishes a lock file from a trust file.
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Driven {
-    /// The common ancestor.
-    pub base: PathBuf,
-    /// Our file, which receives the result.
-    pub ours: PathBuf,
-    pub theirs: PathBuf,
-    pub marker_size: Option<u16>,
-    pub path: Option<PathBuf>,
+/// Print a short form of a lock file, for git diff.
+///
+/// Prints some lines for each provider: version, constraints, how many hashes of each scheme, and a digest that changes
+/// with any of them. git diff compares this text after tflock git install.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TextconvArgs {
+    /// The file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) within: Within,
 }
 
 /// Merges lock files and trust files by provider; a remaining conflict sets exit code 1.
-pub fn merge(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    match request {
-        Request::Drive(driven) => drive(driven, services),
-        Request::Resolve(files) if files.is_empty() => {
+pub fn merge(args: &MergeArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if let (Some(base), Some(ours), Some(theirs)) = (&args.base, &args.ours, &args.theirs) {
+        return drive([base, ours, theirs], args, services);
+    }
+    match args.resolve.as_deref().unwrap_or_default() {
+        [] => {
             let files = conflicted(services)?;
             let nothing = files.is_empty().then(|| "no lock file of this repository has conflict markers".to_owned());
             let mut outcome = resolve_each(&files, services);
             outcome.notes.extend(nothing);
             Ok(outcome)
         }
-        Request::Resolve(files) => {
-            Ok(resolve_each(&files.iter().map(|file| in_directory(services, file)).collect::<Vec<_>>(), services))
-        }
+        files => Ok(resolve_each(&files.iter().map(|file| in_directory(services, file)).collect::<Vec<_>>(), services)),
     }
 }
 
-fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
-    let paths = [&driven.base, &driven.ours, &driven.theirs];
-    let [base, ours, theirs] = paths.map(|path| in_directory(services, path));
-    let shown = driven.path.as_ref().unwrap_or(&driven.ours);
+/// Merges three files into the second, as git's driver does.
+fn drive(named: [&PathBuf; 3], args: &MergeArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let [base, ours, theirs] = named.map(|path| in_directory(services, path));
+    let shown = args.path.as_ref().unwrap_or(named[1]);
     let options =
-        MergeOptions { marker_size: driven.marker_size.map_or(DEFAULT_MARKER_SIZE, usize::from), ..options(services) };
+        MergeOptions { marker_size: args.marker_size.map_or(DEFAULT_MARKER_SIZE, usize::from), ..options(services) };
     let texts = [&base, &ours, &theirs].map(|path| read(path));
     let [base, ours_text, theirs] = texts;
     let (base, ours_text, theirs) = (base?, ours_text?, theirs?);

@@ -1,11 +1,9 @@
 //! The arguments of the command line. The doc comments are the help texts.
 
 mod diff;
-mod git;
 mod global;
 mod parsing;
 mod single_dash;
-mod verify;
 
 use std::path::PathBuf;
 
@@ -17,12 +15,13 @@ use crate::commands::audit::AuditArgs;
 use crate::commands::cache::CacheArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::fmt::FmtArgs;
-use crate::commands::get;
+use crate::commands::get::GetArgs;
 use crate::commands::git::GitArgs;
 use crate::commands::hash::HashArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::locking::LockArgs;
+use crate::commands::merge::{MergeArgs, TextconvArgs};
 use crate::commands::migrate::MigrateArgs;
 use crate::commands::mirror::MirrorArgs;
 use crate::commands::options::{Assignments, Modules, Packages, Within};
@@ -31,17 +30,16 @@ use crate::commands::remove::RemoveArgs;
 use crate::commands::sbom::SbomArgs;
 use crate::commands::trust::TrustArgs;
 use crate::commands::upgrade::UpgradeArgs;
+use crate::commands::verify::VerifyArgs;
 use crate::commands::why::WhyArgs;
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::error::{Error, ErrorKind};
 use crate::workspace::{Environment, Readings, Scope};
 
 pub(super) use diff::DiffArgs;
-pub(super) use git::{MergeArgs, TextconvArgs};
 pub(super) use global::{Global, Tool};
 pub(super) use parsing::{Arguments, command};
 pub(super) use single_dash::{double_dashes, wants_json};
-pub(super) use verify::VerifyArgs;
 
 // The commands; a doc comment would be the help of the program. Describing all of them takes longer than most commands
 // run, so each is described on use.
@@ -91,22 +89,6 @@ pub(super) enum ProvidersCommand {
     Lock(LockArgs),
 }
 
-/// Install the locked modules.
-///
-/// Puts the modules that .tflock.modules.hcl locks into .terraform/modules, each verified, with a modules.json that init
-/// leaves unchanged. What a tag or branch is now does not matter: a git package is fetched by its locked commit.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  tflock get && terraform init -lockfile=readonly")]
-pub(super) struct GetArgs {
-    /// In every root module below: each directory with a lock file.
-    #[arg(short, long)]
-    pub(super) recursive: bool,
-    #[command(flatten)]
-    variables: Assignments,
-    #[command(flatten)]
-    pub(super) within: Within,
-}
-
 /// Print the help of a command.
 ///
 /// Prints what `tflock COMMAND --help` prints; without COMMAND the list of commands. `tflock explain` has the rules and
@@ -153,12 +135,6 @@ impl CompletionsArgs {
             error.hint("name the shell: `tflock completions bash`")
         };
         self.shell.or_else(|| Shell::from_shell_path(variable?)).ok_or_else(unknown)
-    }
-}
-
-impl GetArgs {
-    pub(super) fn request(&self) -> get::Request {
-        get::Request { recursive: self.recursive }
     }
 }
 

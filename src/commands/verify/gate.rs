@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::base::{Base, BaseOptions, LostLockFile};
+use super::base::{Base, LostLockFile};
 use super::modules;
 use super::opening::{Opening, has_its_own_gate, open};
-use super::{Root, Roots, VerifyOptions, ambiguous, judged, recalled};
+use super::{Root, Roots, VerifyArgs, ambiguous, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::roots::by_source;
@@ -22,7 +22,6 @@ use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::{shown, worktree};
-use crate::query::question::Depth;
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::verify::{self, Verified};
@@ -31,25 +30,17 @@ use crate::workspace::{Exclusions, RootSource, Scope};
 /// How many unchecked root modules a note names.
 const MOST_NAMED: usize = 5;
 
-#[derive(Debug, Clone)]
-pub struct Request {
-    pub recursive: bool,
-    pub options: VerifyOptions,
-    pub depth: Depth,
-    /// The base of the change; without it the working tree is judged by its own settings.
-    pub base: Option<BaseOptions>,
-}
-
 /// A limit of the check of modules.
 const GAP: &str = "`init` re-downloads modules, and a tag may move before that: run `tflock get` first, or \
                    `tflock verify --installed` afterwards, to check what was installed";
 
-pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    forbidden(request, scope)?;
-    let base = request.base.as_ref().map(|base| Base::open(scope, base)).transpose()?;
+    forbidden(args, scope)?;
+    let options = args.options();
+    let base = args.base().map(|base| Base::open(scope, &base)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
-    let mut targets = Targets::within(scope, request.recursive, Unlocked::Opened, exclusions.as_ref())?;
+    let mut targets = Targets::within(scope, args.recursive, Unlocked::Opened, exclusions.as_ref())?;
     if base.is_some() && !scope.offline {
         outside(services)?;
     }
@@ -74,14 +65,14 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     };
     let skipped = outcomes.len();
     if !scope.offline {
-        modules::query_sources(&mut changed, request.options.installed);
+        modules::query_sources(&mut changed, options.installed);
     }
     services.events_for(targets.dialect());
     let (judged, mut notes) = if scope.offline {
         let known = recalled(&changed, &cache);
-        judged(changed, &known, &cache, request.options)
+        judged(changed, &known, &cache, options)
     } else {
-        judge_online(changed, &cache, request, services)?
+        judge_online(changed, &cache, args, services)?
     };
     outcomes.extend(judged);
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
@@ -90,7 +81,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", outcomes) };
     notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
     notes.extend(not_judged(&nested));
-    if locks_modules && !request.options.installed {
+    if locks_modules && !options.installed {
         notes.push(GAP.to_owned());
     }
     notes.extend(cache.finish());
@@ -219,13 +210,13 @@ fn not_judged(nested: &[PathBuf]) -> Option<String> {
 }
 
 /// Refuses options that would make the gate weaker than the user expects.
-fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
+fn forbidden(args: &VerifyArgs, scope: &Scope) -> Result<(), Error> {
     // With a base, the trust file is read from there.
-    let named = scope.trust_file.as_ref().filter(|named| request.base.is_none() && !named.exists());
+    let named = scope.trust_file.as_ref().filter(|named| args.base().is_none() && !named.exists());
     if let Some(named) = named {
         return Err(TrustStore::absent(named, ""));
     }
-    if scope.offline && request.depth.recompute {
+    if scope.offline && args.depth().recompute {
         let message = "--deep computes hashes from packages, and --offline forbids downloading them";
         return Err(Error::new(ErrorKind::Offline, message).hint("leave out one of the two"));
     }
@@ -306,7 +297,7 @@ fn day_one(outcome: &Outcome) -> Option<String> {
 fn judge_online(
     mut roots: Roots,
     cache: &Arc<Cache>,
-    request: &Request,
+    args: &VerifyArgs,
     services: &Services<'_>,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = Sources::new(services, cache);
@@ -321,7 +312,7 @@ fn judge_online(
     for (session, mut roots) in by_source(&sources, roots, |root: &Root| Some(root.queries())) {
         let known = match session {
             Ok(Some(session)) => {
-                questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).send(&session)?
+                questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), args.depth()).send(&session)?
             }
             Ok(None) => Releases::new(),
             Err(error) => {
@@ -331,7 +322,7 @@ fn judge_online(
                 Releases::new()
             }
         };
-        let (judged, more) = judged(roots, &known, cache, request.options);
+        let (judged, more) = judged(roots, &known, cache, args.options());
         outcomes.extend(judged);
         notes.extend(more);
     }

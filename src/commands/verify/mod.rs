@@ -1,6 +1,7 @@
 //! `verify`: the gate. It receives the answers of registries; it sends no request and changes no trust file.
 
 mod ambiguous;
+mod args;
 pub mod base;
 mod equal_roots;
 mod gate;
@@ -30,7 +31,8 @@ use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
 use crate::verify::{Unanswered, Verified};
 
-pub use gate::{Request, verify};
+pub(crate) use args::VerifyArgs;
+pub use gate::verify;
 pub use recall::recalled;
 pub use root::{Change, Root, tracked_packages};
 

@@ -1,10 +1,10 @@
-//! The options of `verify` and `explain`.
+//! The options of `verify`.
 
 use clap::ValueEnum;
 
+use super::VerifyOptions;
+use super::base::BaseOptions;
 use crate::commands::options::{Modules, Packages, Within, bytes};
-use crate::commands::verify::base::BaseOptions;
-use crate::commands::verify::{Request, VerifyOptions};
 use crate::query::question::Depth;
 
 /// Check the lock file: the gate for CI.
@@ -14,14 +14,14 @@ use crate::query::question::Depth;
 /// refuted or unknown: if a registry does not respond, the result is inconclusive (exit code 4), neither good nor bad.
 /// With --offline it does not use the network.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock verify\n  tflock verify -r --base origin/main\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
 )]
-pub(in crate::cli) struct VerifyArgs {
+pub(crate) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file, or with a backend and no caller.
     #[arg(short, long)]
-    recursive: bool,
+    pub(crate) recursive: bool,
     /// Also hash what is installed, and what would be installed from disk: .terraform/providers and modules, plugin cache, filesystem
     /// mirrors.
     #[arg(long)]
@@ -50,11 +50,11 @@ pub(in crate::cli) struct VerifyArgs {
     #[arg(long, value_name = "MEANING", value_enum, default_value_t = Inconclusive::Fail)]
     inconclusive: Inconclusive,
     #[command(flatten)]
-    pub(super) packages: Packages,
+    pub(crate) packages: Packages,
     #[command(flatten)]
-    pub(super) modules: Modules,
+    pub(crate) modules: Modules,
     #[command(flatten)]
-    pub(super) within: Within,
+    pub(crate) within: Within,
 }
 
 const MOST: u64 = 2 << 30;
@@ -69,21 +69,23 @@ enum Inconclusive {
 }
 
 impl VerifyArgs {
-    pub(in crate::cli) fn request(&self) -> Request {
-        let trust_change_allowed = self.allow_trust_change;
-        Request {
-            recursive: self.recursive,
-            options: VerifyOptions {
-                installed: self.installed,
-                tolerate_inconclusive: self.inconclusive == Inconclusive::Warn,
-            },
-            depth: Depth {
-                download: !self.no_download,
-                most: self.max_download.unwrap_or(if self.deep { u64::MAX } else { MOST }),
-                recompute: self.deep,
-                all_platforms: self.all_platforms,
-            },
-            base: self.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed }),
+    pub(super) fn options(&self) -> VerifyOptions {
+        let tolerate_inconclusive = self.inconclusive == Inconclusive::Warn;
+        VerifyOptions { installed: self.installed, tolerate_inconclusive }
+    }
+
+    pub(super) fn depth(&self) -> Depth {
+        Depth {
+            download: !self.no_download,
+            most: self.max_download.unwrap_or(if self.deep { u64::MAX } else { MOST }),
+            recompute: self.deep,
+            all_platforms: self.all_platforms,
         }
+    }
+
+    /// The base of the change; without it the working tree is judged by its own settings.
+    pub(super) fn base(&self) -> Option<BaseOptions> {
+        let trust_change_allowed = self.allow_trust_change;
+        self.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed })
     }
 }
