@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::query::{Event, Events, PackageKey};
 use crate::report::{Detail, printable, size};
@@ -111,8 +112,7 @@ impl Drop for Progress {
         }
         let Fetched { packages, bytes, .. } = *locked(&screen.fetched);
         if packages > 0 {
-            let word = if packages == 1 { "package" } else { "packages" };
-            screen.line(&format!("fetched {packages} {word}, {}", size(bytes)));
+            screen.line(&format!("fetched {}, {}", counted(packages, "package"), size(bytes)));
         }
     }
 }

@@ -83,7 +83,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         Ok(root)
     };
     let locking = Locking { command: "add", fail_fast: false, options, prepare: Some(&prepare), to: None };
-    let mut outcome = run(locking, targets, services);
+    let mut outcome = run(locking, &targets, services);
     outcome.notes.extend(unlocked.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(outcome)
 }

@@ -10,6 +10,7 @@ use super::publish::Publishing;
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
+use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::roots::{ModuleLocking, Reselected, Tree};
@@ -106,7 +107,7 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let tools = if args.create { tools_of_new(&targets) } else { None };
     let locking =
         Locking { command: "lock", fail_fast: args.below.fail_fast, options: args.options(), prepare: None, to: None };
-    let mut outcome = run(locking, targets, services);
+    let mut outcome = run(locking, &targets, services);
     outcome.notes.extend(tools);
     let is_over = |root: &RootOutcome| matches!(&root.body, Err(error) if error.kind == ErrorKind::Interrupted);
     Ok(match publishing {
@@ -196,7 +197,7 @@ impl RootOpener<'_> {
 }
 
 /// Runs a command that writes lock files.
-pub(super) fn run(mut locking: Locking<'_>, targets: Targets<'_>, services: &Services<'_>) -> Outcome {
+pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Services<'_>) -> Outcome {
     locking.options.found = targets.found;
     let options = &locking.options;
     services.events_for(locking.to.or_else(|| targets.dialect()));
@@ -243,8 +244,7 @@ pub(super) fn run(mut locking: Locking<'_>, targets: Targets<'_>, services: &Ser
 }
 
 fn not_begun(count: usize) -> Option<String> {
-    let modules = if count == 1 { "root module" } else { "root modules" };
-    (count > 0).then(|| format!("skipped {count} {modules} after the failure above (--fail-fast)"))
+    (count > 0).then(|| format!("skipped {} after the failure above (--fail-fast)", counted(count, "root module")))
 }
 
 /// An error for each named module source that is not locked in any root module.

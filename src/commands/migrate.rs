@@ -89,7 +89,7 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
     };
     let locking =
         Locking { command: "migrate", fail_fast: false, options, prepare: Some(&prepare), to: Some(args.to.dialect()) };
-    let mut outcome = run(locking, targets, services);
+    let mut outcome = run(locking, &targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
     if !check && !dry_run && outcome.roots.iter().any(held_up) {
         outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());

@@ -52,7 +52,7 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
         Ok(root)
     };
     let locking = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
-    let mut outcome = run(locking, targets, services);
+    let mut outcome = run(locking, &targets, services);
     outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
     if outcome.roots.iter().any(|root| is_unused(&root.body)) {
         outcome.notes.push(

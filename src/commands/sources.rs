@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Online, Services};
 use crate::addr::ProviderAddr;
+use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
@@ -213,8 +214,7 @@ impl<'a> Sources<'a> {
         let Some(first) = elsewhere.next() else { return Ok(()) };
         let others = match elsewhere.count() {
             0 => String::new(),
-            1 => " and 1 more provider".to_owned(),
-            count => format!(" and {count} more providers"),
+            count => format!(" and {}", counted(count, "more provider")),
         };
         self.note(format!(
             "your CLI configuration uses a mirror for {first}{others}; tflock uses the origin registry; with --source \

@@ -182,7 +182,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         prepare: if *bump { Some(&prepare) } else { None },
         to: None,
     };
-    Ok(run(locking, targets, services))
+    Ok(run(locking, &targets, services))
 }
 
 #[cfg(test)]

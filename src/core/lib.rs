@@ -70,6 +70,7 @@
 pub mod addr;
 pub mod advisory;
 pub mod config;
+pub mod count;
 #[warn(missing_docs)]
 pub mod dialect;
 #[warn(missing_docs)]

@@ -10,6 +10,7 @@ use super::annotation::{signed, versions};
 use super::human::many::is_whole;
 use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
+use crate::count::{counted, nonzero};
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
@@ -117,7 +118,7 @@ impl RootSummary {
 
 /// `1 root module`, `30 root modules`.
 pub(super) fn root_modules(count: usize) -> String {
-    format!("{count} root {}", if count == 1 { "module" } else { "modules" })
+    counted(count, "root module")
 }
 
 /// The first names of many: `a, b, c and 15 more`.
@@ -286,15 +287,12 @@ impl<'a> Changed<'a> {
         }
         let counts = [Risk::Dangerous, Risk::Notable, Risk::Routine]
             .map(|risk| (risks.values().filter(|it| **it == risk).count(), risk.as_str()));
-        let counts: Vec<String> =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-        let providers = if risks.len() == 1 { "1 provider".to_owned() } else { format!("{} providers", risks.len()) };
+        let providers = counted(risks.len(), "provider");
         let unchecked = match self.unchecked {
             0 => String::new(),
-            1 => "; 1 new checksum not checked".to_owned(),
-            count => format!("; {count} new checksums not checked"),
+            count => format!("; {} not checked", counted(count, "new checksum")),
         };
-        format!("{files}{providers} changed: {}{unchecked}", counts.join(", "))
+        format!("{files}{providers} changed: {}{unchecked}", nonzero(counts))
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = (&'a Path, TextChange)> {

@@ -147,19 +147,8 @@ pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
 
 /// The text for standard error of a run that failed without an outcome; empty if standard output has it all.
 pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
-    match format {
-        Format::Json => String::new(),
-        // The log of a job should show the failure even if the report is a file.
-        Format::Human
-        | Format::Commit
-        | Format::Cyclonedx
-        | Format::Spdx
-        | Format::Markdown
-        | Format::Html
-        | Format::Github
-        | Format::Gitlab
-        | Format::Sarif => failure::human(error, style),
-    }
+    // The log of a job should show the failure even if the report is a file.
+    if format == Format::Json { String::new() } else { failure::human(error, style) }
 }
 
 #[cfg(test)]

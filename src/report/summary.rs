@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::groups::{Changed, RootSummary, Same};
 use super::{Style, human, shown};
+use crate::count::nonzero;
 use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -73,9 +74,8 @@ fn of_root(root: &RootOutcome) -> String {
 fn findings(root: &RootOutcome) -> Option<String> {
     let count = |level| root.findings.iter().filter(|finding| finding.level == level).count();
     let parts = [(count(Level::Deny), "denied"), (count(Level::Warn), "warned of"), (count(Level::Note), "noted")];
-    let parts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    (!parts.is_empty()).then(|| format!("findings: {}", parts.join(", ")))
+    let parts = nonzero(parts);
+    (!parts.is_empty()).then(|| format!("findings: {parts}"))
 }
 
 /// The most sources without an answer that a report names.

@@ -10,6 +10,12 @@ pub(super) struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
+    /// `None` without rows.
+    pub(super) fn of(headings: [&'static str; N], rows: impl IntoIterator<Item = [String; N]>) -> Option<Self> {
+        let rows: Vec<[String; N]> = rows.into_iter().collect();
+        (!rows.is_empty()).then_some(Self { headings, rows })
+    }
+
     /// For users: two spaces between columns, no trailing spaces.
     pub(super) fn text(&self, style: Style) -> String {
         let columns = Columns { widths: widths(self.headings, &self.rows), style };

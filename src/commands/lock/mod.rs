@@ -25,6 +25,7 @@ use std::time::SystemTime;
 
 use super::sources::Sources;
 use crate::addr::ProviderAddr;
+use crate::count::counted;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
@@ -216,7 +217,7 @@ fn query_releases(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
 
 /// Explains downloads that may change nothing.
 fn unattributed(providers: usize) -> String {
-    let of = if providers == 1 { "1 provider".to_owned() } else { format!("{providers} providers") };
+    let of = counted(providers, "provider");
     format!("finding out which platforms the h1 hashes of {of} are for; this may download packages")
 }
 
@@ -227,12 +228,9 @@ fn not_downloaded(releases: &BTreeMap<&ProviderAddr, &bool>) -> String {
         [] => String::new(),
         some => format!("; fewer h1 hashes than platforms: {}", some.join(", ")),
     };
-    let of = match releases.len() {
-        1 => "1 provider are".to_owned(),
-        count => format!("{count} providers are"),
-    };
+    let of = counted(releases.len(), "provider");
     format!(
-        "not checked because of --no-download: whether the hashes of {of} complete{fewer}; `tflock verify` checks them"
+        "not checked because of --no-download: whether the hashes of {of} are complete{fewer}; `tflock verify` checks them"
     )
 }
 

@@ -15,6 +15,7 @@ use crate::commands::sources::Sources;
 use crate::commands::targets::{Targets, Unlocked};
 use crate::commands::trust_store::TrustStore;
 use crate::commands::verify_online::questions;
+use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
@@ -253,8 +254,7 @@ fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) 
         notes.push("there is no root module here: no directory has a lock file".to_owned());
     }
     if skipped > 0 && outcome.many {
-        let modules = if skipped == 1 { "root module" } else { "root modules" };
-        notes.push(format!("skipped {skipped} unchanged {modules}"));
+        notes.push(format!("skipped {}", counted(skipped, "unchanged root module")));
     }
     notes
 }

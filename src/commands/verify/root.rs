@@ -10,6 +10,7 @@ use super::modules::ServedModules;
 use super::modules::{LockedModules, ModuleFacts};
 use super::other_tool;
 use crate::addr::ProviderAddr;
+use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::Error;
@@ -312,15 +313,13 @@ impl Root {
 fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
     let required = tree.map_or(0, |tree| tree.requirements.len());
     // `init` writes no file without requirements either.
-    let required = match required {
-        0 => return None,
-        1 => "1 provider".to_owned(),
-        many => format!("{many} providers"),
-    };
+    if required == 0 || settings.lock_file().exists() {
+        return None;
+    }
+    let required = counted(required, "provider");
     let message =
         format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME);
     Some(Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default()))
-        .filter(|_| !settings.lock_file().exists())
 }
 
 /// The installed modules from hosts that the policy does not allow.

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::{arrow, text, word};
 use crate::addr::ProviderAddr;
+use crate::count::counted;
 use crate::diff::risk;
 use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -48,8 +49,7 @@ pub(super) fn count(outcome: &Outcome) -> Option<String> {
     let rows = outcome.roots.iter().filter(|root| is_listed(root)).count();
     let cells = outcome.roots.iter().flat_map(|root| cells(root, &BTreeMap::new()).into_keys());
     let providers = cells.collect::<BTreeSet<_>>().len();
-    let word = if providers == 1 { "provider" } else { "providers" };
-    (rows > 0).then(|| format!("{}, {providers} {word}", root_modules(rows)))
+    (rows > 0).then(|| format!("{}, {}", root_modules(rows), counted(providers, "provider")))
 }
 
 /// The meaning of coloured cells, if their text does not show it.

@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use super::modules;
 use crate::addr::ProviderAddr;
+use crate::count::nonzero;
 use crate::diff::{AddedHash, Change, ChangeKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Changes, Need, TrustChange};
 use crate::platform::Platform;
-use crate::report::annotation::signed;
+use crate::report::annotation::{signed, versions};
 use crate::report::paint::{Paint, Painted};
 use crate::report::wrap::{flow, width};
 use crate::report::{Detail, Style, printable, shown};
@@ -157,15 +158,6 @@ pub(super) fn item(change: &Change, style: Style) -> Item {
     Item { line: format!("{sign} {head}{parts}").trim_end().to_owned(), columns, hashes }
 }
 
-fn versions(change: &Change) -> String {
-    let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map(|entry| entry.version.to_string()));
-    match (old, new) {
-        (Some(old), Some(new)) if old != new => format!("{old} -> {new}"),
-        (_, Some(version)) | (Some(version), None) => version,
-        (None, None) => String::new(),
-    }
-}
-
 /// The parts of a change, in a few words each.
 fn parts(change: &Change) -> Vec<String> {
     if change.kind == ChangeKind::Removed {
@@ -248,9 +240,7 @@ fn strength(evidence: &Evidence) -> u8 {
 fn counted(hashes: &[PackageHash]) -> String {
     let counts = [(HashScheme::H1, "h1"), (HashScheme::Zh, "zh"), (HashScheme::Other, "other")]
         .map(|(scheme, word)| (hashes.iter().filter(|hash| hash.scheme() == scheme).count(), word));
-    let parts: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    parts.join(", ")
+    nonzero(counts)
 }
 
 fn signer(text: &mut String, change: &Change, style: Style) {

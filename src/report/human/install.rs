@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::addr::ProviderAddr;
+use crate::count::counted;
 use crate::outcome::{Body, InstallReport, InstallState, InstalledPackage, RootOutcome};
 use crate::platform::Platform;
 use crate::report::groups::root_modules;
@@ -66,7 +67,7 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
     let in_roots = |count: usize| if many { format!(" in {}", root_modules(count)) } else { String::new() };
     let providers = |packages: &BTreeMap<Key<'_>, &InstalledPackage>| {
         let count = packages.keys().map(|(address, version, _)| (address, version)).collect::<BTreeSet<_>>().len();
-        if count == 1 { "1 provider".to_owned() } else { format!("{count} providers") }
+        counted(count, "provider")
     };
     let (lacking, roots) = with(|state| !state.is_installed());
     if !lacking.is_empty() && checked {
@@ -91,7 +92,6 @@ fn modules(reports: &[&InstallReport]) -> String {
     let all = reports.iter().filter_map(|report| report.modules.as_ref()).flat_map(|installed| &installed.modules);
     match all.filter(|module| module.changed).count() {
         0 => String::new(),
-        1 => "installed 1 module\n".to_owned(),
-        count => format!("installed {count} modules\n"),
+        count => format!("installed {}\n", counted(count, "module")),
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::findings::findings;
+use crate::count::counted;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
 use crate::report::paint::Paint;
@@ -70,8 +71,7 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         (false, false) => "",
     };
     let directory = shown(&report.directory);
-    let count = |count: usize| if count == 1 { "1 package".to_owned() } else { format!("{count} packages") };
-    let _ = write!(text, "{verdict}{} in {}", count(report.packages.len()), printable(&directory));
+    let _ = write!(text, "{verdict}{} in {}", counted(report.packages.len(), "package"), printable(&directory));
     let come: Vec<&MirroredPackage> = packages.into_iter().filter(|package| package.fate != Fate::Present).collect();
     if !report.checked {
         let bytes = come.iter().map(|package| package.size).sum();

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::count::counted;
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
 use crate::outcome::{InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
 use crate::report::groups::root_modules;
@@ -60,13 +61,13 @@ pub(super) fn list(used: &[UsedModule], style: Style) -> String {
 pub(super) fn installed(installed: &InstalledModules) -> String {
     let new = installed.modules.iter().filter(|module| module.changed).count();
     let count = installed.modules.len();
-    let modules = if count == 1 { "module" } else { "modules" };
+    let modules = counted(count, "module");
     let place = shown(&installed.path);
     let place = printable(&place);
     match new {
         0 if count == 0 => "no remote module is called; nothing to do\n".to_owned(),
-        0 => format!("{count} {modules} in {place}, all match the lock; nothing to do\n"),
-        _ => format!("installed {new} of {count} {modules} in {place}; all match the lock\n"),
+        0 => format!("{modules} in {place}, all match the lock; nothing to do\n"),
+        _ => format!("installed {new} of {modules} in {place}; all match the lock\n"),
     }
 }
 
@@ -78,9 +79,9 @@ pub(in crate::report) fn outdated(report: &OutdatedModules) -> Option<Table<6>> 
         let [source, selected, allowed, newest] = versions(row);
         [source, selected, allowed, newest, printable(&calls.join(", ")).into_owned(), holders.join(", ")]
     };
-    let rows: Vec<[String; 6]> = report.rows.iter().filter(|row| row.is_noteworthy()).map(row).collect();
+    let rows = report.rows.iter().filter(|row| row.is_noteworthy()).map(row);
     let headings = ["MODULE", "SELECTED", "ALLOWED", "NEWEST", "CALLS", "HELD BACK BY"];
-    (!rows.is_empty()).then_some(Table { headings, rows })
+    Table::of(headings, rows)
 }
 
 /// The text without outdated modules; empty if the versions of some are unknown.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::count::nonzero;
 use crate::hash::HashScheme;
 use crate::outcome::{CallOnPath, Listed, Outdated, OutdatedReport, PassedOver, Required};
 use crate::platform::Platform;
@@ -19,8 +20,7 @@ pub(super) const MOST_USES: usize = 8;
 /// One line for each entry, with long columns last. Constraints are shown only on request, since `why` prints them.
 pub(in crate::report) fn list(entries: &[Listed], style: Style) -> Option<Table<7>> {
     let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS"];
-    let rows: Vec<[String; 7]> = entries.iter().map(|listed| entry(listed, style)).collect();
-    (!rows.is_empty()).then_some(Table { headings, rows })
+    Table::of(headings, entries.iter().map(|listed| entry(listed, style)))
 }
 
 fn entry(listed: &Listed, style: Style) -> [String; 7] {
@@ -39,17 +39,15 @@ fn entry(listed: &Listed, style: Style) -> [String; 7] {
 fn counts(listed: &Listed) -> String {
     let counts = [(HashScheme::H1, "h1"), (HashScheme::Zh, "zh"), (HashScheme::Other, "other")]
         .map(|(scheme, word)| (listed.entry.hashes.of(scheme).count(), word));
-    let parts: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    let counts = nonzero(counts);
+    if counts.is_empty() { "none".to_owned() } else { counts }
 }
 
 /// One line for each provider that has a newer release or must be newly selected; `None` if no provider has.
 pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Option<Table<6>> {
-    let rows: Vec<[String; 6]> =
-        report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();
+    let rows = report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style));
     let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY", "REGISTRY WARNING"];
-    (!rows.is_empty()).then_some(Table { headings, rows })
+    Table::of(headings, rows)
 }
 
 /// The text without outdated providers; empty if the versions of some are unknown.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::count::counted;
 use crate::outcome::{CacheReport, FormattedFile, Generated, GitReport, HashLine};
 use crate::report::{printable, shown, size};
 
@@ -45,7 +46,7 @@ pub(super) fn cache(report: &CacheReport) -> String {
             format!("exported {} to {}\n", super::hashes(*entries), printable(&shown(file)))
         }
         CacheReport::Published { index, news, known } => {
-            let records = if *news == 1 { "1 record".to_owned() } else { format!("{news} records") };
+            let records = counted(*news, "record");
             format!("published {records} to {}; {known} were there\n", printable(index))
         }
         CacheReport::Imported { imported, known, .. } => {

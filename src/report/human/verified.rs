@@ -1,6 +1,7 @@
 //! The result of `verify` for users.
 
 use super::findings::findings;
+use crate::count::counted;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::report::{Detail, Style, failure};
@@ -38,7 +39,7 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
         parts.push(format!("{denied} denied"));
     }
     if warned > 0 {
-        parts.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
+        parts.push(counted(warned, "warning"));
     }
     if parts.is_empty() { verdict.to_owned() } else { format!("{verdict}: {}", parts.join(", ")) }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::count::nonzero;
 use crate::error::ErrorKind;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
@@ -102,16 +103,12 @@ pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
     if roots.values().all(|(end, _)| *end == End::Interrupted) {
         return None;
     }
-    let parts: Vec<String> = WORDS
-        .into_iter()
-        .map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
+    let parts = nonzero(parts);
     let count = root_modules(roots.len());
     let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
     let unwritten = if is_dry { "; nothing was written" } else { "" };
-    (!parts.is_empty()).then(|| format!("{count}: {}{unwritten}{}", parts.join(", "), proven(outcome)))
+    (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))
 }
 
 /// The rules that refuse a root module.

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
+use crate::count::counted;
 use crate::outcome::{Body, Grouping, Listed, Outcome, Outdated, OutdatedModule, Required, RootOutcome};
 use crate::report::Style;
 use crate::report::groups::{RootSummary, Same};
@@ -59,9 +60,7 @@ pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, sty
     let cells = same.iter().map(|((addr, Reverse(version), signer, remark), paths)| {
         [style.addr(addr), version.to_string(), signer.clone(), (*remark).to_owned(), naming.table_cell(paths)]
     });
-    let rows: Vec<[String; 5]> = cells.collect();
-    let headings = ["PROVIDER", "VERSION", "SIGNER", "REMARK", "ROOT MODULES"];
-    (!rows.is_empty()).then_some(Table { headings, rows })
+    Table::of(["PROVIDER", "VERSION", "SIGNER", "REMARK", "ROOT MODULES"], cells)
 }
 
 /// `5 providers, 1 of them in more than one version`
@@ -70,12 +69,11 @@ pub(in crate::report) fn providers(outcome: &Outcome) -> String {
     for (_, listed) in listed(outcome) {
         versions.entry(&listed.address).or_default().insert(&listed.entry.version);
     }
-    let count = versions.len();
+    let providers = counted(versions.len(), "provider");
     let several = versions.values().filter(|versions| versions.len() > 1).count();
-    let providers = if count == 1 { "provider" } else { "providers" };
     match several {
-        0 => format!("{count} {providers}, each in one version"),
-        _ => format!("{count} {providers}, {several} of them in more than one version"),
+        0 => format!("{providers}, each in one version"),
+        _ => format!("{providers}, {several} of them in more than one version"),
     }
 }
 
@@ -118,9 +116,7 @@ pub(in crate::report) fn outdated(outcome: &Outcome, naming: RootSummary, style:
         let warnings = held.first().map(|row| warnings(row)).unwrap_or_default();
         [style.addr(addr), selected, allowed, newest, naming.table_cell(paths), holders(&held), warnings]
     });
-    let rows: Vec<[String; 7]> = cells.collect();
-    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY", "REGISTRY WARNING"];
-    (!rows.is_empty()).then_some(Table { headings, rows })
+    Table::of(["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY", "REGISTRY WARNING"], cells)
 }
 
 /// The constraints that exclude newer versions, with their place if it is the same in all root modules.
@@ -148,9 +144,7 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, naming: RootSummary
         let held: Vec<String> = held.into_iter().collect();
         [source, selected, allowed, newest, naming.table_cell(&paths), held.join(", ")]
     });
-    let rows: Vec<[String; 6]> = cells.collect();
-    let headings = ["MODULE", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
-    (!rows.is_empty()).then_some(Table { headings, rows })
+    Table::of(["MODULE", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"], cells)
 }
 
 /// Each provider with its locked versions and the modules that require it.

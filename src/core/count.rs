@@ -1,0 +1,13 @@
+//! Numbers with their words.
+
+/// `1 package`, `3 packages`.
+pub fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+/// The counts that are not zero: `2 denied, 1 noted`.
+pub fn nonzero<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> String {
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
