@@ -58,9 +58,3 @@ impl Streams<'static> {
         }
     }
 }
-
-impl std::fmt::Debug for Streams<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Streams").field("stdout_is_terminal", &self.stdout_is_terminal).finish_non_exhaustive()
-    }
-}

@@ -1,7 +1,6 @@
 //! `add`: requires a provider and locks it.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 use super::edit_requirements;
 use super::lock::Addition;
@@ -76,23 +75,20 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let unlocked = Mutex::new(BTreeSet::new());
-    let prepare = |root: Root, settings: &RunSettings| {
+    let prepare = |root: Root, settings: &RunSettings, notes: &mut BTreeSet<String>| {
         let root = edit_requirements::add(root, settings, &additions)?;
-        unlocked.lock().unwrap_or_else(PoisonError::into_inner).extend(others_without_entry(&root, settings));
+        notes.extend(others_without_entry(&root, settings));
         Ok(root)
     };
     let locking = Locking { command: "add", fail_fast: false, options, prepare: Some(&prepare), to: None };
-    let mut outcome = run(locking, &targets, services);
-    outcome.notes.extend(unlocked.into_inner().unwrap_or_else(PoisonError::into_inner));
-    Ok(outcome)
+    Ok(run(locking, &targets, services))
 }
 
 /// The required providers that this run does not name and that have no entry in the lock file.
 fn others_without_entry(root: &Root, settings: &RunSettings) -> Option<String> {
     let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
-    let required = root.requirements().iter().map(|(addr, _)| addr);
-    let others = required.filter(|addr| root.lock().get(addr).is_none() && !requested.contains(addr));
+    let required = root.requirements.iter().map(|(addr, _)| addr);
+    let others = required.filter(|addr| root.lock.get(addr).is_none() && !requested.contains(addr));
     let names: Vec<String> = others.map(|addr| addr.short(settings.dialect)).collect();
     let they = if names.len() == 1 { "is" } else { "are" };
     let file = settings.lock_file_shown();

@@ -91,13 +91,5 @@ fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Resu
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
     };
     let versions = session.block_on(async |sources| sources.versions(providers).await)?;
-    Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
-}
-
-pub(super) fn error(refusal: Refusal) -> Error {
-    match refusal {
-        Refusal::Error(error) => error,
-        Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
-        Refusal::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
-    }
+    Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(Refusal::into_error))).collect())
 }

@@ -34,8 +34,8 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(settings.dialect)?;
-        root = remember(root, settings, &addr);
-        let required = root.requirements().get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
+        remember(&mut root, settings, &addr);
+        let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.lock_only {
             // A constraint that cannot be written at any version is reported before any request.
             let request = addition.request(&addr, addition.constraint.as_deref());
@@ -49,27 +49,27 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
         // An existing requirement may turn out to be the new one; it applies until then.
         if !required || addition.replace || addition.lock_only || addition.constraint.is_some() {
             let constraint = addition.constraint.clone();
-            require(root.requirements_mut(), &addr, addition, constraint)?;
+            require(&mut root.requirements, &addr, addition, constraint)?;
         }
         if addition.replace || addition.pin && addition.constraint.is_some() {
             let anew = if addition.constraint.is_none() { Reselect::Always } else { Reselect::IfNotAllowed };
-            root = root.reselecting(addr.clone(), anew);
+            root.intent.reselected.insert(addr.clone(), anew);
         }
         pending.push((addr, addition.clone()));
     }
     let only = pending.iter().map(|(addr, _)| addr.clone()).collect();
     let edits = editable(edit::edits_between(&files, &edited), settings)?;
-    let root = root.only(only);
-    Ok(if additions.iter().any(Addition::wants_version) {
-        root.editing_later(Pending { files, dialect: settings.dialect, additions: pending })
-    } else {
-        root.editing(edits)
-    })
+    root.intent.only = Some(only);
+    if !additions.iter().any(Addition::wants_version) {
+        return Ok(root.editing(edits));
+    }
+    root.pending = Some(Pending { files, dialect: settings.dialect, additions: pending });
+    Ok(root)
 }
 
 /// Refuses a constraint that excludes the locked version if no new version is selected.
 fn keep_locked(root: &Root, addr: &ProviderAddr, addition: &Addition) -> Result<(), Error> {
-    let (Some(text), Some(entry)) = (&addition.constraint, root.lock().get(addr)) else { return Ok(()) };
+    let (Some(text), Some(entry)) = (&addition.constraint, root.lock.get(addr)) else { return Ok(()) };
     let is_against = Constraints::parse_config(text).is_ok_and(|terms| !terms.allows(&entry.version));
     if addition.replace || addition.pin || !is_against {
         return Ok(());
@@ -103,13 +103,11 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
 }
 
 /// Looks up a provider that is new to the lock file in git's history.
-fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr) -> Root {
-    if root.lock().get(addr).is_some() {
-        return root;
-    }
-    match git_history::earlier(settings, addr) {
-        Ok(Some(earlier)) => root.remembering(addr.clone(), earlier),
-        _ => root,
+fn remember(root: &mut Root, settings: &RunSettings, addr: &ProviderAddr) {
+    if root.lock.get(addr).is_none()
+        && let Ok(Some(earlier)) = git_history::earlier(settings, addr)
+    {
+        root.earlier.insert(addr.clone(), earlier);
     }
 }
 
@@ -125,19 +123,20 @@ pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Resu
             match edit::remove(&edited, settings.dialect, &addr, force) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 // The user may have removed the requirement by hand, so only the lock file is left to edit.
-                Err(EditError::NotRequired { uses, .. }) if uses.is_empty() && root.lock().get(&addr).is_some() => {}
+                Err(EditError::NotRequired { uses, .. }) if uses.is_empty() && root.lock.get(&addr).is_some() => {}
                 Err(error) => return Err(settings.placed(error.into())),
             }
-            root.requirements_mut()
-                .remove_origins(&addr, |origin| is_entry(origin) || force && origin.module.is_empty());
+            root.requirements.remove_origins(&addr, |origin| is_entry(origin) || force && origin.module.is_empty());
         }
-        match root.requirements().get(&addr) {
+        match root.requirements.get(&addr) {
             Some(_) if !lock_only => still.push(addr),
             _ => lost.push(addr),
         }
     }
     let edits = edit::edits_between(&files, &edited);
-    Ok(root.editing(editable(edits, settings)?).only(still).dropping(lost))
+    root.intent.only = Some(still.into_iter().collect());
+    root.intent.dropped = lost.into_iter().collect();
+    Ok(root.editing(editable(edits, settings)?))
 }
 
 /// Rewrites the constraints of the root module that exclude the wanted version of a provider: the given version, or the
@@ -147,7 +146,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, request: Bump<'_>) -> Result
     let files = sources(settings)?;
     let mut edited = files.clone();
     for addr in root.requested() {
-        let Some(requirement) = root.requirements().get(&addr) else { continue };
+        let Some(requirement) = root.requirements.get(&addr) else { continue };
         // A provider with unknown versions fails later, when it is locked.
         let releases = offered.get(&addr).into_iter().flatten().flatten();
         let releases = releases.filter(|version| root.ban(&addr, version).is_none());
@@ -169,7 +168,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, request: Bump<'_>) -> Result
                 edit::add(&edited, settings.dialect, &request).map_err(|error| settings.placed(error.into()))?;
             edited = edit::apply(&edited, &edits);
             let terms = Constraints::parse_config(&constraint).unwrap_or_default();
-            let requirements = root.requirements_mut();
+            let requirements = &mut root.requirements;
             requirements.remove_origins(&addr, |origin| *origin == holder);
             requirements.add(&addr, &terms, Origin { constraint: Some(constraint), ..holder });
         }

@@ -1,12 +1,13 @@
 //! `audit --fixed-by`: the first newer release without an advisory.
 
 use super::audit::{AuditArgs, advisories, parts, program};
-use super::programs::{self, Wanted, of_refusal};
+use super::programs::{self, Wanted};
 use super::sources::Sources;
 use super::verify::Root;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{AuditedProgram, FixedBy};
+use crate::query::answer::Refusal;
 use crate::source::advisories::Database;
 use crate::verify::policy;
 use crate::version::Constraints;
@@ -42,7 +43,7 @@ impl Newer<'_> {
             Error::new(ErrorKind::Offline, message).hint("run the command without --offline")
         })?;
         let mut versions = session.block_on(async |sources| sources.versions([address.clone()].into()).await)?;
-        let mut offered = versions.remove(address).unwrap_or_else(|| Ok(Vec::new())).map_err(of_refusal)?;
+        let mut offered = versions.remove(address).unwrap_or_else(|| Ok(Vec::new())).map_err(Refusal::into_error)?;
         offered.retain(|version| version > locked && constraints.allows(version));
         offered.retain(|version| policy::of_release(address, version, &settings.settings).is_empty());
         offered.sort();

@@ -14,7 +14,7 @@ use crate::disk::roots::{Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::lockfile::{Decoded, LockEntry, LockFile};
+use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::{Body, Grouping, Listed, Outcome, UsedModule};
 use crate::parallel;
 use crate::path::shown;
@@ -24,7 +24,7 @@ use crate::release::Lookup;
 use crate::release::expiry::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
-use crate::workspace::{Named, Names, Reading, RootModule, RunSettings, absent};
+use crate::workspace::{Named, Names, Reading, RootModule, RunSettings};
 
 /// List the entries of the lock file.
 ///
@@ -59,10 +59,12 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         return Ok(targets.outcome("list", &roots, used_modules));
     }
     let (cache, wanted) = (services.open_cache_of(&roots), Named::new(&args.providers));
-    let mut opened = parallel::each(roots.len(), parallel::cores(), |at| open(&roots[at])).into_iter();
+    let mut opened =
+        parallel::each(roots.len(), parallel::cores(), |at| RootModule::open_locked(&roots[at])).into_iter();
     let mut shared: HashMap<[usize; 2], Vec<RootList<'_>>> = HashMap::new();
     let outcome = targets.outcome("list", &roots, |root| {
-        let (lock, tree) = opened.next().unwrap_or_else(|| open(root)).inspect_err(|_| wanted.miss())?;
+        let (lock, tree) =
+            opened.next().unwrap_or_else(|| RootModule::open_locked(root)).inspect_err(|_| wanted.miss())?;
         let requirements = tree.as_deref().map(|tree| &tree.requirements);
         let names = Names { requirements, lock: Some(&lock.lock), dialect: root.dialect };
         wanted.see(names);
@@ -171,20 +173,6 @@ fn listed(
 }
 
 type RootList<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
-
-/// The lock file of a root module and, if readable, its configuration.
-type Opened = (Arc<Decoded>, Option<Arc<Tree>>);
-
-fn open(root: &RunSettings) -> Result<Opened, Error> {
-    let mut module = RootModule::open(root)?;
-    module.decoded()?;
-    // Entries are listed even if the configuration cannot be read.
-    let _ = module.read_configuration(Reading::LENIENT);
-    match module.lock {
-        Some(Ok(lock)) => Ok((lock, module.tree)),
-        _ => Err(absent(root.lock_file_shown(), &root.root)),
-    }
-}
 
 fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cache) -> Vec<Listed> {
     let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);

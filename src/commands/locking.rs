@@ -133,14 +133,14 @@ fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
     })
 }
 
-type Prepare<'a> = &'a (dyn Fn(Root, &RunSettings) -> Result<Root, Error> + Sync);
+type Prepare<'a> = &'a (dyn Fn(Root, &RunSettings, &mut BTreeSet<String>) -> Result<Root, Error> + Sync);
 
 pub(super) struct Locking<'a> {
     /// As typed.
     pub(super) command: &'static str,
     pub(super) fail_fast: bool,
     pub(super) options: LockOptions,
-    /// Changes the opened root module before planning, if the command needs that.
+    /// Changes the opened root module before planning, if the command needs that, and may add notes.
     pub(super) prepare: Option<Prepare<'a>>,
     /// The new tool for all root modules. All of them are written, or none.
     pub(super) to: Option<Dialect>,
@@ -151,16 +151,24 @@ struct RootOpener<'a> {
     run: Run<'a>,
     sources: &'a Sources<'a>,
     named: &'a Named,
+    learned: Mutex<Learned>,
+}
+
+/// What a run learned about its root modules.
+#[derive(Default)]
+struct Learned {
     /// Warnings about configuration.
-    warnings: Mutex<Vec<String>>,
+    warnings: Vec<String>,
     /// The named packages that are locked in some root module.
-    reselected: Mutex<BTreeSet<String>>,
+    reselected: BTreeSet<String>,
+    /// The notes of the command.
+    notes: BTreeSet<String>,
 }
 
 impl RootOpener<'_> {
     /// Opens a root module and fetches its modules, ready to be planned.
     fn open(&self, settings: RunSettings) -> Result<Root, Error> {
-        let Self { locking, warnings, reselected, .. } = self;
+        let locking = self.locking;
         let options = &locking.options;
         let mut settings = RunSettings { dialect: locking.to.unwrap_or(settings.dialect), ..settings };
         settings.modules.locking = ModuleLocking {
@@ -175,12 +183,17 @@ impl RootOpener<'_> {
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;
         let root = Root::open(&settings, options, self.run.cache).inspect_err(|_| self.named.miss())?;
         self.named.see(root.names());
-        warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
-        reselected.lock().unwrap_or_else(PoisonError::into_inner).extend(root.modules.named.iter().cloned());
-        match locking.prepare {
-            Some(prepare) => prepare(root, &settings),
+        let mut notes = BTreeSet::new();
+        let (warnings, named) = (root.warnings.clone(), root.modules.named.clone());
+        let root = match locking.prepare {
+            Some(prepare) => prepare(root, &settings, &mut notes),
             None => Ok(root),
-        }
+        };
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        learned.warnings.extend(warnings);
+        learned.reselected.extend(named);
+        learned.notes.extend(notes);
+        root
     }
 
     /// Sends queries about providers that are known to be required, while more modules are being fetched. Not for
@@ -216,16 +229,16 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
         now: services.scope.environment.now,
     };
     let (sources, named) = (Sources::new(services, &cache), Named::new(&options.providers));
-    let (warnings, reselected) = (Mutex::default(), Mutex::default());
-    let opening = RootOpener { locking: &locking, run, sources: &sources, named: &named, warnings, reselected };
+    let learned = Mutex::default();
+    let opening = RootOpener { locking: &locking, run, sources: &sources, named: &named, learned };
     let open = |at| opening.open(targets.settings(at)?);
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, sources: &sources });
-    let RootOpener { warnings, reselected, .. } = opening;
+    let learned = opening.learned.into_inner().unwrap_or_else(PoisonError::into_inner);
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(targets.note());
     notes.extend(sources.notes());
-    notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
+    notes.extend(learned.warnings);
     notes.extend(cache.finish());
     let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
     let outcome = targets.finish(locking.command, begun, notes);
@@ -233,9 +246,9 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
     let outcome = Outcome { dialect: locking.to.or(outcome.dialect), ..outcome };
     // Named root modules each report it; if some could not be opened, it is unknown.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
-    let reselected = reselected.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let unlocked = if all_begun { unlocked(&options.reselected_modules, &reselected) } else { None };
+    let unlocked = if all_begun { unlocked(&options.reselected_modules, &learned.reselected) } else { None };
     let mut outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
+    outcome.notes.extend(learned.notes);
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Drop the root modules without results: "up to date" would hide that no request was sent.
         outcome.roots.retain(|root| root.code() != ExitCode::Done);

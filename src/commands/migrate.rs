@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use super::lock::Root;
 use super::locking::{Locking, run};
@@ -82,9 +81,8 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
     };
     let (check, dry_run) = (options.check, options.dry_run);
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
-    let kept = Mutex::new(BTreeSet::new());
-    let prepare = |root: Root, settings: &RunSettings| {
-        kept.lock().unwrap_or_else(PoisonError::into_inner).extend(remarks(settings));
+    let prepare = |root: Root, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+        notes.extend(remarks(settings));
         prepared(root, settings, args.edit_config)
     };
     let locking =
@@ -94,7 +92,6 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
     if !check && !dry_run && outcome.roots.iter().any(held_up) {
         outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());
     }
-    outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(outcome)
 }
 
@@ -120,9 +117,10 @@ fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result
     root.findings.extend(root.missing_modules.iter().map(|module| missing_module(module, settings)));
     let (moves, dropped) = moves(&mut root, &way);
     root.untouched = is_written_so && dropped.is_empty() && moves.is_empty() && edits.is_empty();
-    let only = moves.keys().cloned().collect();
+    root.intent.only = Some(moves.keys().cloned().collect());
     root.intent.moves = moves;
-    Ok(root.editing(edits).only(only).dropping(dropped))
+    root.intent.dropped = dropped.into_iter().collect();
+    Ok(root.editing(edits))
 }
 
 /// Warnings about what makes tflock, or the tool, treat the root module as the other tool's.
@@ -155,20 +153,20 @@ fn is_tofu(path: &Path) -> bool {
 /// tool reads the state with its own addresses. An existing entry at the new address stays unchanged.
 fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, Vec<ProviderAddr>) {
     let (mut moves, mut dropped) = (BTreeMap::new(), Vec::new());
-    let lock = root.lock().clone();
+    let lock = root.lock.clone();
     for (old, entry) in lock.iter().filter(|(addr, _)| *addr.host() == way.from) {
         let new = old.at(way.to.clone());
-        let stays = root.configured && root.requirements().get(old).is_some();
+        let stays = root.configured && root.requirements.get(old).is_some();
         if !stays {
             dropped.push(old.clone());
         }
-        let is_required = root.requirements().get(&new).is_some();
+        let is_required = root.requirements.get(&new).is_some();
         if lock.get(&new).is_some() || stays && !is_required {
             continue;
         }
         // What missing modules require is known from the entry only.
         if !is_required || !root.missing_modules.is_empty() {
-            root.requirements_mut().add_entry(&new, entry);
+            root.requirements.add_entry(&new, entry);
         }
         moves.insert(new, old.clone());
     }
@@ -177,7 +175,7 @@ fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, V
 
 /// The entries of `required_providers` that name the old host.
 fn named<'a>(root: &'a Root, way: &'a Way) -> impl Iterator<Item = (&'a ProviderAddr, &'a Origin)> {
-    let of_host = root.requirements().iter().filter(|(addr, _)| *addr.host() == way.from);
+    let of_host = root.requirements.iter().filter(|(addr, _)| *addr.host() == way.from);
     let origins = of_host.flat_map(|(addr, requirement)| requirement.origins.iter().map(move |origin| (addr, origin)));
     origins.filter(|(_, origin)| origin.kind == OriginKind::RequiredProviders)
 }
@@ -230,7 +228,7 @@ fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<File
     let old: BTreeSet<ProviderAddr> = named(root, way).map(|(addr, _)| addr.clone()).collect();
     for addr in old {
         let new = addr.at(way.to.clone());
-        root.requirements_mut().move_origins(&addr, &new, |origin| directories.contains(&directory(origin)));
+        root.requirements.move_origins(&addr, &new, |origin| directories.contains(&directory(origin)));
     }
     Ok(edits)
 }

@@ -1,6 +1,5 @@
 //! The network access of a run, shared by modules and providers: each host is connected to, discovered and given its token once.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -74,11 +73,5 @@ impl Online {
     /// A client with other options that emits the same events.
     pub(super) fn client(&self, options: ClientOptions) -> Client {
         Client::watched(options, watch(&self.events, self.background.over()), Arc::clone(&self.budget))
-    }
-}
-
-impl fmt::Debug for Online {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Online")
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::available_versions::{Opened, error, of_roots};
+use super::available_versions::{Opened, of_roots};
 use super::options::{Assignments, Below, Packages, Within};
 use super::outdated_modules;
 use super::targets::{Targets, Unlocked};
@@ -137,7 +137,7 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
         }
     }
     let complete = errors.is_empty() && known.len() == count;
-    let mut rows = rows(root.requirements(), root.lock(), known);
+    let mut rows = rows(&root.requirements, &root.lock, known);
     for origin in rows.iter_mut().flat_map(|row| &mut row.holders) {
         origin.file = file_from(place, &origin.file);
     }
@@ -161,7 +161,7 @@ fn chosen(choice: Answer) -> Result<Chosen, Error> {
             Ok(Chosen::default())
         }
         Err(Refusal::Error(error)) if error.kind == ErrorKind::NotFound => Ok(Chosen::default()),
-        Err(refusal) => Err(error(refusal)),
+        Err(refusal) => Err(refusal.into_error()),
     }
 }
 

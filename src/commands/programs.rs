@@ -16,7 +16,6 @@ use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::query::PackageKey;
-use crate::query::answer::Refusal;
 use crate::query::engine::ReadOrder;
 use crate::query::question::{Depth, Query};
 use crate::query::run::Session;
@@ -218,19 +217,11 @@ fn downloaded(
         let record = match answer {
             Ok(Some(h1)) => cache.program(&h1).ok_or_else(|| Error::new(ErrorKind::Package, of("nothing was read of"))),
             Ok(None) => Err(Error::new(ErrorKind::NotFound, of("no source has"))),
-            Err(refusal) => Err(of_refusal(refusal)),
+            Err(refusal) => Err(refusal.into_error()),
         };
         programs.insert((key.address, key.version), record);
     }
     Ok(programs)
-}
-
-pub(super) fn of_refusal(refusal: Refusal) -> Error {
-    match refusal {
-        Refusal::Error(error) => error,
-        Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
-        Refusal::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
-    }
 }
 
 /// Selects the platform whose package to read.

@@ -1,7 +1,6 @@
 //! `remove`: removes a requirement and its lock file entry.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 use super::edit_requirements;
 use super::lock::Root;
@@ -44,16 +43,13 @@ pub(crate) struct RemoveArgs {
 pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let options = LockOptions { dry_run: args.dry_run, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let kept = Mutex::new(BTreeSet::new());
-    let prepare = |root: Root, settings: &RunSettings| {
+    let prepare = |root: Root, settings: &RunSettings, notes: &mut BTreeSet<String>| {
         let root = edit_requirements::remove(root, settings, args)?;
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(still_required(&root, settings).filter(|_| !args.lock_only));
+        notes.extend(still_required(&root, settings).filter(|_| !args.lock_only));
         Ok(root)
     };
     let locking = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
     let mut outcome = run(locking, &targets, services);
-    outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
     if outcome.roots.iter().any(|root| is_unused(&root.body)) {
         outcome.notes.push(
             "the signer stays trusted; if you re-add the provider, versions in git history keep their recorded hashes, and \
@@ -72,7 +68,7 @@ fn is_unused(body: &Result<Body, Error>) -> bool {
 /// Notes about providers that are still required, each with its first requirement.
 fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
     root.requested().into_iter().filter_map(|addr| {
-        let origin = root.requirements().get(&addr)?.origins.first()?;
+        let origin = root.requirements.get(&addr)?.origins.first()?;
         let asker = origin.caller();
         let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
         Some(format!("{name} stays locked: {asker} requires it ({}:{})", shown(&file), origin.position))

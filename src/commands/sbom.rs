@@ -17,7 +17,7 @@ use crate::disk::roots::Tree;
 use crate::error::Error;
 use crate::git::Git;
 use crate::hash::PackageHash;
-use crate::lockfile::{LockEntry, LockFile};
+use crate::lockfile::{Decoded, LockEntry};
 use crate::outcome::{
     Body, Inventory, InventoryModule, InventoryProgram, InventoryProvider, Outcome, Part, RootOutcome,
 };
@@ -30,7 +30,7 @@ use crate::release::{Lookup, Release};
 use crate::settings::Date;
 use crate::trust::pins::Signer;
 use crate::version::Version;
-use crate::workspace::{Reading, RootModule, RunSettings, absent};
+use crate::workspace::{RootModule, RunSettings};
 
 /// Print a software bill of materials.
 ///
@@ -67,9 +67,9 @@ pub(crate) struct SbomArgs {
     pub(crate) within: Within,
 }
 
-struct Opened {
-    settings: RunSettings,
-    lock: LockFile,
+struct Opened<'a> {
+    settings: &'a RunSettings,
+    lock: Arc<Decoded>,
     tree: Option<Arc<Tree>>,
 }
 
@@ -80,12 +80,12 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let cache = Arc::new(services.open_cache_of(&roots));
     let (mut opened, mut failed) = (Vec::new(), targets.outcomes.clone());
     for settings in &roots {
-        match open(settings) {
-            Ok(root) => opened.push(root),
+        match RootModule::open_locked(settings) {
+            Ok((lock, tree)) => opened.push(Opened { settings, lock, tree }),
             Err(error) => failed.push(RootOutcome::failed(settings.path.clone(), error)),
         }
     }
-    let locked: Vec<Locked<'_>> = opened.iter().map(|root| (&root.settings, &root.lock)).collect();
+    let locked: Vec<Locked<'_>> = opened.iter().map(|root| (root.settings, &root.lock.lock)).collect();
     let mut notes = Vec::new();
     let sources = Sources::new(services, &cache);
     if args.online {
@@ -127,15 +127,6 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     Ok(outcome.with_error(Error::all(failures)))
 }
 
-fn open(settings: &RunSettings) -> Result<Opened, Error> {
-    let mut module = RootModule::open(settings)?;
-    module.decoded()?;
-    // Entries are listed even if the configuration cannot be read.
-    let _ = module.read_configuration(Reading::LENIENT);
-    let lock = module.entries().cloned().ok_or_else(|| absent(settings.lock_file_shown(), &settings.root))?;
-    Ok(Opened { settings: settings.clone(), lock, tree: module.tree })
-}
-
 /// Requests the documents of all releases; the cache keeps them.
 fn query_releases(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
     let queried =
@@ -162,7 +153,7 @@ fn created(services: &Services<'_>, directory: &Path) -> String {
     format!("{day}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
 }
 
-fn add(inventory: &mut Inventory, root: &Opened, cache: &Cache) {
+fn add(inventory: &mut Inventory, root: &Opened<'_>, cache: &Cache) {
     let path = shown(&root.settings.path);
     let root_part = format!("root:{path}");
     inventory.needs.entry(root_part.clone()).or_default();
@@ -179,7 +170,7 @@ fn add(inventory: &mut Inventory, root: &Opened, cache: &Cache) {
         inventory.needs.entry(parent).or_default().insert(part.clone());
         inventory.needs.entry(part.clone()).or_default();
     }
-    for (addr, entry) in root.lock.iter() {
+    for (addr, entry) in root.lock.lock.iter() {
         let part = format!("provider:{addr}@{}", entry.version);
         let requirement = root.tree.as_ref().and_then(|tree| tree.requirements.get(addr));
         let askers: BTreeSet<Part> = requirement
@@ -198,7 +189,7 @@ fn add(inventory: &mut Inventory, root: &Opened, cache: &Cache) {
     }
 }
 
-fn provider(root: &Opened, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache) -> InventoryProvider {
+fn provider(root: &Opened<'_>, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache) -> InventoryProvider {
     let check =
         Check { signature: root.settings.signature_for(addr), expiry: ExpiryRules::default(), now: root.settings.now };
     let version: &Version = &entry.version;

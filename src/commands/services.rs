@@ -1,6 +1,5 @@
 //! The services that every command receives: directories, the cache, the network, and progress events.
 
-use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,12 +24,6 @@ pub struct Services<'a> {
     pub events: Events,
     pub online: Arc<Online>,
     pub stdin: Mutex<&'a mut (dyn Read + Send)>,
-}
-
-impl fmt::Debug for Services<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Services").field("scope", &self.scope).finish_non_exhaustive()
-    }
 }
 
 impl Services<'_> {

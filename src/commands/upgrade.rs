@@ -1,6 +1,6 @@
 //! `upgrade`: selects the newest allowed versions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -170,7 +170,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
         newest = targets.paths.iter().cloned().zip(offered).collect();
     }
-    let prepare = |root: Root, settings: &RunSettings| {
+    let prepare = |root: Root, settings: &RunSettings, _: &mut BTreeSet<String>| {
         let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
         let (wanted, prereleases) = (selection.precise.as_ref(), selection.prereleases);
         edit_requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
@@ -22,6 +22,17 @@ pub enum Refusal {
     Finding(Finding),
     /// The answer is bad since the signing key is revoked, which is worth remembering.
     Revoked(Box<Finding>, Fingerprint),
+}
+
+impl Refusal {
+    /// The error for commands that report no finding about it.
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Error(error) => error,
+            Self::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
+            Self::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
+        }
+    }
 }
 
 impl From<Error> for Refusal {

@@ -46,6 +46,18 @@ impl RootModule {
         Ok(Self { settings: settings.clone(), bytes, lock, tree: None })
     }
 
+    /// The lock file and, if readable, the configuration.
+    pub fn open_locked(settings: &RunSettings) -> Result<(Arc<Decoded>, Option<Arc<Tree>>), Error> {
+        let mut module = Self::open(settings)?;
+        module.decoded()?;
+        // Entries are listed even if the configuration cannot be read.
+        let _ = module.read_configuration(Reading::LENIENT);
+        match module.lock {
+            Some(Ok(lock)) => Ok((lock, module.tree)),
+            _ => Err(absent(settings.lock_file_shown(), &settings.root)),
+        }
+    }
+
     pub fn read_configuration(&mut self, how: Reading) -> Result<(), Error> {
         let Reading { missing, of_either_tool, required } = how;
         let options = TreeOptions { of_either_tool, ..self.settings.tree_options(missing) };

@@ -70,12 +70,6 @@ pub struct Knowledge<'a> {
     pub now: SystemTime,
 }
 
-impl std::fmt::Debug for Knowledge<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Knowledge")
-    }
-}
-
 /// Explains the changes. A text that the tools refuse is compared as far as it can be read; findings report its problems.
 pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
     let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();

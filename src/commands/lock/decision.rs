@@ -114,7 +114,7 @@ impl RootDecision<'_> {
     /// Warns about a new provider whose name resembles that of a known or locked one.
     fn about_name(&self, addr: &ProviderAddr) -> Option<Finding> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
-        let required = self.root.requirements().iter().map(|(addr, _)| addr);
+        let required = self.root.requirements.iter().map(|(addr, _)| addr);
         let finding = policy::similar_name(addr, locked.chain(required).filter(|other| *other != addr))?;
         Some(Finding { level: Level::Warn, ..finding })
     }

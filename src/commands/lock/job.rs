@@ -221,7 +221,7 @@ impl Job {
         if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
             let folder = &self.root.settings.path;
             let error =
-                unknown_provider::placed(error, (self.root.requirements(), &self.root.lock), folder, self.dialect());
+                unknown_provider::placed(error, (&self.root.requirements, &self.root.lock), folder, self.dialect());
             let error = decision.advice.into_iter().fold(error, Error::hint);
             let findings = self.root.placed_findings(decision.findings);
             return RootState::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
@@ -261,7 +261,7 @@ impl Job {
         };
         let only_in_state = state.into_iter().flat_map(|state| &state.addresses).filter(|addr| {
             let has_entry = self.root.lock.get(addr).is_some();
-            !has_entry && self.root.requirements().get(addr).is_none()
+            !has_entry && self.root.requirements.get(addr).is_none()
         });
         let added = only_in_state.map(|addr| {
             let message =

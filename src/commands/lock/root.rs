@@ -18,7 +18,7 @@ use crate::disk::cache::Cache;
 use crate::disk::roots::{self, MissingModules, Tree};
 use crate::error::Error;
 use crate::finding::{Finding, Level};
-use crate::lock::plan::{self, Intent, Reselect};
+use crate::lock::plan::{self, Intent};
 use crate::lockfile::{Decoded, LockFile};
 use crate::platform::Platform;
 use crate::query::criteria::Criteria;
@@ -34,9 +34,9 @@ use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, abse
 pub struct Root {
     pub(super) settings: RunSettings,
     pub(in crate::commands) bytes: Option<Vec<u8>>,
-    pub(super) lock: LockFile,
+    pub(in crate::commands) lock: LockFile,
     /// From the configuration, or from the lock file itself.
-    pub(super) requirements: Requirements,
+    pub(in crate::commands) requirements: Requirements,
     pub(in crate::commands) configured: bool,
     pub(in crate::commands) intent: Intent,
     /// The platforms of the entries; `None` if platforms were named.
@@ -48,11 +48,11 @@ pub struct Root {
     pub(super) reason: String,
     pub(super) edits: Vec<Edit>,
     /// Edits that depend on the selected versions.
-    pub(super) pending: Option<Pending>,
+    pub(in crate::commands) pending: Option<Pending>,
     /// Entries in git's history for providers without an entry, or for those to be restored to it.
-    pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
+    pub(in crate::commands) earlier: BTreeMap<ProviderAddr, Earlier>,
     pub(in crate::commands) findings: Vec<Finding>,
-    warnings: Vec<String>,
+    pub(in crate::commands) warnings: Vec<String>,
     pub(in crate::commands) modules: LockedModules,
     /// The names of modules that are not installed, if that is accepted.
     pub(in crate::commands) missing_modules: Vec<String>,
@@ -143,33 +143,10 @@ impl Root {
         self.source.choice == SourceChoice::Origin
     }
 
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    pub fn requirements(&self) -> &Requirements {
-        &self.requirements
-    }
-
-    pub fn lock(&self) -> &LockFile {
-        &self.lock
-    }
-
-    pub fn requirements_mut(&mut self) -> &mut Requirements {
-        &mut self.requirements
-    }
-
     /// Adds edits of configuration, which are written together with the lock file.
     #[must_use]
     pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
         self.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
-        self
-    }
-
-    /// Adds edits of configuration that depend on the selected versions.
-    #[must_use]
-    pub fn editing_later(mut self, pending: Pending) -> Self {
-        self.pending = Some(pending);
         self
     }
 
@@ -179,34 +156,6 @@ impl Root {
 
     pub(super) fn today(&self) -> Date {
         Date::of(self.settings.now)
-    }
-
-    /// Has the version of a provider selected again.
-    #[must_use]
-    pub fn reselecting(mut self, addr: ProviderAddr, when: Reselect) -> Self {
-        self.intent.reselected.insert(addr, when);
-        self
-    }
-
-    /// Adds an earlier entry of a provider; a release of that version is checked against its hashes.
-    #[must_use]
-    pub fn remembering(mut self, addr: ProviderAddr, earlier: Earlier) -> Self {
-        self.earlier.insert(addr, earlier);
-        self
-    }
-
-    /// Restricts the run to these providers.
-    #[must_use]
-    pub fn only(mut self, providers: Vec<ProviderAddr>) -> Self {
-        self.intent.only = Some(providers.into_iter().collect());
-        self
-    }
-
-    /// Drops the entries of these providers.
-    #[must_use]
-    pub fn dropping(mut self, providers: Vec<ProviderAddr>) -> Self {
-        self.intent.dropped = providers.into_iter().collect();
-        self
     }
 
     /// The findings of settings that forbid queries about a provider.

@@ -141,7 +141,7 @@ fn of_other_tool(findings: &[Finding], roots: &Roots) -> BTreeSet<PathBuf> {
     if !findings.iter().any(|finding| finding.rule == Rule::DialectChanged && finding.level == Level::Deny) {
         return BTreeSet::new();
     }
-    let is_of = |root: &Result<Root, Error>| root.as_ref().is_ok_and(Root::has_other_tool);
+    let is_of = |root: &Result<Root, Error>| root.as_ref().is_ok_and(|root| root.tool_changed);
     roots.iter().filter(|(_, root)| is_of(root)).map(|(path, _)| path.clone()).collect()
 }
 
@@ -306,7 +306,7 @@ fn judge_online(
         let trees = worktree::trees(&root.settings().place);
         let within = sources.served_within(&root.settings().source(), &trees, locked(root));
         notes.extend(served(&root.settings().source()));
-        root.learn_served_within(within);
+        root.served_within = within;
     }
     let mut outcomes = Vec::new();
     for (session, mut roots) in by_source(&sources, roots, |root: &Root| Some(root.queries())) {

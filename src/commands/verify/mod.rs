@@ -83,7 +83,7 @@ pub fn judged(
             }
             let body = match root.unread().cloned() {
                 None => Ok(Body::Verified(verified)),
-                not_checked if root.was_unreadable() => Ok(Body::Verified(Verified { not_checked, ..verified })),
+                not_checked if root.was_unreadable => Ok(Body::Verified(Verified { not_checked, ..verified })),
                 Some(error) => {
                     let unanswered = verified.inconclusive.into_iter().map(|it| it.error);
                     Err(Error::all(std::iter::once(error.clone()).chain(unanswered)).unwrap_or(error))
@@ -166,7 +166,7 @@ fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let witnesses = root.lock().iter().map(|(addr, _)| (addr.clone(), by.witnesses(root, addr)));
     let witnesses = witnesses.filter(|(_, witnesses)| !witnesses.is_empty()).collect();
     let releases = root.lock().iter().map(of).collect();
-    let facts = Facts { releases, others: by.others, witnesses, served_within: Some(root.served_within()) };
+    let facts = Facts { releases, others: by.others, witnesses, served_within: Some(&root.served_within) };
     let (mut verified, findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     let named = |finding: Finding| match root.compared() {
         Some(base) if finding.rule == Rule::LockFileRemoved => finding.filled("REV", base.short()),

@@ -35,7 +35,7 @@ pub(super) struct LockedModules<'a> {
 pub(super) fn query_sources(roots: &mut super::Roots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let served = root.locked_modules().map(|modules| modules.query_sources(installed)).unwrap_or_default();
-        root.learn_served(served);
+        root.modules.served = served;
     }
 }
 

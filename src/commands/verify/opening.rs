@@ -68,9 +68,10 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<Settled, Error>)| {
         let open = |(settings, own): Settled| {
             let pins = pins.get(&settings.trust).cloned().flatten();
-            let root = Root::open(&settings, pins, &packages(&settings))?.of_tool(own);
-            let was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
-            Ok(root.unreadable_before(was_unreadable))
+            let mut root = Root::open(&settings, pins, &packages(&settings))?;
+            root.tool_changed = own != settings.dialect;
+            root.was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
+            Ok(root)
         };
         (path, settings.and_then(open))
     });

@@ -6,12 +6,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use super::base::Before;
-use super::modules::ServedModules;
 use super::modules::{LockedModules, ModuleFacts};
 use super::other_tool;
 use crate::addr::ProviderAddr;
 use crate::count::counted;
-use crate::dialect::Dialect;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule, shell_word};
@@ -34,17 +32,17 @@ pub struct Root {
     /// Why the configuration cannot be read.
     unread: Option<Error>,
     /// True if it was unreadable at the base too, and nothing changed there.
-    was_unreadable: bool,
+    pub(super) was_unreadable: bool,
     /// True if the files of the working tree are for another tool than the one it is judged for.
-    tool_changed: bool,
+    pub(super) tool_changed: bool,
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Counted>>,
     /// The base and the earlier lock file.
     change: Option<Change>,
     /// Facts about locked modules beyond the tree.
-    modules: ModuleFacts,
+    pub(super) modules: ModuleFacts,
     /// The providers that come from a mirror directory inside its working tree.
-    served_within: BTreeSet<ProviderAddr>,
+    pub(super) served_within: BTreeSet<ProviderAddr>,
 }
 
 /// The empty lock file of a root module without one.
@@ -152,27 +150,6 @@ impl Root {
         self.unread.as_ref()
     }
 
-    pub(super) fn was_unreadable(&self) -> bool {
-        self.was_unreadable
-    }
-
-    #[must_use]
-    pub(super) fn unreadable_before(mut self, was_unreadable: bool) -> Self {
-        self.was_unreadable = was_unreadable;
-        self
-    }
-
-    /// Records the tool of the working tree's files.
-    #[must_use]
-    pub(super) fn of_tool(mut self, own: Dialect) -> Self {
-        self.tool_changed = own != self.settings().dialect;
-        self
-    }
-
-    pub(super) fn has_other_tool(&self) -> bool {
-        self.tool_changed
-    }
-
     /// Adds findings about the lock file.
     #[must_use]
     pub fn with_findings(mut self, findings: Vec<Finding>) -> Self {
@@ -193,18 +170,6 @@ impl Root {
     /// The locked modules and their calls.
     pub(super) fn locked_modules(&self) -> Option<LockedModules<'_>> {
         Some(LockedModules { settings: self.settings(), tree: self.tree()?, facts: &self.modules })
-    }
-
-    pub(super) fn learn_served(&mut self, served: ServedModules) {
-        self.modules.served = served;
-    }
-
-    pub(super) fn learn_served_within(&mut self, providers: BTreeSet<ProviderAddr>) {
-        self.served_within = providers;
-    }
-
-    pub(super) fn served_within(&self) -> &BTreeSet<ProviderAddr> {
-        &self.served_within
     }
 
     /// The files and module directories that were read; all absolute.

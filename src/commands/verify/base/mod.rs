@@ -234,7 +234,7 @@ impl Base {
     /// True if the root module is to be judged: one of its files changed, or any settings or trust file; or its
     /// configuration is unreadable for another reason than at the base.
     pub fn concerns(&self, root: &Root) -> bool {
-        let is_unreadable = root.unread().is_some() && !root.was_unreadable();
+        let is_unreadable = root.unread().is_some() && !root.was_unreadable;
         self.settings_changed || is_unreadable || touches(&self.changes, &root.settings().place, root.read())
     }
 

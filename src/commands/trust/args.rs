@@ -1,0 +1,122 @@
+//! The options of `trust`.
+
+use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
+
+use crate::commands::options::{Packages, Within};
+use crate::trust::Fingerprint;
+use crate::trust::pins::Signer;
+
+/// Manage the remembered signers of providers.
+///
+/// The trust file .tflock.trust.hcl at the top of the working tree records the signing keys of each provider. lock adds
+/// the key of a provider that it sees for the first time; these commands make all other changes. Commit the file.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  tflock trust init -r\n  \
+    tflock trust rotate acme/widget 9F0A...41C2 --reason 'announced on their site'\n  \
+    tflock trust add 'registry.example.com/house/*' 1B2C...77D0")]
+pub(crate) struct TrustArgs {
+    #[command(subcommand)]
+    pub(crate) command: TrustCommand,
+}
+
+/// The commands below `trust`.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum TrustCommand {
+    /// Remember the signers of all locked providers.
+    ///
+    /// Requests the signer of each locked version from the registries and downloads no package. Only compares providers
+    /// that have a pin already. Accepts the signer of the newest locked version for all versions, and a different signer of
+    /// an older version for that version only.
+    Init {
+        /// All root modules below.
+        #[arg(short, long)]
+        recursive: bool,
+        #[command(flatten)]
+        packages: Packages,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// List remembered signers, denied keys and accepted republications.
+    List {
+        /// Only the signers of these providers, by source address or pattern.
+        #[arg(value_name = "ADDR")]
+        providers: Vec<String>,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Accept one more signer.
+    Add(SignerArgs),
+    /// Replace the remembered signers with a new one.
+    ///
+    /// The old signers stay accepted for the versions that lock files in the working tree record now.
+    Rotate(SignerArgs),
+    /// Refuse a signing key for every provider.
+    Deny {
+        /// The fingerprint of the primary key.
+        #[arg(value_name = "FINGERPRINT")]
+        key: Fingerprint,
+        /// The reason; it is kept in the trust file.
+        #[arg(long, value_name = "TEXT", required = true, value_parser = NonEmptyStringValueParser::new())]
+        reason: String,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Forget the signer of a provider: the next release is a first use.
+    ///
+    /// A key that is denied stays denied until its fingerprint is named.
+    Forget {
+        /// Provider source addresses or patterns, as the trust file has them; fingerprints of denied keys.
+        #[arg(value_name = "ADDR|FINGERPRINT", required = true)]
+        providers: Vec<String>,
+        #[command(flatten)]
+        within: Within,
+    },
+}
+
+// The command has the words of the help.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SignerArgs {
+    /// A provider source address, or a pattern such as registry.example.com/house/*.
+    #[arg(value_name = "ADDR")]
+    pub(super) providers: String,
+    /// The fingerprint of the primary key, or the word unsigned.
+    #[arg(value_name = "FINGERPRINT|unsigned")]
+    pub(super) signer: Signer,
+    /// The reason; it is kept in the trust file.
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) reason: Option<String>,
+    #[command(flatten)]
+    within: Within,
+}
+
+impl TrustCommand {
+    pub(crate) fn providers(&self) -> Vec<&str> {
+        match self {
+            Self::Add(args) | Self::Rotate(args) => vec![&args.providers],
+            Self::Forget { providers, .. } | Self::List { providers, .. } => {
+                providers.iter().map(String::as_str).collect()
+            }
+            Self::Init { .. } | Self::Deny { .. } => Vec::new(),
+        }
+    }
+
+    pub(crate) fn packages(&self) -> Option<&Packages> {
+        match self {
+            Self::Init { packages, .. } => Some(packages),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn within(&self) -> &Within {
+        match self {
+            Self::Init { within, .. }
+            | Self::List { within, .. }
+            | Self::Add(SignerArgs { within, .. })
+            | Self::Rotate(SignerArgs { within, .. })
+            | Self::Deny { within, .. }
+            | Self::Forget { within, .. } => within,
+        }
+    }
+}
