@@ -77,12 +77,13 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::List(arguments) => below(arguments, |it| &mut it.recursive, services, list::list),
         Command::Why(arguments) => below(arguments, |it| &mut it.recursive, services, why::why),
         Command::Diff(args) => {
-            let request = args.request(arguments);
+            let mut args = args.clone();
+            args.dashes = arguments.dashes;
             let is_file = |name: &OsString| Path::new(name).exists();
-            if request.given.files.is_some() || request.given.names.iter().any(is_file) {
-                return diff::diff(&request, services);
+            if args.dashes || args.names.iter().any(is_file) {
+                return diff::diff(&args, services);
             }
-            below(&request, |it| &mut it.given.recursive, services, diff::diff)
+            below(&args, |it| &mut it.recursive, services, diff::diff)
         }
         Command::Merge(arguments) => merge::merge(arguments, services),
         Command::Textconv(arguments) => merge::textconv(&arguments.file, services),

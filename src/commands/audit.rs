@@ -36,7 +36,6 @@ use crate::verify::{leveled, policy};
 /// of them and the standard library up in the Go vulnerability database, as `govulncheck -mode=binary` does. A module that
 /// is present need not be reached: programs are stripped, so tflock cannot know. Packages that no earlier run has read are
 /// downloaded, one platform of each.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock audit\n  tflock audit -r --base origin/main\n  tflock audit --db vulndb.zip --offline"

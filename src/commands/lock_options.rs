@@ -10,7 +10,6 @@ use crate::settings::H1Rule;
 use crate::version::Version;
 
 /// The options that only `lock` has. Options that other commands share are in the settings of the run.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LockOptions {
     /// The requested platforms, each once, in the order given.

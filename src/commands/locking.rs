@@ -25,7 +25,6 @@ use crate::workspace::{Named, RunSettings};
 /// Adds the providers that the configuration needs, keeps selected versions, adds the hashes of missing platforms and
 /// updates constraints. Removes nothing without --prune. Platforms come from --platform, else from .tflock.hcl, else from
 /// the lock file plus the current machine. Also known as `tflock providers lock`.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock lock --platform linux_amd64 --platform darwin_arm64\n  tflock lock --check\n  tflock lock --dry-run hashicorp/aws"

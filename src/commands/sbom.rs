@@ -37,7 +37,6 @@ use crate::workspace::{RootModule, RunSettings};
 /// Lists the providers and modules of a root module, or with -r of a repository as one document: versions, hashes, signers,
 /// and which module requires what. CycloneDX 1.6 unless --format spdx selects SPDX 2.3. The same input gives the same
 /// bytes. Sends no request, except with --online, and with --deep for packages that no earlier run has read.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock sbom > bom.json\n  tflock sbom -r --deep --format spdx\n  tflock sbom --report cyclonedx=bom.cdx.json"

@@ -27,7 +27,6 @@ use crate::workspace::RunSettings;
 /// Without ADDR: every provider. Adds missing entries; removes nothing without --prune, except Terraform entries that
 /// OpenTofu's replace. Shows what keeps a provider from its newest release. The age of a release is the age of its
 /// signature, because the registry protocol has no publication date.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws --precise 5.31.0\n  tflock upgrade -r hashicorp/aws"

@@ -25,7 +25,6 @@ pub enum Need {
     Unchecked,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is read by itself")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     pub changed: bool,

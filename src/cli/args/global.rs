@@ -9,7 +9,6 @@ use crate::report::{Detail, Format};
 use crate::workspace::ToolChoice;
 
 /// The options of every command.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(in crate::cli) struct Global {

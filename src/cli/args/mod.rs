@@ -1,6 +1,5 @@
 //! The arguments of the command line. The doc comments are the help texts.
 
-mod diff;
 mod global;
 mod parsing;
 mod single_dash;
@@ -13,6 +12,7 @@ use clap_complete::Shell;
 use crate::commands::add::AddArgs;
 use crate::commands::audit::AuditArgs;
 use crate::commands::cache::CacheArgs;
+use crate::commands::diff::DiffArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::get::GetArgs;
@@ -36,7 +36,6 @@ use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::error::{Error, ErrorKind};
 use crate::workspace::{Environment, Readings, Scope};
 
-pub(super) use diff::DiffArgs;
 pub(super) use global::{Global, Tool};
 pub(super) use parsing::{Arguments, command};
 pub(super) use single_dash::{double_dashes, wants_json};

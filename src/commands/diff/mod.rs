@@ -1,5 +1,6 @@
 //! `diff`: explains a change of a lock file.
 
+mod args;
 mod inputs;
 mod known;
 mod pairs;
@@ -7,7 +8,7 @@ mod run;
 
 #[cfg(test)]
 pub use super::diff_signers::Trust;
-pub use inputs::DiffInputs;
+pub(crate) use args::DiffArgs;
 #[cfg(test)]
 pub use pairs::{Knowledge, Pair, Side, review};
-pub use run::{Request, diff};
+pub use run::diff;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::inputs::{Comparison, DiffInputs, compare};
+use super::DiffArgs;
+use super::inputs::{Comparison, compare};
 use super::known::{packages, questions};
 use super::pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
 use crate::addr::{Hostname, ProviderAddr};
@@ -26,15 +27,6 @@ use crate::release::Releases;
 use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
 
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    pub given: DiffInputs,
-    pub online: bool,
-    pub no_download: bool,
-    /// Whether a difference affects the exit code, as does a release or hash that must not be used.
-    pub exit_code: bool,
-}
-
 /// The number of a root module, and of the pair of texts in it.
 type PairIndex = (usize, usize);
 
@@ -42,33 +34,33 @@ type Answers = BTreeMap<PairIndex, Arc<Releases>>;
 
 type Compared = (PathBuf, Result<Comparison, Error>);
 
-pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+pub fn diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let directories = services.scope.directories();
     let mut compared = Vec::new();
     for directory in &directories {
         let opened = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory.clone() };
-        let found = compare(&request.given, &opened, services.scope.dialect());
+        let found = compare(args, &opened, &services.scope);
         compared.push((directory.clone(), found));
     }
     let cache = Arc::new(services.open_cache(&directories));
     let sources = Sources::new(services, &cache);
-    let known = if request.online { query_releases(request, services, &compared, &sources)? } else { Answers::new() };
+    let known = if args.online { query_releases(args, services, &compared, &sources)? } else { Answers::new() };
     let now = services.scope.environment.now;
     let packages = |at: &PairIndex, changes: &[Change]| {
         let nothing = Releases::new();
         packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
     };
-    let mut outcome = outcome(request, &compared, &packages, now)?;
+    let mut outcome = outcome(args, &compared, &packages, now)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.finish());
-    outcome.code = ExitCode::all(outcome.roots.iter().map(|root| code(root, request.exit_code)));
+    outcome.code = ExitCode::all(outcome.roots.iter().map(|root| code(root, args.exit_code)));
     outcome.dialect = services.scope.dialect().or_else(|| one_dialect(&outcome));
     Ok(outcome)
 }
 
 /// Looks up the changed releases, once for all root modules with the same sources.
 fn query_releases(
-    request: &Request,
+    args: &DiffArgs,
     services: &Services<'_>,
     compared: &[Compared],
     sources: &Sources<'_>,
@@ -86,7 +78,7 @@ fn query_releases(
     }
     let Some((_, first, _)) = wanted.first() else { return Ok(Answers::new()) };
     services.events_for(Some(first.dialect).filter(|first| wanted.iter().all(|(_, it, _)| it.dialect == *first)));
-    let depth = Depth { download: !request.no_download, ..Depth::DOCUMENTS };
+    let depth = Depth { download: !args.no_download, ..Depth::DOCUMENTS };
     let queried = wanted.iter().enumerate();
     let queried = queried.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
     let answers = sources.query_groups(queried, |session, members| {
@@ -127,12 +119,12 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
 
 /// The result; with several root modules only those that differ.
 fn outcome(
-    request: &Request,
+    args: &DiffArgs,
     compared: &[Compared],
     packages: &dyn Fn(&PairIndex, &[Change]) -> Packages,
     now: SystemTime,
 ) -> Result<Outcome, Error> {
-    let many = request.given.recursive || compared.len() > 1;
+    let many = args.recursive || compared.len() > 1;
     let is_only_one = compared.len() == 1;
     let (mut roots, mut notes) = (Vec::new(), Vec::new());
     let before = OnceCell::new();
@@ -143,7 +135,7 @@ fn outcome(
                 let requirements = |pair: &Pair| comparison.requirements(pair);
                 let outcomes = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
                     let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
-                    let (trust, online) = (&comparison.trust, request.online);
+                    let (trust, online) = (&comparison.trust, args.online);
                     let known = Knowledge {
                         packages: &packages,
                         requirements: &requirements,

@@ -5,17 +5,16 @@ use std::time::SystemTime;
 
 use super::contents::{Contents, has};
 use super::wanted::{Need, of_releases, wanted};
-use super::{MirrorArgs, placed, unread};
+use super::{MirrorArgs, mirrored, placed, unread};
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged, recalled};
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::mirror::FilesystemMirror;
-use crate::disk::mirror_writer::directory_in;
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
 use crate::hash::archive::ArchiveHashes;
-use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
+use crate::outcome::{Body, Fate, MirrorReport, RootOutcome};
 use crate::query::PackageKey;
 use crate::query::engine::unrecorded;
 use crate::release::{Release, Releases, naming};
@@ -95,7 +94,9 @@ impl Checked<'_> {
         let entry = self.root.lock().get(&key.address);
         let zh = PackageHash::zh(hashes.zh);
         if entry.is_some_and(|entry| entry.hashes.iter().any(|hash| has(hashes, hash))) {
-            report.packages.push(present(self.args, key, hashes));
+            let file_name = naming::conventional(&key.address, &key.version, &key.platform);
+            let hashes = (hashes.size, vec![hashes.h1.clone(), zh]);
+            report.packages.push(mirrored(self.args, key, &file_name, hashes, Fate::Present));
         } else if self.release(key).is_some_and(|release| release.owns(&zh)) {
             report.failed.push(unrecorded(key));
         } else {
@@ -124,18 +125,4 @@ impl Checked<'_> {
 fn lacks(PackageKey { address, version, platform }: &PackageKey, what: &str) -> Finding {
     let message = format!("{what} {address} {version} for {platform}");
     Finding::new(Rule::MirrorIncomplete, message).about(address)
-}
-
-fn present(args: &MirrorArgs, key: &PackageKey, hashes: &ArchiveHashes) -> MirroredPackage {
-    let file_name = naming::conventional(&key.address, &key.version, &key.platform);
-    let file = directory_in(&args.directory, &key.address).join(file_name);
-    MirroredPackage {
-        address: key.address.clone(),
-        version: key.version.clone(),
-        platform: key.platform.clone(),
-        file: file.strip_prefix(&args.directory).map_or(file.clone(), ToOwned::to_owned),
-        size: hashes.size,
-        hashes: vec![hashes.h1.clone(), PackageHash::zh(hashes.zh)],
-        fate: Fate::Present,
-    }
 }

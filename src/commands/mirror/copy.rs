@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::wanted::{Need, of_releases, queries, wanted};
-use super::{MirrorArgs, placed, unread};
+use super::{MirrorArgs, mirrored, placed, unread};
 use crate::commands::Services;
 use crate::commands::roots::by_source;
 use crate::commands::sources::Sources;
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
 use crate::disk::cache::Cache;
-use crate::disk::mirror_writer::{MirrorRelease, MirrorWriter, directory_in};
+use crate::disk::mirror_writer::{MirrorRelease, MirrorWriter};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule, shell_word};
 use crate::hash::PackageHashes;
-use crate::outcome::{Body, Fate, MirroredPackage, RootOutcome};
+use crate::outcome::{Body, Fate, RootOutcome};
 use crate::path::shown;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
@@ -214,7 +214,11 @@ impl Judged {
                     let written = unwritten.get(&(key.address.clone(), key.version.clone())).map_or(Ok(()), Err);
                     let first = reported.insert(key.clone());
                     match written {
-                        Ok(()) => report.packages.push(mirrored(args, key, copied, first)),
+                        Ok(()) => {
+                            let hashes = (copied.size, vec![copied.h1.clone(), copied.zh.clone()]);
+                            let fate = if first { copied.fate } else { Fate::Present };
+                            report.packages.push(mirrored(args, &key, &copied.file_name, hashes, fate));
+                        }
                         Err(error) => report.failed.push(error.clone()),
                     }
                 }
@@ -241,21 +245,6 @@ impl Judged {
 fn records(root: &Root, key: &PackageKey, copied: &Copied) -> bool {
     let entry = root.lock().get(&key.address);
     entry.is_some_and(|entry| [&copied.zh, &copied.h1].iter().any(|hash| entry.hashes.contains(hash)))
-}
-
-fn mirrored(args: &MirrorArgs, key: PackageKey, copied: &Copied, first: bool) -> MirroredPackage {
-    let directory = directory_in(&args.directory, &key.address);
-    let file = directory.join(&copied.file_name);
-    let file = file.strip_prefix(&args.directory).map_or(file.clone(), ToOwned::to_owned);
-    MirroredPackage {
-        address: key.address,
-        version: key.version,
-        platform: key.platform,
-        file,
-        size: copied.size,
-        hashes: vec![copied.h1.clone(), copied.zh.clone()],
-        fate: if first { copied.fate } else { Fate::Present },
-    }
 }
 
 fn absent(key: &PackageKey) -> Error {

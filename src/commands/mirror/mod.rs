@@ -14,10 +14,13 @@ use super::options::{Packages, Within, platform};
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::opening::open;
+use crate::disk::mirror_writer::directory_in;
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::outcome::{Body, MirrorReport, Outcome, RootOutcome};
+use crate::hash::PackageHash;
+use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, Outcome, RootOutcome};
 use crate::platform::Platform;
+use crate::query::PackageKey;
 
 /// Copy the locked packages into a directory that serves as a mirror.
 ///
@@ -66,6 +69,20 @@ impl MirrorArgs {
     fn report(&self) -> MirrorReport {
         MirrorReport { directory: self.directory.clone(), checked: self.check, ..MirrorReport::default() }
     }
+}
+
+/// A package in the mirror, with its size and hashes.
+fn mirrored(
+    args: &MirrorArgs,
+    key: &PackageKey,
+    file_name: &str,
+    (size, hashes): (u64, Vec<PackageHash>),
+    fate: Fate,
+) -> MirroredPackage {
+    let PackageKey { address, version, platform } = key.clone();
+    let file = directory_in(&args.directory, &address).join(file_name);
+    let file = file.strip_prefix(&args.directory).map_or(file.clone(), ToOwned::to_owned);
+    MirroredPackage { address, version, platform, file, size, hashes, fate }
 }
 
 /// Places findings at the entries of the lock file.

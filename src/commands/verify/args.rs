@@ -13,7 +13,6 @@ use crate::query::question::Depth;
 /// release, and that a remembered signer signed the release. Changes nothing and learns nothing. Each hash is proven,
 /// refuted or unknown: if a registry does not respond, the result is inconclusive (exit code 4), neither good nor bad.
 /// With --offline it does not use the network.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock verify\n  tflock verify -r --base origin/main\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{DiffInputs, is_nothing, usage};
+use super::{is_nothing, usage};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::{Git, GitError};
@@ -25,15 +25,15 @@ pub(super) enum Form {
     Revision { name: Option<String>, path: Option<PathBuf> },
 }
 
-pub(super) fn form(given: &DiffInputs, directory: &Path) -> Result<Form, Error> {
-    let files = given.files.as_deref();
-    if given.names.iter().chain(files.unwrap_or_default()).any(|name| name == "-") {
+/// `typed` are the names before `--`, `files` those after it, if there is one.
+pub(super) fn form(typed: &[OsString], files: Option<&[OsString]>, directory: &Path) -> Result<Form, Error> {
+    if typed.iter().chain(files.unwrap_or_default()).any(|name| name == "-") {
         return Err(usage("diff does not read standard input").hint("save the text to a file, and name the file"));
     }
     let mut names = match files {
         // Arguments after `--` are files, so those before it are revisions.
-        Some(_) => given.names.iter().map(|name| Ok(Named::Revision(utf8(name)?))).collect::<Result<_, Error>>()?,
-        None => named(&given.names, directory)?,
+        Some(_) => typed.iter().map(|name| Ok(Named::Revision(utf8(name)?))).collect::<Result<_, Error>>()?,
+        None => named(typed, directory)?,
     };
     names.extend(files.unwrap_or_default().iter().map(|file| Named::File(PathBuf::from(file))));
     let (mut revisions, mut paths) = (Vec::new(), Vec::new());
@@ -171,7 +171,7 @@ mod tests {
     fn behind_dashes_there_are_files() {
         let given = |names: &[&str], files: &[&str]| {
             let own = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-            form(&DiffInputs { names: own(names), files: Some(own(files)), ..DiffInputs::default() }, Path::new("."))
+            form(&own(names), Some(&own(files)), Path::new("."))
         };
         let revision = |name: Option<&str>, path: Option<&str>| Form::Revision {
             name: name.map(str::to_owned),

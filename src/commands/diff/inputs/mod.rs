@@ -4,11 +4,11 @@ mod form;
 mod history;
 mod trust;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::diff_signers::Trust;
+use super::DiffArgs;
 use super::pairs::{Pair, Side};
 use crate::dialect::Dialect;
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
@@ -18,20 +18,9 @@ use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
 use crate::path::shown;
 use crate::requirements::Requirements;
+use crate::workspace::Scope;
 use form::{Form, form};
 use history::{History, history};
-
-#[derive(Debug, Clone, Default)]
-pub struct DiffInputs {
-    pub names: Vec<OsString>,
-    /// The arguments after `--`, if any: files only.
-    pub files: Option<Vec<OsString>>,
-    /// Compare with the revision itself instead of the merge base.
-    pub tip: bool,
-    pub recursive: bool,
-    /// The trust file to use for both sides, instead of the one of the working tree.
-    pub trust_file: Option<PathBuf>,
-}
 
 #[derive(Debug)]
 pub struct Comparison {
@@ -46,24 +35,25 @@ pub struct Comparison {
 }
 
 /// Reads the two sides to compare.
-pub fn compare(given: &DiffInputs, directory: &Path, dialect: Option<Dialect>) -> Result<Comparison, Error> {
-    match form(given, directory)? {
+pub fn compare(args: &DiffArgs, directory: &Path, scope: &Scope) -> Result<Comparison, Error> {
+    let (dialect, trust_file) = (scope.dialect(), scope.trust_file.as_deref());
+    match form(&args.names, args.files(), directory)? {
         Form::Files(old, new) => {
-            if given.tip || given.recursive {
-                let option = if given.tip { "--tip" } else { "--recursive" };
+            if args.tip || args.recursive {
+                let option = if args.tip { "--tip" } else { "--recursive" };
                 return Err(usage(format!("{option} is for revisions, not for two files")));
             }
             let [before, after] = [file(directory, &old)?, file(directory, &new)?];
             let pair = Pair { path: new, old: before, new: after, dialect, ..Pair::default() };
             let pair = if is_module_lock(&pair.path) { Pair::of_modules(pair) } else { pair };
-            let pins = || trust::text(directory, given.trust_file.as_deref());
+            let pins = || trust::text(directory, trust_file);
             Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
         }
         Form::Revision { name, path } => {
             let git = Git::open(directory).map_err(without_git)?;
-            let history = history(git, name.as_deref(), given.tip)?;
-            let (pairs, mut pins) = history.pairs(path.as_deref(), given.recursive, dialect)?;
-            if let Some(named) = given.trust_file.as_deref() {
+            let history = history(git, name.as_deref(), args.tip)?;
+            let (pairs, mut pins) = history.pairs(path.as_deref(), args.recursive, dialect)?;
+            if let Some(named) = trust_file {
                 pins = [(); 2].map(|()| trust::text(directory, Some(named)));
             }
             Ok(Comparison::new(pairs, pins, directory, Some(history)))

@@ -2,8 +2,6 @@
 
 use std::ffi::OsString;
 
-use super::Arguments;
-use crate::commands::diff::{DiffInputs, Request};
 use crate::commands::options::{Packages, Within};
 
 /// Explain a change of the lock file.
@@ -12,53 +10,48 @@ use crate::commands::options::{Packages, Within};
 /// Compares the merge base of REV and HEAD with the working tree, two revisions (A..B), a revision with its merge base
 /// with a second one (A...B), or two files. Without arguments: what is not committed yet. Uses what earlier runs found out
 /// about checksums and signers; with --online it requests the rest from the registries.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock diff main\n  tflock diff v1.2..v1.3 -- envs/prod\n  tflock diff -r origin/main --online --format markdown\n  tflock diff old.lock.hcl .terraform.lock.hcl"
 )]
-pub(in crate::cli) struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// A revision, A..B, A...B, or two files.
     #[arg(value_name = "REV | OLD NEW")]
-    names: Vec<OsString>,
+    pub(crate) names: Vec<OsString>,
     /// A lock file or root module; an argument after -- is never a revision.
     #[arg(last = true, value_name = "PATH")]
     files: Vec<OsString>,
+    /// True if there is `--`, after which names are files.
+    #[arg(skip)]
+    pub(crate) dashes: bool,
     /// Compare with the revision itself, not with its merge base.
     #[arg(long)]
-    tip: bool,
+    pub(super) tip: bool,
     /// Every lock file below.
     #[arg(short, long)]
-    recursive: bool,
+    pub(crate) recursive: bool,
     /// Request the signers and checksums of the changed releases from the registries.
     ///
     /// As `verify` does: signed checksums, the registry's reports, and for an h1 checksum that no source attests, the
     /// package itself. If a registry does not respond, the checksum stays not checked.
     #[arg(long, conflicts_with = "offline")]
-    online: bool,
+    pub(super) online: bool,
     /// With --online: download nothing.
     #[arg(long, requires = "online")]
-    no_download: bool,
+    pub(super) no_download: bool,
     /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, no source attests it,
     /// or its release is refused.
     #[arg(long)]
-    exit_code: bool,
+    pub(super) exit_code: bool,
     #[command(flatten)]
-    pub(super) packages: Packages,
+    pub(crate) packages: Packages,
     #[command(flatten)]
-    pub(in crate::cli) within: Within,
+    pub(crate) within: Within,
 }
 
 impl DiffArgs {
-    /// The request, given all arguments.
-    pub(in crate::cli) fn request(&self, all: &Arguments) -> Request {
-        let given = DiffInputs {
-            names: self.names.clone(),
-            files: all.dashes.then(|| self.files.clone()),
-            tip: self.tip,
-            recursive: self.recursive,
-            trust_file: all.global.trust_file.clone(),
-        };
-        Request { given, online: self.online, no_download: self.no_download, exit_code: self.exit_code }
+    /// The arguments after `--`, if any: files only.
+    pub(crate) fn files(&self) -> Option<&[OsString]> {
+        self.dashes.then_some(&self.files)
     }
 }
