@@ -235,8 +235,7 @@ fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<File
 
 /// True for a module in the working tree that the tool did not install.
 fn is_own(path: &Path, settings: &RunSettings) -> bool {
-    let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
     let module = worktree::absolute(&settings.root.join(path));
     module.starts_with(worktree::absolute(&settings.boundary))
-        && !module.starts_with(worktree::absolute(&settings.root.join(data)))
+        && !module.starts_with(worktree::absolute(&settings.data_dir()))
 }

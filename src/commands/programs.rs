@@ -50,7 +50,7 @@ pub(super) fn read(
         *hashes = hashes.iter().chain(entry.hashes.iter()).cloned().collect();
     }
     let (mut programs, mut missing) = (Programs::new(), BTreeMap::new());
-    let places: Vec<PathBuf> = locked.iter().map(|(root, _)| installed(root)).collect();
+    let places: Vec<PathBuf> = locked.iter().map(|(root, _)| root.data_dir().join("providers")).collect();
     for (key, hashes) in recorded {
         // What can be read here is better than the word of an import.
         let kept = kept(&hashes, wanted.platform, cache);
@@ -139,11 +139,6 @@ fn offline(
         Error::new(ErrorKind::Offline, message).hint("run the command without --offline once")
     });
     (key, record)
-}
-
-/// The directory of installed packages of a root module.
-fn installed(root: &RunSettings) -> PathBuf {
-    root.root.join(root.variables.get("TF_DATA_DIR").unwrap_or(".terraform")).join("providers")
 }
 
 /// Reads a package in the package store or an installed one, if its hash is recorded.

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
-//! release · trust · finding · evidence · advisory
+//! release · trust · finding · evidence · advisory · documents (values in JSON)
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
-//! hash · version · platform · addr · dialect                          values
+//! hash · version · platform · addr · dialect · count                  values
 //! ```
 //!
 //! Arrows between folders point downwards. Nothing here knows a network, a clock, a directory or a command line: the program `tflock`

@@ -59,6 +59,17 @@ impl<'a, K: Hash + Eq + Clone> Same<'a, K> {
         }
     }
 
+    /// Equal items by their keys: the first of each, with the root modules.
+    pub(super) fn firsts<T: Copy>(items: impl IntoIterator<Item = (&'a Path, K, T)>) -> Vec<(K, T, Vec<&'a Path>)> {
+        let (mut same, mut first) = (Self::new(), HashMap::new());
+        for (path, key, item) in items {
+            first.entry(key.clone()).or_insert(item);
+            same.add(path, key);
+        }
+        let items = same.into_items().into_iter();
+        items.filter_map(|(key, paths)| Some((key.clone(), *first.get(&key)?, paths))).collect()
+    }
+
     pub(super) fn into_items(self) -> Vec<(K, Vec<&'a Path>)> {
         self.items
     }
@@ -306,14 +317,8 @@ impl<'a> Changed<'a> {
     /// Each change of a module lock once, with its root modules.
     pub(super) fn modules(&self) -> Vec<(&'a ModuleChange, Vec<&'a Path>)> {
         let all = self.files.iter().flat_map(|file| file.modules.iter().map(|change| (file.root, change)));
-        let mut first: HashMap<(String, String), &ModuleChange> = HashMap::new();
-        let mut same = Same::new();
-        for (root, change) in all {
-            let key = (change.key.to_string(), change.sentence());
-            first.entry(key.clone()).or_insert(change);
-            same.add(root, key);
-        }
-        same.into_items().into_iter().filter_map(|(key, paths)| Some((*first.get(&key)?, paths))).collect()
+        let keyed = all.map(|(root, change)| (root, (change.key.to_string(), change.sentence()), change));
+        Same::firsts(keyed).into_iter().map(|(_, change, paths)| (change, paths)).collect()
     }
 
     pub(super) fn sides(&self) -> Vec<(&'a [String; 2], Vec<&'a Path>)> {

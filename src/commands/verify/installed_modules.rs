@@ -1,7 +1,7 @@
 //! Compares installed modules with the module lock file.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Root;
 use super::modules::LockedModules;
@@ -55,7 +55,7 @@ fn copies<'a>(
     let calls: Vec<&RemoteModuleCall> =
         tree.remote_modules.iter().filter(|call| all || call.fetched.is_none()).collect();
     let Some(read) = tree.module_lock.as_ref().filter(|_| !calls.is_empty()) else { return Vec::new() };
-    let data_dir = PathBuf::from(settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform"));
+    let data_dir = settings.data_dir_name();
     let manifest = installed_modules(&settings.root, &data_dir).unwrap_or_else(|error| {
         errors.push(settings.tree_error(error));
         Manifest::default()

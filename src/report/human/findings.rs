@@ -39,18 +39,9 @@ pub(in crate::report) struct Group<'a> {
 type Spot = Option<(Option<PathBuf>, Option<Position>)>;
 
 fn groups<'a>(findings: &[(&'a Path, &'a Finding)], place: impl Fn(&Finding) -> Spot, style: Style) -> Vec<Group<'a>> {
-    let mut same = Same::new();
-    let mut first = HashMap::new();
-    for (path, finding) in findings {
-        let key = (finding.rule, finding.level, message(finding, style), place(finding));
-        first.entry(key.clone()).or_insert(*finding);
-        same.add(path, key);
-    }
-    let items = same.into_items().into_iter().filter_map(|(key, paths)| {
-        let first = *first.get(&key)?;
-        Some(Group { message: key.2, first, paths })
-    });
-    items.collect()
+    let key = |finding: &Finding| (finding.rule, finding.level, message(finding, style), place(finding));
+    let keyed = findings.iter().map(|(path, finding)| (*path, key(finding), *finding));
+    Same::firsts(keyed).into_iter().map(|(key, first, paths)| Group { message: key.2, first, paths }).collect()
 }
 
 fn message(finding: &Finding, style: Style) -> String {

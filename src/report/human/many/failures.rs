@@ -1,6 +1,5 @@
 //! Errors of several root modules: equal ones are printed once, with the root modules.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
@@ -20,23 +19,18 @@ pub(in crate::report) fn together<'a>(
     errors: impl IntoIterator<Item = (&'a Path, &'a Error)>,
     recursive: bool,
 ) -> Vec<Failure<'a>> {
-    let mut same = Same::new();
-    let mut first = HashMap::new();
-    for (path, error) in errors.into_iter().flat_map(|(path, error)| error.each().map(move |error| (path, error))) {
-        let key = (error.kind, &error.message, &error.url, error.general_hints());
-        first.entry(key).or_insert(error);
-        same.add(path, key);
-    }
-    let failure = |(key, paths): (_, Vec<&'a Path>)| {
-        let mut error = (*first.get(&key)?).clone();
-        error.others = Vec::new();
+    let each = errors.into_iter().flat_map(|(path, error)| error.each().map(move |error| (path, error)));
+    let keyed =
+        each.map(|(path, error)| (path, (error.kind, &error.message, &error.url, error.general_hints()), error));
+    let failure = |(_, first, paths): (_, &Error, Vec<&'a Path>)| {
+        let mut error = Error { others: Vec::new(), ..first.clone() };
         if paths.len() > 1 {
             let general = error.general_hints().iter();
             error.hints = general.map(|hint| if recursive { with_recursion(hint) } else { hint.clone() }).collect();
         }
-        Some(Failure { error, paths })
+        Failure { error, paths }
     };
-    same.into_items().into_iter().filter_map(failure).collect()
+    Same::firsts(keyed).into_iter().map(failure).collect()
 }
 
 /// The errors of one root module: sources without an answer, and failed work.
