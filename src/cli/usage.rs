@@ -79,6 +79,9 @@ pub(super) fn report(
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
+    if refused.kind() == ClapKind::DisplayVersion {
+        return result(streams, &refused.render().to_string());
+    }
     let given = &Given::of(arguments);
     // With options but no command, clap reports the missing command.
     let is_bare =
@@ -87,9 +90,6 @@ pub(super) fn report(
     let rendered = help.unwrap_or_else(|| refused.render());
     let coloured = |terminal: bool| terminal && !environment.no_color();
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
-    if refused.kind() == ClapKind::DisplayVersion {
-        return result(streams, &text(streams.stdout_is_terminal));
-    }
     // A URL among the arguments may contain a secret.
     let shown = |terminal: bool| {
         let text = plainly(&redact::words(&text(terminal)));
