@@ -217,7 +217,7 @@ fn of_change(group: &ChangeGroup<'_>) -> Annotation {
     Annotation {
         rule: rule_of(change.kind),
         level: level_of(group.risk),
-        message: format!("{what}. {}{}{}", group.explanation.text(), of_release(change), in_roots(&group.roots())),
+        message: format!("{what}. {}{}{}", group.explanation().text(), of_release(change), in_roots(&group.roots())),
         title: what,
         address: Some(address),
         file: Some(first.0),

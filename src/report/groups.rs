@@ -1,6 +1,7 @@
 //! Groups of equal items: findings and changes of several root modules, each once, with the root modules. Every format
 //! renders these; a single root module is a group of one.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
@@ -14,7 +15,7 @@ use crate::count::{counted, nonzero};
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
-use crate::finding::{Finding, Level, Position, Rule};
+use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
 use crate::outcome::{Body, Outcome, Review, RootOutcome};
@@ -169,10 +170,9 @@ pub(super) struct File<'a> {
 
 pub(super) struct ChangeGroup<'a> {
     /// The change of the first lock file, with the hashes of all.
-    pub(super) change: Change,
+    pub(super) change: Cow<'a, Change>,
     pub(super) risk: Risk,
     pub(super) headline: String,
-    pub(super) explanation: Explanation,
     pub(super) places: Vec<Occurrence<'a>>,
     /// The rules of the findings about the provider, at least warnings.
     pub(super) rules: BTreeSet<Rule>,
@@ -238,10 +238,12 @@ impl<'a> Changed<'a> {
             };
             let path = file.path;
             all.files.push(file);
+            let mut rules: HashMap<&ProviderAddr, Vec<Rule>> = HashMap::new();
+            for finding in root.findings.iter().filter(|finding| finding.level > Level::Note) {
+                finding.address.iter().for_each(|address| rules.entry(address).or_default().push(finding.rule));
+            }
             for change in changes {
                 let place = Occurrence { root: &root.path, file: path, position: change.position };
-                let is_about = |finding: &&Finding| finding.address.as_ref() == Some(&change.address);
-                let findings = root.findings.iter().filter(is_about).filter(|finding| finding.level > Level::Note);
                 all.unchecked += unchecked(change);
                 let risk = risk(change);
                 let key = Key::of(change, risk);
@@ -249,28 +251,25 @@ impl<'a> Changed<'a> {
                     all.groups[*at].join(change, place);
                     *at
                 } else {
-                    let headline = key.headline.clone();
-                    known.insert(key, all.groups.len());
                     all.groups.push(ChangeGroup {
-                        change: change.clone(),
+                        change: Cow::Borrowed(change),
                         risk,
-                        headline,
-                        explanation: Explanation::default(),
+                        headline: key.headline.clone(),
                         places: vec![place],
                         rules: BTreeSet::new(),
                         required_by: BTreeMap::new(),
                         more_places: 0,
                     });
+                    known.insert(key, all.groups.len() - 1);
                     all.groups.len() - 1
                 };
                 let group = &mut all.groups[at];
-                group.rules.extend(findings.map(|finding| finding.rule));
+                group.rules.extend(rules.get(&change.address).into_iter().flatten());
                 for origin in &change.required_by {
                     *group.required_by.entry(requirement(origin)).or_default() += 1;
                 }
             }
         }
-        all.groups.iter_mut().for_each(ChangeGroup::explain);
         all.groups.sort_by_cached_key(|group| {
             let replaced = group.change.kind == ChangeKind::HashesReplaced;
             (Reverse(group.risk), !replaced, group.change.address.clone(), versions(&group.change))
@@ -348,7 +347,7 @@ impl<'a> ChangeGroup<'a> {
 
     fn join(&mut self, other: &Change, place: Occurrence<'a>) {
         self.places.push(place);
-        let own = &mut self.change;
+        let own = self.change.to_mut();
         let known: BTreeSet<&PackageHash> = own.hashes_added.iter().map(|added| &added.hash).collect();
         let added = other.hashes_added.iter().filter(|added| !known.contains(&added.hash)).cloned().collect::<Vec<_>>();
         own.hashes_added.extend(added);
@@ -369,12 +368,13 @@ impl<'a> ChangeGroup<'a> {
         }
     }
 
-    fn explain(&mut self) {
-        self.explanation = explain(&self.change);
+    pub(super) fn explanation(&self) -> Explanation {
+        let mut explanation = explain(&self.change);
         if self.more_places > 0 {
-            let cause = self.explanation.cause.trim_end_matches('.');
-            self.explanation.cause = format!("{cause}; and {} more.", self.more_places);
+            let cause = explanation.cause.trim_end_matches('.');
+            explanation.cause = format!("{cause}; and {} more.", self.more_places);
         }
+        explanation
     }
 }
 

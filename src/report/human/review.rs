@@ -30,12 +30,12 @@ pub(super) fn review(changed: &Changed<'_>, naming: RootSummary, style: Style) -
         let line = line(group, columns, style);
         text.push_str(&if several { naming.append_to(&line, &group.roots()) } else { line });
         if style.detail == Detail::Verbose {
-            text.push_str(&explanation(&group.explanation, style));
+            text.push_str(&explanation(&group.explanation(), style));
             release(&mut text, group, style);
             hashes(&mut text, &group.change, style);
         } else if group.risk == Risk::Dangerous && style.detail > Detail::Quiet {
             // An explanation that applies to several changes is printed once.
-            let words = explanation(&group.explanation, style);
+            let words = explanation(&group.explanation(), style);
             if printed.insert(words.clone()) {
                 text.push_str(&words);
             }

@@ -184,7 +184,7 @@ fn explained<'a>(groups: impl Iterator<Item = &'a ChangeGroup<'a>>, style: Style
     let mut order: Vec<String> = Vec::new();
     let mut by_words: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for group in groups {
-        let words = sentences(&group.explanation.text());
+        let words = sentences(&group.explanation().text());
         if !by_words.contains_key(&words) {
             order.push(words.clone());
         }
