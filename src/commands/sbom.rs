@@ -25,8 +25,8 @@ use crate::path::{shown, worktree};
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
 use crate::query::question::Depth;
+use crate::release::Release;
 use crate::release::expiry::ExpiryRules;
-use crate::release::{Lookup, Release};
 use crate::settings::Date;
 use crate::trust::pins::Signer;
 use crate::version::Version;
@@ -192,10 +192,7 @@ fn provider(root: &Opened<'_>, addr: &ProviderAddr, entry: &LockEntry, cache: &C
     let check =
         Check { signature: root.settings.signature_for(addr), expiry: ExpiryRules::default(), now: root.settings.now };
     let version: &Version = &entry.version;
-    let release = match cached::release(cache, addr, version, check) {
-        Lookup::Known(release) => Some(release),
-        _ => None,
-    };
+    let release = cached::release(cache, addr, version, check).release().cloned();
     let platforms = |hash: &PackageHash| {
         let of_contents =
             |release: &Arc<Release>| release.h1.get(hash).map(|it| it.platforms.keys().cloned().collect());

@@ -55,13 +55,7 @@ pub fn judged(
     cache: &Cache,
     options: VerifyOptions,
 ) -> (Vec<RootOutcome>, Vec<String>) {
-    let releases: Vec<Arc<Release>> = known
-        .values()
-        .filter_map(|knowledge| match knowledge {
-            Lookup::Known(release) => Some(Arc::clone(release)),
-            _ => None,
-        })
-        .collect();
+    let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
     let mut notes = Vec::new();
     let by = Judging { known, others: &releases, cache, options };
     let mut judgments: Vec<Option<Arc<Judgment>>> = Vec::with_capacity(roots.len());
@@ -100,10 +94,8 @@ pub fn judged(
 /// The signer of the locked release that a finding is about.
 fn signer<'a>(finding: &Finding, root: &Root, known: &'a Releases) -> Option<&'a Signer> {
     let addr = finding.address.as_ref()?;
-    match known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))? {
-        Lookup::Known(release) => release.signer.as_ref(),
-        _ => None,
-    }
+    let knowledge = known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))?;
+    knowledge.release()?.signer.as_ref()
 }
 
 /// The result for a root module, before its file names are changed for reports.

@@ -3,6 +3,7 @@
 //! base* of the revision and HEAD, so later commits on the revision are not part of it.
 
 mod age;
+mod git_error;
 mod hidden;
 mod left_out;
 mod pins;
@@ -27,7 +28,7 @@ use crate::disk::lock_file;
 use crate::disk::roots::TEST_DIRECTORY;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::git::{Changes, Commit, Git, GitError, Kind, Tree};
+use crate::git::{Changes, Commit, Git, Kind, Tree};
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
@@ -36,6 +37,7 @@ use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
 use age::FirstSeen;
+use git_error::git_error;
 use removed::Removed;
 use snapshot::Snapshot;
 
@@ -390,35 +392,4 @@ fn name_of(path: &str) -> &str {
 
 fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
-}
-
-/// An error of git, with next steps for the gate.
-fn git_error(error: GitError, revision: &str) -> Error {
-    let deepen = "fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI";
-    let said = Error::new(ErrorKind::Usage, error.to_string());
-    match error {
-        GitError::NoWorkTree { ref reason, .. } if reason.contains("dubious ownership") => error.into(),
-        GitError::NoWorkTree { .. } => said.hint("--base compares with a revision of git: run in a clone"),
-        GitError::Start(_) => said.hint("install git: --base needs it"),
-        GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
-        GitError::UnknownName { shallow, ref remote, .. } => {
-            let is_reported = shallow || remote.is_some();
-            let message = format!("--base: {revision:?} is not a revision in this clone");
-            let said = Error { message, ..Error::from(error) };
-            if is_reported { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
-        }
-        GitError::AmbiguousName { .. } => {
-            let refused = Error::from(error);
-            Error {
-                message: format!("--base: {}, and anyone who may push a tag or a branch could choose", refused.message),
-                ..refused
-            }
-        }
-        GitError::TooShallow { .. }
-        | GitError::OtherRepository { .. }
-        | GitError::Partial
-        | GitError::TooSlow { .. }
-        | GitError::TooLarge { .. }
-        | GitError::Failed { .. } => error.into(),
-    }
 }
