@@ -64,7 +64,7 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
         targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
     let roots = targets.paths.iter().zip(&places).zip(roots);
     let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
-    let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
+    let mut outcome = Outcome::of_roots("outdated", outcomes.chain(targets.failed()).collect());
     if args.below.recursive && !args.providers.is_empty() {
         // Root modules that do not require the named providers are left out.
         outcome.roots.retain(

@@ -27,7 +27,7 @@ pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>
         }
         Err(error) => vec![RootOutcome::failed(path, error)],
     };
-    let roots: Vec<RootOutcome> = targets.paths.iter().enumerate().flat_map(of).collect();
+    let roots: Vec<RootOutcome> = targets.paths.iter().enumerate().flat_map(of).chain(targets.failed()).collect();
     let is_upgradable = |root: &RootOutcome| match &root.body {
         Ok(Body::OutdatedModules(report)) => report.rows.iter().any(OutdatedModule::is_upgradable),
         _ => false,

@@ -243,11 +243,15 @@ impl<'a> Targets<'a> {
         roots: &'r [RunSettings],
         mut body: impl FnMut(&'r RunSettings) -> Result<Body, Error>,
     ) -> Outcome {
-        let roots: Vec<RootOutcome> = roots
-            .iter()
-            .map(|root| RootOutcome { path: root.path.clone(), body: body(root), findings: Vec::new() })
-            .collect();
-        Outcome { many: self.many(), dialect: self.dialect(), ..Outcome::of_roots(command, roots) }
+        let roots =
+            roots.iter().map(|root| RootOutcome { path: root.path.clone(), body: body(root), findings: Vec::new() });
+        let outcome = Outcome::of_roots(command, roots.chain(self.failed()).collect());
+        Outcome { many: self.many(), dialect: self.dialect(), ..outcome }
+    }
+
+    /// The directories that could not be searched or opened.
+    pub fn failed(&self) -> impl Iterator<Item = RootOutcome> {
+        self.outcomes.iter().filter(|root| root.body.is_err()).cloned()
     }
 
     /// True if the report lists root modules, even if there is only one.

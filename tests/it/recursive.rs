@@ -193,6 +193,23 @@ fn root_modules_without_a_lock_file_are_not_invisible() {
     }
 }
 
+/// What cannot be searched may have root modules, so no command passes it over.
+#[cfg(unix)]
+#[test]
+fn a_directory_that_cannot_be_read_is_an_error() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let workspace = Workspace::with_files(&[("a/.terraform.lock.hcl", ""), ("a/main.tf", ""), ("b/main.tf", "")]);
+    let Some(workspace) = workspace.by_normal_user() else { return };
+    let permit = |mode| std::fs::set_permissions(workspace.path("b"), std::fs::Permissions::from_mode(mode)).unwrap();
+    permit(0o000);
+    for args in [&["list"][..], &["list", "--modules"], &["why"], &["get"], &["outdated"], &["outdated", "--modules"]] {
+        let run = workspace.tflock(None, args.iter().chain(&["-r"])).ended_with(2);
+        assert!(run.stderr.contains("cannot look for root modules in"), "{args:?}: {run}");
+    }
+    permit(0o755);
+}
+
 /// A list shows what lock files have; no module is fetched for it.
 #[test]
 fn a_list_sends_no_request() {
