@@ -1,6 +1,6 @@
 //! The root modules of a run: named by the user, or found below directories.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -221,7 +221,8 @@ impl<'a> Targets<'a> {
         if self.found {
             roots.sort_by(|one, other| one.path.cmp(&other.path));
         } else {
-            roots.sort_by_cached_key(|root| self.paths.iter().position(|path| *path == root.path));
+            let places: HashMap<&PathBuf, usize> = self.paths.iter().zip(0..).collect();
+            roots.sort_by_key(|root| places.get(&root.path));
         }
         roots
     }

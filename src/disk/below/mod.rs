@@ -39,11 +39,11 @@ pub struct Survey {
 }
 
 pub fn survey(start: &Path) -> Result<Survey, Error> {
-    let failed = |reason: &dyn std::fmt::Display| {
-        let message = format!("cannot look for root modules in {}: {reason}", shown(start));
-        Error::new(ErrorKind::Disk, message).in_file(start)
+    let failed = |path: &Path, reason: &dyn std::fmt::Display| {
+        let message = format!("cannot look for root modules in {}: {reason}", shown(path));
+        Error::new(ErrorKind::Disk, message).in_file(path)
     };
-    std::fs::read_dir(start).map_err(|reason| failed(&reason))?;
+    std::fs::read_dir(start).map_err(|reason| failed(start, &reason))?;
     // Git answers while we walk.
     let tracked = Question::send(start);
     let mut names: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
@@ -56,7 +56,10 @@ pub fn survey(start: &Path) -> Result<Survey, Error> {
                 }
             }
             Ok(_) => {}
-            Err(reason) => unreadable.push(failed(&reason)),
+            Err(problem) => unreadable.push(match reason(&problem) {
+                Some((path, reason)) => failed(path, &reason),
+                None => failed(start, &problem),
+            }),
         }
     }
     for path in tracked.answer() {
@@ -68,6 +71,15 @@ pub fn survey(start: &Path) -> Result<Survey, Error> {
     let trust_files = trusting.map(|(path, _)| path.join(pins::FILE_NAME)).collect();
     let places = names.into_iter().filter_map(|(path, names)| place(path, names)).collect();
     Ok(Survey { places, trust_files, unreadable })
+}
+
+/// Where the walk failed and why, without its own words, which name the place again.
+fn reason(problem: &ignore::Error) -> Option<(&Path, std::io::ErrorKind)> {
+    match problem {
+        ignore::Error::WithDepth { err, .. } => reason(err),
+        ignore::Error::WithPath { path, err } => Some((path.strip_prefix(".").unwrap_or(path), err.io_error()?.kind())),
+        _ => None,
+    }
 }
 
 fn walk(start: &Path) -> ignore::Walk {
