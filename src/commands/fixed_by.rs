@@ -57,7 +57,7 @@ impl Newer<'_> {
             };
             let parts = parts(&record, &key.1.to_string(), self.args.toolchain);
             let parts = std::slice::from_ref(&parts);
-            let (known, failed) = self.sources.background().run(async { advisories(database, parts).await })?;
+            let (known, failed) = self.sources.online.background.run(async { advisories(database, parts).await })?;
             if let Some(error) = Error::all(failed) {
                 return Err(error);
             }

@@ -59,7 +59,7 @@ impl Publishing {
 
     /// Writes the missing lines.
     fn publish(&self, lines: Vec<IndexLine>, sources: &Sources<'_>, stores: IndexStores) -> Result<Published, Error> {
-        run::publish(sources.background(), stores, self.place.clone(), lines).map_err(|error| {
+        run::publish(&sources.online.background, stores, self.place.clone(), lines).map_err(|error| {
             let message = format!("cannot publish to {}: {}", self.shown, error.message);
             Error { message, ..error }
         })

@@ -13,7 +13,7 @@ use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Background, ClientEvent, ClientOptions, Shutdown, Watch};
+use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::path::{shown, worktree};
 use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
@@ -25,7 +25,7 @@ use crate::workspace::{RootSource, Scope};
 
 pub(super) struct Sources<'a> {
     scope: &'a Scope,
-    online: &'a Online,
+    pub(super) online: &'a Online,
     events: Events,
     cache: Arc<Cache>,
     /// Shared by the whole run.
@@ -242,10 +242,6 @@ impl<'a> Sources<'a> {
             threads: Arc::default(),
         };
         Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment })))
-    }
-
-    pub(super) fn background(&self) -> &Background {
-        &self.online.background
     }
 
     pub(super) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {

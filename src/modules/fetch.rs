@@ -32,7 +32,7 @@ const GIT_ABREAST: usize = 8;
 #[derive(Debug)]
 pub struct Fetcher {
     client: Client,
-    registry: ModuleRegistry,
+    pub(super) registry: ModuleRegistry,
     store: Arc<Store>,
     pub(super) options: FetcherOptions,
     pub(super) git_permits: Semaphore,
@@ -116,10 +116,6 @@ impl Fetcher {
         Web { client: &self.client, netrc: &self.options.netrc, limit: self.options.archive_limit }
     }
 
-    pub(super) fn oci(&self) -> &OciClient {
-        &self.options.oci
-    }
-
     pub(super) fn git_access(&self, wanted: &Wanted) -> GitAccess {
         GitAccess {
             store: self.store(),
@@ -128,10 +124,6 @@ impl Fetcher {
             hosts: wanted.hosts.clone(),
             work_tree: wanted.work_tree.clone(),
         }
-    }
-
-    pub(super) fn registry(&self) -> &ModuleRegistry {
-        &self.registry
     }
 
     pub(super) fn store(&self) -> Arc<Store> {

@@ -35,14 +35,14 @@ impl Fetcher {
             (_, Some(digest)) => {
                 let descriptor = Descriptor::of_digest(digest.clone());
                 descriptor.sha256().map_err(wrong)?;
-                (self.oci().manifest(&repository, &descriptor).await?, format!("@{digest}"))
+                (self.options.oci.manifest(&repository, &descriptor).await?, format!("@{digest}"))
             }
             (tag, None) => {
                 let tag = tag.unwrap_or_else(|| DEFAULT_TAG.to_owned());
                 if !is_tag(&tag) {
                     return Err(wrong(format!("{tag:?} is not a tag")));
                 }
-                (self.oci().tagged(&repository, &tag).await?, format!(":{tag}"))
+                (self.options.oci.tagged(&repository, &tag).await?, format!(":{tag}"))
             }
         };
         let unusable = |reason: String| oci::unusable(&repository, &what, &reason);
@@ -50,7 +50,7 @@ impl Fetcher {
         if let Some(package) = self.store().package(&archive_key(&digest.to_hex())) {
             return Ok(package);
         }
-        let (blob, authorization) = self.oci().blob(&repository, &digest).await;
+        let (blob, authorization) = self.options.oci.blob(&repository, &digest).await;
         let archive = Box::pin(self.web().download_as(&blob, authorization)).await?;
         if archive.digest != digest.to_hex() {
             let message = format!("the blob {digest} of {repository} has the digest {}", archive.digest);

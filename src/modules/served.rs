@@ -26,7 +26,7 @@ impl Fetcher {
             (ModuleSource::Registry(module), Some(version)) => {
                 wanted.hosts.allow(module.host.as_ascii())?;
                 self.online(&format!("{module} {}", version.canonical()))?;
-                self.registry().location(module, version, wanted.dialect).await?
+                self.registry.location(module, version, wanted.dialect).await?
             }
             (ModuleSource::Remote(module), _) => address_of(module, &wanted)?,
             _ => return Ok(Served::Locked { is_moving: false }),
