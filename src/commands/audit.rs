@@ -256,7 +256,7 @@ pub(super) async fn advisories(database: &Database, parts: &[Components]) -> (Ve
         }
     }
     let more = failed.split_off(failed.len().min(MOST_NAMED)).len();
-    let others = format!("{more} more of its advisories cannot be used");
+    let others = format!("further advisories of the database that cannot be used: {more}");
     failed.extend((more > 0).then(|| Error::new(ErrorKind::Unavailable, others)));
     (advisories, failed)
 }

@@ -69,8 +69,8 @@ fn is_unused(body: &Result<Body, Error>) -> bool {
 fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
     root.requested().into_iter().filter_map(|addr| {
         let origin = root.requirements.get(&addr)?.origins.first()?;
-        let asker = origin.caller();
+        let caller = origin.caller();
         let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
-        Some(format!("{name} stays locked: {asker} requires it ({}:{})", shown(&file), origin.position))
+        Some(format!("{name} stays locked: {caller} requires it ({}:{})", shown(&file), origin.position))
     })
 }

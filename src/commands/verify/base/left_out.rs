@@ -19,10 +19,8 @@ impl Base {
         };
         let mut paths = self.changes.left_out().filter(counts);
         let first = Path::new(paths.next()?);
-        let more = match paths.count() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = paths.count();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let message = format!("cannot judge {}{more}, which changed: the sparse checkout leaves it out", shown(first));
         let error = Error::new(ErrorKind::Usage, message).in_file(first).hint(
             "check out everything: `git sparse-checkout disable`; in actions/checkout leave out `sparse-checkout`",
