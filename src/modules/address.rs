@@ -149,6 +149,11 @@ impl RemoteAddress {
         host_of(&self.url)
     }
 
+    /// The host of the file of checksums that it names, if one.
+    pub(super) fn host_of_checksums(&self) -> Option<String> {
+        host_of(&Url::parse(self.parameter("checksum")?.strip_prefix("file:")?).ok()?)
+    }
+
     /// What means the package in records and messages: without directory, user and secret, its parameters sorted.
     pub fn package(&self) -> String {
         let mut url = self.url.clone();

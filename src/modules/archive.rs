@@ -6,16 +6,15 @@
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use url::Url;
 
-use super::address::{Method, RemoteAddress, join_subdirs};
+use super::address::{RemoteAddress, join_subdirs};
 use super::checksum::{self, Checksum, Sums};
+use super::fetch::FetcherOptions;
 use super::git::refused;
-use super::netrc::Netrc;
 use super::unpack::{Builder, Compression, unpack_tar, unpack_zip};
-use super::wanted::ModuleHosts;
+use super::wanted::{ModuleHosts, allow_url};
 use crate::error::{Error, ErrorKind};
 use crate::net::{Authorization, Body, Client, Document, DocumentRequest, Download, Kind, NetError, ShownUrl};
 
@@ -38,9 +37,8 @@ pub(super) struct Archive {
 #[derive(Clone, Copy)]
 pub(super) struct Web<'a> {
     pub(super) client: &'a Client,
-    pub(super) netrc: &'a Netrc,
-    /// How long an archive may take, from the first request to the last byte, with all attempts.
-    pub(super) limit: Duration,
+    pub(super) hosts: &'a ModuleHosts,
+    pub(super) options: &'a FetcherOptions,
 }
 
 /// The kind that an address names: by `archive=`, else by the extension.
@@ -107,26 +105,22 @@ fn meta_tag(html: &str) -> Option<String> {
 impl Web<'_> {
     /// A document, with the password that the user has for its host.
     async fn document(&self, url: &Url, kind: Kind) -> Result<Document, Error> {
-        let request = DocumentRequest::new(url.clone(), kind).authorized(self.netrc.authorization(url));
+        allow_url(self.hosts.as_ref(), url)?;
+        let request = DocumentRequest::new(url.clone(), kind).authorized(self.options.netrc.authorization(url));
         self.client.document(&request).await.map_err(|error| failed(url, error))
     }
 
     /// The digest that an address announces; if it names a file of digests, that file is downloaded.
-    pub(super) async fn checksum(
-        &self,
-        address: &RemoteAddress,
-        hosts: &ModuleHosts,
-    ) -> Result<Option<Checksum>, Error> {
+    pub(super) async fn checksum(&self, address: &RemoteAddress) -> Result<Option<Checksum>, Error> {
         let Some(text) = address.parameter("checksum") else { return Ok(None) };
         let Some(place) = text.strip_prefix("file:") else { return Checksum::parse(&text).map(Some) };
         let unusable = |reason: &str| {
-            let message = format!("the checksum file {:?} of a module cannot be used: {reason}", redacted(place));
+            let shown = ShownUrl::from_text(place);
+            let message = format!("the checksum file {:?} of a module cannot be used: {reason}", shown.as_str());
             Error::new(ErrorKind::Configuration, message)
         };
         let url = Url::parse(place).ok().filter(|url| url.scheme() == "https");
         let url = url.ok_or_else(|| unusable("it is not at an https address"))?;
-        let file = RemoteAddress { method: Method::Archive, url: url.clone(), subdir: String::new() };
-        hosts.allow(&file.host().unwrap_or_default())?;
         let document = self.document(&url, Kind::Sums).await?;
         let listed = String::from_utf8_lossy(&document.body).into_owned();
         let found = checksum::in_file(&listed, &url, &address.url);
@@ -135,7 +129,7 @@ impl Web<'_> {
 
     /// Downloads an archive, and checks it against the checksum that its address announces.
     pub(super) async fn download(&self, url: &Url, checksum: Option<Checksum>) -> Result<Archive, Error> {
-        let download = self.client.download_as(url, self.netrc.authorization(url));
+        let download = self.client.download_as(url, self.options.netrc.authorization(url));
         self.spooled(url, download, checksum).await
     }
 
@@ -145,12 +139,16 @@ impl Web<'_> {
     }
 
     async fn spooled(&self, url: &Url, download: Download, checksum: Option<Checksum>) -> Result<Archive, Error> {
+        allow_url(self.hosts.as_ref(), url)?;
         let shown = ShownUrl::new(url).as_str().to_owned();
         let download = download.with_retries(1);
-        let downloaded = tokio::time::timeout(self.limit, attempts(download, url, checksum.as_ref())).await;
+        let downloaded =
+            tokio::time::timeout(self.options.archive_limit, attempts(download, url, checksum.as_ref())).await;
         let (mut file, sums) = downloaded.unwrap_or_else(|_| {
-            let message =
-                format!("cannot fetch the module from {shown}: no complete answer within {} s", self.limit.as_secs());
+            let message = format!(
+                "cannot fetch the module from {shown}: no complete answer within {} s",
+                self.options.archive_limit.as_secs()
+            );
             Err(Error::new(ErrorKind::Unavailable, message).about_url(&shown))
         })?;
         let (digest, fits) = sums.finish();
@@ -237,10 +235,6 @@ pub(super) fn unfetched(shown: &str, error: NetError) -> Error {
 
 fn unspooled(reason: &std::io::Error) -> Error {
     Error::new(ErrorKind::Disk, format!("cannot write a temporary file: {reason}"))
-}
-
-fn redacted(place: &str) -> String {
-    ShownUrl::from_text(place).as_str().to_owned()
 }
 
 #[cfg(test)]

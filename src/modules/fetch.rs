@@ -12,7 +12,7 @@ use super::git_package::GitAccess;
 use super::netrc::Netrc;
 use super::registry::ModuleRegistry;
 use super::store::{Store, StoredPackage};
-use super::wanted::Wanted;
+use super::wanted::{SharedKey, Wanted, allow_url};
 use crate::config::{
     ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, newest_version, select_version,
 };
@@ -20,11 +20,12 @@ use crate::dialect::Dialect;
 use crate::disk::roots::FetchedModule;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served};
-use crate::net::{Client, Cost, Shared};
+use crate::net::{Client, Cost, RunBudget, Shared};
+use crate::settings::allow_module_host;
 use crate::source::oci::OciClient;
 
 /// How many redirects are followed.
-pub(super) const HOPS: usize = 3;
+const HOPS: usize = 3;
 
 /// Git processes at a time.
 const GIT_ABREAST: usize = 8;
@@ -32,15 +33,15 @@ const GIT_ABREAST: usize = 8;
 #[derive(Debug)]
 pub struct Fetcher {
     client: Client,
-    pub(super) registry: ModuleRegistry,
+    registry: ModuleRegistry,
     store: Arc<Store>,
-    pub(super) options: FetcherOptions,
+    options: FetcherOptions,
     pub(super) git_permits: Semaphore,
-    versions: Shared<String, Result<Arc<Vec<String>>, Error>>,
-    releases: Shared<String, Result<Arc<Placed>, Error>>,
-    packages: Shared<String, Result<Arc<Placed>, Error>>,
-    pub(super) offers: Shared<String, Result<Offered, Error>>,
-    pub(super) inquiries: Shared<String, Result<Served, Error>>,
+    versions: Shared<SharedKey, Result<Arc<Vec<String>>, Error>>,
+    releases: Shared<SharedKey, Result<Arc<Placed>, Error>>,
+    packages: Shared<SharedKey, Result<Arc<Placed>, Error>>,
+    pub(super) offers: Shared<SharedKey, Result<Offered, Error>>,
+    pub(super) inquiries: Shared<SharedKey, Result<Served, Error>>,
 }
 
 #[derive(Debug, Clone)]
@@ -75,11 +76,19 @@ pub(super) struct Placed {
     pub(super) ambiguity: Option<Ambiguity>,
 }
 
+/// Where an address leads to.
+pub(super) struct Followed {
+    pub(super) address: RemoteAddress,
+    /// The kind of archive; none for git and OCI registries.
+    pub(super) kind: Option<ArchiveKind>,
+    subdir: String,
+    hosts: Vec<String>,
+}
+
 /// A package to fetch from an address.
 #[derive(Clone, Copy)]
 struct PackageRequest<'a> {
     address: &'a RemoteAddress,
-    /// The kind of archive; none for git and OCI registries.
     kind: Option<ArchiveKind>,
     wanted: &'a Wanted,
     /// True if what was fetched from there before is good for ever.
@@ -112,18 +121,39 @@ impl Fetcher {
         }
     }
 
-    pub(super) fn web(&self) -> Web<'_> {
-        Web { client: &self.client, netrc: &self.options.netrc, limit: self.options.archive_limit }
+    /// For archives and documents. This and the next three functions are the only doors to the network: each refuses
+    /// the hosts that policy does not name.
+    pub(super) fn web<'a>(&'a self, wanted: &'a Wanted) -> Web<'a> {
+        Web { client: &self.client, hosts: &wanted.hosts, options: &self.options }
+    }
+
+    /// `what` is for the error with `--offline`.
+    pub(super) fn registry(
+        &self,
+        module: &RegistryModule,
+        wanted: &Wanted,
+        what: &str,
+    ) -> Result<&ModuleRegistry, Error> {
+        allow_module_host(wanted.hosts.as_ref(), module.host.as_ascii())?;
+        self.online(what).map(|()| &self.registry)
+    }
+
+    pub(super) fn artifacts(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<&OciClient, Error> {
+        allow_url(wanted.hosts.as_ref(), &address.url).map(|()| &self.options.oci)
     }
 
     pub(super) fn git_access(&self, wanted: &Wanted) -> GitAccess {
         GitAccess {
             store: self.store(),
             limit: self.options.git_limit,
-            budget: Arc::clone(self.client.budget()),
+            budget: Arc::clone(self.budget()),
             hosts: wanted.hosts.clone(),
             work_tree: wanted.work_tree.clone(),
         }
+    }
+
+    pub(super) fn budget(&self) -> &Arc<RunBudget> {
+        self.client.budget()
     }
 
     pub(super) fn store(&self) -> Arc<Store> {
@@ -141,7 +171,6 @@ impl Fetcher {
     }
 
     async fn of_registry(&self, module: &RegistryModule, wanted: &Wanted) -> Result<FetchedModule, Error> {
-        wanted.hosts.allow(module.host.as_ascii())?;
         let package = RegistryModule { subdir: String::new(), ..module.clone() };
         let version = match wanted.pin.as_ref().and_then(|pin| pin.version.clone()) {
             Some(version) => version,
@@ -150,21 +179,20 @@ impl Fetcher {
         let shown = format!("{package} {}", version.canonical());
         let key = format!("release {} {shown}{}", wanted.dialect.program(), wanted.kind());
         let job = self.release((&package, &version), wanted, &key);
-        let placed = self.releases.answer(key.clone(), Box::pin(job)).await?;
+        let placed = self.releases.answer(wanted.shared(&key), Box::pin(job)).await?;
         let subdir = join_subdirs(&placed.subdir, &module.subdir).map_err(|error| unreachable(&shown, &error))?;
-        let fetched = wanted.fetched(&placed, &subdir, shown)?;
-        Ok(FetchedModule { version: Some(version), ..fetched })
+        Ok(FetchedModule { version: Some(version), ..wanted.fetched(&placed, &subdir, shown)? })
     }
 
     /// The version that a call selects.
     async fn selected(&self, package: &RegistryModule, wanted: &Wanted) -> Result<ModuleVersion, Error> {
         let constraints = wanted.constraints.as_ref();
-        let listed = self.listed(package, wanted.fresh).await?;
+        let listed = self.listed(package, wanted, wanted.fresh).await?;
         if let Some(version) = select_version(&listed, constraints) {
             return Ok(version);
         }
         // What was kept for a while may lack the newest.
-        let listed = if self.options.offline { listed } else { self.listed(package, true).await? };
+        let listed = if self.options.offline { listed } else { self.listed(package, wanted, true).await? };
         select_version(&listed, constraints).ok_or_else(|| no_version(package, constraints, &listed))
     }
 
@@ -177,7 +205,12 @@ impl Fetcher {
     }
 
     /// The versions that a registry lists.
-    pub(super) async fn listed(&self, module: &RegistryModule, fresh: bool) -> Result<Arc<Vec<String>>, Error> {
+    pub(super) async fn listed(
+        &self,
+        module: &RegistryModule,
+        wanted: &Wanted,
+        fresh: bool,
+    ) -> Result<Arc<Vec<String>>, Error> {
         let key = format!("versions {module}");
         let kept = match (self.options.offline, fresh) {
             (true, _) => self.store.lasting(&key),
@@ -188,12 +221,11 @@ impl Fetcher {
             return Ok(Arc::new(listed));
         }
         let job = async {
-            self.online(&module.to_string())?;
-            let listed = self.registry.versions(module).await?;
+            let listed = self.registry(module, wanted, &module.to_string())?.versions(module).await?;
             self.store.learn(&key, &serde_json::Value::from(listed.clone()).to_string());
             Ok(Arc::new(listed))
         };
-        self.versions.answer(key.clone(), job).await
+        self.versions.answer(wanted.shared(&key), job).await
     }
 
     /// A release of a module, which stays what it was when it was first fetched.
@@ -209,11 +241,12 @@ impl Fetcher {
         if let Some(placed) = keys.into_iter().flatten().find_map(|key| self.release_kept(key, wanted)) {
             return Ok(Arc::new(placed));
         }
-        self.online(&format!("{module} {}", version.canonical()))?;
-        let location = self.registry.location(module, version, wanted.dialect).await?;
+        let registry = self.registry(module, wanted, &format!("{module} {}", version.canonical()))?;
+        let location = registry.location(module, version, wanted.dialect).await?;
         let placed = self.package(&location, wanted, true).await?;
         let placed = Placed {
             subdir: join_subdirs(&placed.subdir, &location.subdir).map_err(|error| unreachable(key, &error))?,
+            hosts: [&[module.host.as_ascii().to_owned()], &placed.hosts[..]].concat(),
             location: Some(location.location()),
             ..(*placed).clone()
         };
@@ -238,12 +271,21 @@ impl Fetcher {
 
     /// The package at an address; `lasting` if what was fetched from there before is good for ever.
     async fn package(&self, address: &RemoteAddress, wanted: &Wanted, lasting: bool) -> Result<Arc<Placed>, Error> {
-        let mut hosts = Vec::new();
-        let mut address = address.clone();
-        let mut subdir = String::new();
+        let Followed { mut address, kind, subdir, hosts } = self.followed(address.clone(), wanted).await?;
+        if let (Method::Git, Some(commit)) = (address.method, wanted.commit()) {
+            address = address.at_commit(commit);
+        }
+        let key = format!("package {:?} {}{}", address.method, address.url, wanted.kind());
+        let request = PackageRequest { address: &address, kind, wanted, lasting };
+        let stored = self.packages.answer(wanted.shared(&key), Box::pin(self.stored(request, &key))).await?;
+        Ok(Arc::new(Placed { subdir, hosts, ..(*stored).clone() }))
+    }
+
+    /// The address that an address without extension leads to in the end; other addresses are that themselves.
+    pub(super) async fn followed(&self, mut address: RemoteAddress, wanted: &Wanted) -> Result<Followed, Error> {
+        let (mut hosts, mut subdir) = (Vec::new(), String::new());
         for _ in 0..HOPS {
-            wanted.allow_host(&address)?;
-            hosts.extend(address.host());
+            hosts.extend(address.host().into_iter().chain(address.host_of_checksums()));
             let kind = match address.method {
                 Method::Oci if wanted.dialect == Dialect::Terraform => {
                     return Err(unfetchable(&AddressError::Method("oci".to_owned()), wanted.dialect));
@@ -251,19 +293,13 @@ impl Fetcher {
                 Method::Git | Method::Oci => None,
                 Method::Archive => Some(archive::kind_of(&address)?),
             };
-            if kind == Some(None) {
-                self.online(&address.package())?;
-                address = archive::forwarded(&self.web(), &RemoteAddress { subdir: String::new(), ..address }).await?;
-                subdir = std::mem::take(&mut address.subdir);
-                continue;
+            if kind != Some(None) {
+                return Ok(Followed { address, kind: kind.flatten(), subdir, hosts });
             }
-            if let (Method::Git, Some(commit)) = (address.method, wanted.commit()) {
-                address = address.at_commit(commit);
-            }
-            let key = format!("package {:?} {}{}", address.method, address.url, wanted.kind());
-            let request = PackageRequest { address: &address, kind: kind.flatten(), wanted, lasting };
-            let stored = self.packages.answer(key.clone(), Box::pin(self.stored(request, &key))).await?;
-            return Ok(Arc::new(Placed { subdir, hosts, ..(*stored).clone() }));
+            self.online(&address.package())?;
+            address.subdir.clear();
+            address = archive::forwarded(&self.web(wanted), &address).await?;
+            subdir = std::mem::take(&mut address.subdir);
         }
         let message = format!("too many redirects from {}", address.package());
         Err(Error::new(ErrorKind::Package, message))
@@ -271,8 +307,8 @@ impl Fetcher {
 
     async fn stored(&self, request: PackageRequest<'_>, key: &str) -> Result<Arc<Placed>, Error> {
         let PackageRequest { address, kind, wanted, lasting } = request;
-        self.client.budget().spend(Cost::Packages, 1)?;
-        self.client.budget().spend(Cost::Unpacked, 0)?;
+        self.budget().spend(Cost::Packages, 1)?;
+        self.budget().spend(Cost::Unpacked, 0)?;
         // One run at a time, so the others find what it fetched.
         let _alone = self.store.alone(key).await;
         let lasting = lasting || self.options.offline || wanted.pin.is_some() || address.is_fixed();
@@ -290,7 +326,7 @@ impl Fetcher {
             self.online(&address.package())?;
             match kind {
                 Some(kind) => (self.archive(address, kind, wanted).await?, None),
-                None if address.method == Method::Oci => (self.artifact(address).await?, None),
+                None if address.method == Method::Oci => (self.artifact(address, wanted).await?, None),
                 None => self.git(address, wanted.commit(), wanted).await?,
             }
         };

@@ -13,7 +13,7 @@ use super::address::{Method, RemoteAddress};
 use super::git::{Extent, Repository, Submodule, refused};
 use super::store::{PackageRecord, Store, StoredPackage};
 use super::unpack::Builder;
-use super::wanted::ModuleHosts;
+use super::wanted::{ModuleHosts, allow_url};
 use crate::config::{newer_tag, version_of_tag};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, Offered, Reference, Target};
@@ -45,7 +45,7 @@ pub(super) struct GitAccess {
     pub(super) store: Arc<Store>,
     pub(super) limit: Duration,
     pub(super) budget: Arc<RunBudget>,
-    /// The hosts that submodules may come from.
+    /// The hosts that repositories may come from.
     pub(super) hosts: ModuleHosts,
     pub(super) work_tree: Option<PathBuf>,
 }
@@ -120,7 +120,9 @@ pub(super) fn offered(access: &GitAccess, address: &RemoteAddress) -> Result<Off
 }
 
 impl GitAccess {
+    /// A repository that is empty yet. The only place from which git gets to contact a host.
     fn open(&self, bare: &Path, address: &RemoteAddress) -> Result<Repository, Error> {
+        allow_url(self.hosts.as_ref(), &address.url)?;
         std::fs::create_dir(bare).map_err(|reason| Error::new(ErrorKind::Disk, reason.to_string()).in_file(bare))?;
         Repository::open(bare, address, self)
     }
@@ -147,10 +149,7 @@ impl Layout<'_> {
         bounded(self.count, parent)?;
         let address = address_of(parent, submodule)?;
         match address.host() {
-            Some(host) => {
-                self.access.hosts.allow(&host)?;
-                self.from.insert(host);
-            }
+            Some(host) => _ = self.from.insert(host),
             None if address.is_within(self.access.work_tree.as_deref()) => {}
             None => return Err(unfetched(parent, submodule, &"it is outside of the working tree")),
         }

@@ -7,6 +7,7 @@ use super::archive::ArchiveKind;
 use super::fetch::Fetcher;
 use super::package::archive_key;
 use super::store::StoredPackage;
+use super::wanted::Wanted;
 use crate::error::{Error, ErrorKind};
 use crate::source::oci::{self, Descriptor, Repository};
 
@@ -18,7 +19,7 @@ const DEFAULT_TAG: &str = "latest";
 
 impl Fetcher {
     /// The package of an artifact, by its tag or its digest.
-    pub(super) async fn artifact(&self, address: &RemoteAddress) -> Result<StoredPackage, Error> {
+    pub(super) async fn artifact(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredPackage, Error> {
         let wrong = |reason: String| {
             let message = format!("the module cannot be fetched from {}: {reason}", address.package());
             Error::new(ErrorKind::Configuration, message)
@@ -27,6 +28,7 @@ impl Fetcher {
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let name = format!("{}{port}{}", url.host_str().unwrap_or_default(), url.path());
         let repository = Repository::parse(&name).map_err(wrong)?;
+        let registry = self.artifacts(address, wanted)?;
         if let Some((other, _)) = url.query_pairs().find(|(key, _)| key != "tag" && key != "digest") {
             return Err(wrong(format!("its parameter {other:?} is neither tag nor digest")));
         }
@@ -35,14 +37,14 @@ impl Fetcher {
             (_, Some(digest)) => {
                 let descriptor = Descriptor::of_digest(digest.clone());
                 descriptor.sha256().map_err(wrong)?;
-                (self.options.oci.manifest(&repository, &descriptor).await?, format!("@{digest}"))
+                (registry.manifest(&repository, &descriptor).await?, format!("@{digest}"))
             }
             (tag, None) => {
                 let tag = tag.unwrap_or_else(|| DEFAULT_TAG.to_owned());
                 if !is_tag(&tag) {
                     return Err(wrong(format!("{tag:?} is not a tag")));
                 }
-                (self.options.oci.tagged(&repository, &tag).await?, format!(":{tag}"))
+                (registry.tagged(&repository, &tag).await?, format!(":{tag}"))
             }
         };
         let unusable = |reason: String| oci::unusable(&repository, &what, &reason);
@@ -50,8 +52,8 @@ impl Fetcher {
         if let Some(package) = self.store().package(&archive_key(&digest.to_hex())) {
             return Ok(package);
         }
-        let (blob, authorization) = self.options.oci.blob(&repository, &digest).await;
-        let archive = Box::pin(self.web().download_as(&blob, authorization)).await?;
+        let (blob, authorization) = registry.blob(&repository, &digest).await;
+        let archive = Box::pin(self.web(wanted).download_as(&blob, authorization)).await?;
         if archive.digest != digest.to_hex() {
             let message = format!("the blob {digest} of {repository} has the digest {}", archive.digest);
             return Err(Error::new(ErrorKind::Trust, message).about_url(address.package()));

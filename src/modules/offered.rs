@@ -13,18 +13,16 @@ impl Fetcher {
     pub async fn offered(&self, wanted: &Wanted) -> Result<Offered, Error> {
         match &wanted.source {
             ModuleSource::Registry(module) => {
-                wanted.hosts.allow(module.host.as_ascii())?;
                 let package = RegistryModule { subdir: String::new(), ..module.clone() };
-                Ok(Offered::Versions(self.listed(&package, true).await?.to_vec()))
+                Ok(Offered::Versions(self.listed(&package, wanted, true).await?.to_vec()))
             }
             ModuleSource::Remote(module) => {
                 let address = address_of(module, wanted)?;
-                wanted.allow_host(&address)?;
                 if address.method != Method::Git {
                     return Ok(Offered::Fixed);
                 }
                 self.online(&address.package())?;
-                let (access, key) = (self.git_access(wanted), address.url.to_string());
+                let (access, key) = (self.git_access(wanted), wanted.shared(address.url.as_str()));
                 let work = move || git_package::offered(&access, &address);
                 self.offers.answer(key, self.by_git(work)).await
             }

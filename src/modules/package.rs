@@ -21,8 +21,8 @@ impl Fetcher {
         kind: ArchiveKind,
         wanted: &Wanted,
     ) -> Result<StoredPackage, Error> {
-        let checksum = Box::pin(self.web().checksum(address, &wanted.hosts)).await?;
-        let archive = Box::pin(self.web().download(&address.plain_url(), checksum)).await?;
+        let checksum = Box::pin(self.web(wanted).checksum(address)).await?;
+        let archive = Box::pin(self.web(wanted).download(&address.plain_url(), checksum)).await?;
         self.unpacked(archive, kind, address.package()).await
     }
 
@@ -38,7 +38,7 @@ impl Fetcher {
         if let Some(package) = store.package(&key) {
             return Ok(package);
         }
-        let budget = Arc::clone(self.web().client.budget());
+        let budget = Arc::clone(self.budget());
         let work = move || {
             let staging = store.staging()?;
             let contents = archive.unpack(kind, &staging.path().join("tree"))?;

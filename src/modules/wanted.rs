@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::address::RemoteAddress;
+use url::Url;
+
 use super::fetch::Placed;
 use super::store::{PackageRecord, StoredPackage};
 use super::subdir::expand;
 use crate::addr::Hostname;
-use crate::config::{ModuleConstraints, ModuleSource};
+use crate::config::{ModuleConstraints, ModuleSource, host_of};
 use crate::dialect::Dialect;
 use crate::disk::roots::{FetchedModule, ModuleRequest, ModuleTerms};
 use crate::error::{Error, ErrorKind};
@@ -27,14 +28,16 @@ pub struct Wanted {
     /// True if what was learnt a while ago does not count.
     pub fresh: bool,
     pub dialect: Dialect,
-    pub hosts: ModuleHosts,
+    pub(super) hosts: ModuleHosts,
     /// The working tree of the root module, in which a git source may name a repository.
     pub work_tree: Option<PathBuf>,
 }
 
+/// The key of a result, and the policy under which it was fetched.
+pub(super) type SharedKey = (String, ModuleHosts);
+
 /// The hosts that modules may come from, by policy; none for any.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ModuleHosts(pub Option<BTreeSet<Hostname>>);
+pub(super) type ModuleHosts = Option<BTreeSet<Hostname>>;
 
 impl Wanted {
     pub(super) fn of(terms: &ModuleTerms, request: &ModuleRequest) -> Self {
@@ -45,7 +48,7 @@ impl Wanted {
             whole: terms.whole,
             fresh: terms.fresh,
             dialect: terms.dialect,
-            hosts: ModuleHosts(terms.hosts.clone()),
+            hosts: terms.hosts.clone(),
             work_tree: Some(terms.work_tree.clone()),
         }
     }
@@ -58,9 +61,9 @@ impl Wanted {
         format!("{whole}{}", locked.unwrap_or_default())
     }
 
-    /// Refuses an address at a host that policy does not name; a repository of the working tree has none.
-    pub(super) fn allow_host(&self, address: &RemoteAddress) -> Result<(), Error> {
-        address.host().map_or(Ok(()), |host| self.hosts.allow(&host))
+    /// A key of results that calls under the same policy share: other calls may be refused what these get.
+    pub(super) fn shared(&self, key: &str) -> SharedKey {
+        (key.to_owned(), self.hosts.clone())
     }
 
     pub(super) fn commit(&self) -> Option<&str> {
@@ -99,7 +102,7 @@ impl Wanted {
     /// A module in a package.
     pub(super) fn fetched(&self, placed: &Placed, subdir: &str, shown: String) -> Result<FetchedModule, Error> {
         let Placed { package, hosts, location, ambiguity, .. } = placed;
-        hosts.iter().chain(&package.record.hosts).try_for_each(|host| self.hosts.allow(host))?;
+        hosts.iter().chain(&package.record.hosts).try_for_each(|host| allow_module_host(self.hosts.as_ref(), host))?;
         let dir = expand(&package.tree, subdir, &shown)?;
         let hash = package.record.hash.as_ref().and_then(|hash| hash.parse::<PackageHash>().ok());
         // What is locked stays unchanged recorded, wherever a registry places it now; unless nothing is recorded of that.
@@ -118,9 +121,7 @@ impl Wanted {
     }
 }
 
-impl ModuleHosts {
-    /// Refuses hosts that policy does not name.
-    pub(super) fn allow(&self, host: &str) -> Result<(), Error> {
-        allow_module_host(self.0.as_ref(), host)
-    }
+/// Refuses the host of a URL that policy does not name; a file has none.
+pub(super) fn allow_url(hosts: Option<&BTreeSet<Hostname>>, url: &Url) -> Result<(), Error> {
+    host_of(url).map_or(Ok(()), |host| allow_module_host(hosts, &host))
 }

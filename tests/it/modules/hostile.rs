@@ -3,6 +3,7 @@
 use super::CALL;
 #[cfg(target_os = "linux")]
 use super::git::{Repository, needs_widget, workspace};
+use crate::support::packages::{archive, sha256};
 use crate::support::registry::Endpoint;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{EMPTY_LOCK, LOCK, widget};
@@ -81,6 +82,26 @@ fn a_location_must_satisfy_the_policy_too() {
         let refused = workspace.tflock(&registry, LOCK).ended_with(3);
         assert!(refused.stderr.contains("module_hosts") && refused.stderr.contains(&registry.host()), "{refused}");
         assert!(registry.requests().iter().all(|request| request.host != registry.host()), "{location}");
+    }
+}
+
+/// The same package for two root modules, of which only one may contact the host of its checksums: neither takes the result of the
+/// other.
+#[test]
+fn each_root_module_has_its_own_policy() {
+    let zip = archive(&[("main.tf", String::new())]);
+    let registry = widget().document("/x.zip", "application/zip", zip.clone());
+    let registry = registry.document("/sums", "text/plain", format!("{}  x.zip\n", sha256(&zip)));
+    let call =
+        "module \"m\" {\n  source = \"https://{{other-host}}/x.zip?checksum=file:https://{{registry}}/sums\"\n}\n";
+    let policy = "policy {\n  module_hosts = [\"{{other-host}}\"]\n}\n";
+    for (strict, free) in [("a", "b"), ("b", "a")] {
+        let [of_strict, of_free, settings] =
+            [format!("{strict}/main.tf"), format!("{free}/main.tf"), format!("{strict}/.tflock.hcl")];
+        let workspace = Workspace::with_files(&[(&of_strict, call), (&of_free, call), (&settings, policy)]);
+        let run = workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(3);
+        assert!(run.stderr.contains(&format!("modules must not come from {}", registry.host())), "{run}");
+        assert_eq!(run.stdout, format!("2 root modules: 1 up to date, 1 failed\nfailed: {strict}\n"), "{run}");
     }
 }
 
