@@ -16,7 +16,7 @@ use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::query::PackageKey;
-use crate::query::engine::ReadOrder;
+use crate::query::engine::FetchOrder;
 use crate::query::question::{Depth, Query};
 use crate::query::run::Session;
 use crate::release::{Lookup, ReleaseKey, Releases};
@@ -188,7 +188,8 @@ fn downloaded(
                         programs.insert(key.clone(), Ok(record));
                     } else {
                         let (address, version) = key.clone();
-                        let order = ReadOrder { rules: query.rules.clone(), recorded: recorded[key].clone() };
+                        let (rules, recorded) = (Some(query.rules.clone()), recorded[key].clone());
+                        let order = FetchOrder { destination: None, rules, recorded };
                         orders.insert(PackageKey { address, version, platform }, order);
                     }
                 }
@@ -205,12 +206,16 @@ fn downloaded(
             orders.remove(&key);
             programs.insert((key.address, key.version), Ok(program));
         }
-        sources.read(orders).await
+        sources.fetched(orders).await
     })?;
     for (key, answer) in answers {
-        let of = |what: &str| format!("{what} the package of {} {} for {}", key.address, key.version, key.platform);
+        let of = |what: &str| format!("{what} the package of {key}");
         let record = match answer {
-            Ok(Some(h1)) => cache.program(&h1).ok_or_else(|| Error::new(ErrorKind::Package, of("nothing was read of"))),
+            Ok(Some(fetched)) => fetched
+                .facts
+                .h1
+                .and_then(|h1| cache.program(&h1))
+                .ok_or_else(|| Error::new(ErrorKind::Package, of("nothing was read of"))),
             Ok(None) => Err(Error::new(ErrorKind::NotFound, of("no source has"))),
             Err(refusal) => Err(refusal.into_error()),
         };

@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use super::files;
 use super::mirror::{FilesystemMirror, LocalPackage};
-use super::mirror_writer::{directory_in, file_prefix, members};
+use super::mirror_writer::{copy_names, directory_in, members};
 use super::text::names_in;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
+use crate::release::naming;
 use crate::version::Version;
 
 #[derive(Debug, Clone, Default)]
@@ -65,7 +66,7 @@ pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, Re
             }
             LocalPackage::Unpacked(path) => {
                 release.unpacked.insert(platform.clone(), path.clone());
-                let packed = directory.join(format!("{}_{platform}.zip", file_prefix(addr, version)));
+                let packed = directory.join(naming::conventional(addr, version, platform));
                 if packed.is_file() {
                     release.archives.insert(platform.clone(), packed);
                 }
@@ -81,12 +82,10 @@ pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, Re
     for (version, release) in &mut releases {
         let of_version = members(&directory.join(format!("{version}.json")), "archives")?;
         release.listed = of_version.map(|archives| archives.iter().filter_map(listed).collect());
-        let copy = |end: &str| {
-            let path = directory.join(format!("{}_SHA256SUMS{end}", file_prefix(addr, version)));
-            files::read(&path).ok().flatten()
-        };
-        (release.sums, release.signature) = (copy(""), copy(".sig"));
-        release.keys = copy(".asc").map(|text| armored_blocks(&String::from_utf8_lossy(&text))).unwrap_or_default();
+        let copies = copy_names(addr, version).map(|name| files::read(&directory.join(name)).ok().flatten());
+        let keys;
+        [release.sums, release.signature, keys] = copies;
+        release.keys = keys.map(|text| armored_blocks(&String::from_utf8_lossy(&text))).unwrap_or_default();
     }
     Ok(releases)
 }
@@ -109,6 +108,14 @@ pub fn armored_blocks(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_are_next_to_the_packages() {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let names = copy_names(&addr, &Version::new(1, 4, 0));
+        assert_eq!(names[0], "terraform-provider-widget_1.4.0_SHA256SUMS");
+        assert!(names[1].ends_with("_SHA256SUMS.sig") && names[2].ends_with("_SHA256SUMS.asc"));
+    }
 
     #[test]
     fn keys_follow_each_other() {

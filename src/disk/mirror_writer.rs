@@ -24,12 +24,13 @@ use tempfile::NamedTempFile;
 
 use super::atomic::{self, Mode, StoreError, failed, put_in_place};
 use super::directory_lock::DirectoryLock;
-use super::{files, package};
+use super::files;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
-use crate::hash::{PackageHash, Sha256Digest};
+use crate::hash::PackageHash;
 use crate::path::shown;
 use crate::platform::Platform;
+use crate::release::naming;
 use crate::version::Version;
 
 const DOCUMENT: Mode = Mode::KeepOr(0o644);
@@ -45,11 +46,14 @@ pub struct MirrorRelease {
     pub sums: Option<Vec<u8>>,
     pub signature: Option<Vec<u8>>,
     pub keys: Vec<String>,
-    pub archives: BTreeMap<Platform, (String, Vec<PackageHash>)>,
+    /// The hashes of the packages, by the platforms that name their files.
+    pub archives: BTreeMap<Platform, Vec<PackageHash>>,
 }
 
-pub fn file_prefix(addr: &ProviderAddr, version: &Version) -> String {
-    format!("terraform-provider-{}_{version}", addr.type_name())
+/// The names of the copies of what was signed, next to the packages: checksums, signature, keys.
+pub fn copy_names(addr: &ProviderAddr, version: &Version) -> [String; 3] {
+    let sums = format!("terraform-provider-{}_{version}_SHA256SUMS", addr.type_name());
+    [sums.clone(), format!("{sums}.sig"), format!("{sums}.asc")]
 }
 
 pub fn directory_in(base: &Path, addr: &ProviderAddr) -> PathBuf {
@@ -87,19 +91,20 @@ impl MirrorWriter {
         let directory = self.directory(addr)?;
         let of_version = directory.join(format!("{version}.json"));
         let of_provider = directory.join("index.json");
-        let archives = release.archives.iter().map(|(platform, (file_name, hashes))| {
+        let archives = release.archives.iter().map(|(platform, hashes)| {
+            let file_name = naming::conventional(addr, version, platform);
             let hashes: Vec<&str> = hashes.iter().map(PackageHash::as_str).collect();
             (platform.to_string(), json!({ "url": file_name, "hashes": hashes }))
         });
         let versions = [(version.to_string(), json!({}))];
         let of_version_text = extended(&of_version, "archives", archives)?;
         let index_text = extended(&of_provider, "versions", versions)?;
-        let sums = |end: &str| directory.join(format!("{}_SHA256SUMS{end}", file_prefix(addr, version)));
+        let [sums, signature, asc] = copy_names(addr, version).map(|name| directory.join(name));
         let keys: String = release.keys.iter().flat_map(|key| [key.trim_end(), "\n"]).collect();
         let copies = [
-            (sums(".asc"), Some(keys.as_bytes()).filter(|keys| !keys.is_empty())),
-            (sums(".sig"), release.signature.as_deref()),
-            (sums(""), release.sums.as_deref()),
+            (asc, Some(keys.as_bytes()).filter(|keys| !keys.is_empty())),
+            (signature, release.signature.as_deref()),
+            (sums, release.sums.as_deref()),
         ];
         let copies = copies.iter().filter_map(|(path, bytes)| Some((path, (*bytes)?)));
         let documents = [(&of_version, of_version_text.as_bytes()), (&of_provider, index_text.as_bytes())];
@@ -160,16 +165,6 @@ impl ArchiveCopy {
         }
     }
 
-    /// Takes the bytes of a file, from the beginning; gives the digest and the number of what was written.
-    pub fn fill(&self, from: &Path) -> Result<(Sha256Digest, u64), Error> {
-        self.begin()?;
-        let mut source = std::fs::File::open(from).map_err(failed("read", from))?;
-        let mut copy = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let copy = copy.as_mut().ok_or_else(|| Error::new(ErrorKind::Disk, "the copy was taken away"))?;
-        let size = std::io::copy(&mut source, copy.as_file_mut()).map_err(failed("write", &self.path()))?;
-        Ok((package::digest(copy.path())?, size))
-    }
-
     /// Puts the file in its place. Without this call, the file is removed.
     pub fn keep(&self) -> Result<(), StoreError> {
         let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
@@ -178,7 +173,8 @@ impl ArchiveCopy {
         Ok(())
     }
 
-    fn path(&self) -> PathBuf {
+    /// Its place.
+    pub fn path(&self) -> PathBuf {
         self.directory.join(&self.name)
     }
 }

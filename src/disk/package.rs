@@ -37,19 +37,20 @@ pub enum PackageError {
 }
 
 pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {
-    unpack_archive(path, threads, None)
+    unpack_archive(path, threads, None, |_| {})
 }
 
-/// The same in the one pass in which its files go somewhere.
+/// The same in the one pass in which its files, or its bytes, go somewhere.
 pub fn unpack_archive(
     path: &Path,
     threads: Threads,
     contents: Option<Box<dyn Contents>>,
+    show: impl FnMut(&[u8]),
 ) -> Result<ArchiveHashes, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
     let mut file = open_file(path)?;
     let pass = ArchiveHasher::unpacking(threads, Limits::default(), contents);
-    let hashes = stream(&mut file, pass).map_err(read_error)?;
+    let hashes = stream(&mut file, pass, show).map_err(read_error)?;
     hashes.map_err(|refusal| PackageError::Archive { path: path.to_owned(), source: refusal.error })
 }
 
@@ -191,10 +192,15 @@ pub fn built_from(path: &Path, kind: &str) -> Result<Result<GoInfo, Unknown>, Pa
     read.map_err(|source| PackageError::Read { path: program, source })
 }
 
-fn stream(file: &mut File, mut hasher: ArchiveHasher) -> io::Result<Result<ArchiveHashes, Refusal>> {
+fn stream(
+    file: &mut File,
+    mut hasher: ArchiveHasher,
+    mut show: impl FnMut(&[u8]),
+) -> io::Result<Result<ArchiveHashes, Refusal>> {
     let mut buffer = vec![0; CHUNK];
     loop {
         let length = read_some(file, &mut buffer)?;
+        show(&buffer[..length]);
         if length == 0 || hasher.update(&buffer[..length]).is_err() {
             return Ok(hasher.finish());
         }

@@ -19,12 +19,11 @@ use super::atomic::{StoreError, failed};
 use super::cache::Pruned;
 use super::directory_lock::DirectoryLock;
 use super::linking;
-use super::mirror::LocalPackage;
 use super::mirror_writer::directory_in;
 use super::package::{self, KnownFiles};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
-use crate::hash::archive::{Contents, PackageFile, Threads};
+use crate::hash::archive::{Contents, PackageFile};
 use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -188,24 +187,6 @@ impl Unpacking {
     /// Says what was unpacked.
     pub fn finish(&self, h1: &PackageHash, files: &[PackageFile]) {
         self.state().finished = Some((h1.clone(), files.to_vec()));
-    }
-
-    /// Takes a package of this machine, and returns its hashes.
-    pub fn fill(&self, package: &LocalPackage) -> Result<Vec<PackageHash>, Error> {
-        self.begin()?;
-        let (h1, zh, files) = match package {
-            LocalPackage::Packed(path) => {
-                let hashes = package::unpack_archive(path, Threads::Two, Some(self.contents()))?;
-                (hashes.h1, Some(PackageHash::zh(hashes.zh)), hashes.files)
-            }
-            LocalPackage::Unpacked(path) => {
-                let (h1, files) = package::copy_directory(path, &mut *self.contents())?;
-                (h1, None, files)
-            }
-        };
-        self.check()?;
-        self.finish(&h1, &files);
-        Ok([h1].into_iter().chain(zh).collect())
     }
 
     /// Puts the package in its place.

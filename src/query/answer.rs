@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
+use crate::hash::archive::ArchiveHashes;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::release::Release;
@@ -151,10 +152,27 @@ impl PackageFacts {
         Self { zh, h1: None, archive_form: None, computed: false, size: None, tells_zh: false, file_name }
     }
 
+    /// What was computed of a whole archive.
+    pub fn computed(archive: &ArchiveHashes, file_name: String) -> Self {
+        Self {
+            h1: Some(archive.h1.clone()),
+            archive_form: archive.archive_form.clone(),
+            computed: true,
+            size: Some(archive.size),
+            ..Self::unread(Some(archive.zh), file_name)
+        }
+    }
+
     pub fn zh_hash(&self) -> Option<PackageHash> {
         self.zh.map(PackageHash::zh)
     }
 
+    /// The hashes that are recorded of an installed package.
+    pub fn installed(&self) -> impl Iterator<Item = PackageHash> {
+        self.h1.iter().cloned().chain(self.zh_hash())
+    }
+
+    /// All hashes by which it may be recorded.
     pub fn hashes(&self) -> impl Iterator<Item = PackageHash> {
         self.h1.iter().chain(&self.archive_form).cloned().chain(self.zh_hash())
     }

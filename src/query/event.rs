@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::platform::Platform;
+use crate::release::ReleaseKey;
 use crate::version::Version;
 
 /// One package: what is downloaded or read.
@@ -16,6 +17,18 @@ pub struct PackageKey {
     pub address: ProviderAddr,
     pub version: Version,
     pub platform: Platform,
+}
+
+impl PackageKey {
+    pub fn release(&self) -> ReleaseKey {
+        (self.address.clone(), self.version.clone())
+    }
+}
+
+impl fmt::Display for PackageKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} for {}", self.address, self.version, self.platform)
+    }
 }
 
 /// Something that happened during a run. Events of one package come in order, those of several interleave.

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::error::Miss;
-use super::mirror::{MirrorPackage, MirrorPackages, SignedCopies, copy_names};
+use super::mirror::{MirrorPackage, MirrorPackages, SignedCopies};
 use crate::addr::ProviderAddr;
 use crate::disk::files;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
 use crate::disk::mirror_contents::armored_blocks;
+use crate::disk::mirror_writer::copy_names;
 use crate::error::{Error, ErrorKind};
 use crate::net::Kind;
 use crate::path::shown;

@@ -40,12 +40,6 @@ pub struct SignedCopies {
     pub keys: Vec<String>,
 }
 
-/// The names of the copies of what was signed, next to the packages: checksums, signature, keys.
-pub fn copy_names(addr: &ProviderAddr, version: &Version) -> [String; 3] {
-    let sums = format!("terraform-provider-{}_{version}_SHA256SUMS", addr.type_name());
-    [sums.clone(), format!("{sums}.sig"), format!("{sums}.asc")]
-}
-
 pub type MirrorPackages = BTreeMap<Platform, MirrorPackage>;
 
 impl Mirror {
@@ -135,19 +129,5 @@ impl Mirror {
     /// True if what it says of other platforms is to be recorded as well.
     pub fn trusts_all_hashes(&self) -> bool {
         matches!(self, Self::Network(mirror) if mirror.trusts_all_hashes())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::Dialect;
-
-    #[test]
-    fn copies_are_next_to_the_packages() {
-        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let names = copy_names(&addr, &Version::new(1, 4, 0));
-        assert_eq!(names[0], "terraform-provider-widget_1.4.0_SHA256SUMS");
-        assert!(names[1].ends_with("_SHA256SUMS.sig") && names[2].ends_with("_SHA256SUMS.asc"));
     }
 }

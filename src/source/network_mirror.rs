@@ -14,10 +14,11 @@ use std::sync::Arc;
 use url::Url;
 
 use super::error::{self, Miss};
-use super::mirror::{SignedCopies, copy_names};
+use super::mirror::SignedCopies;
 use super::wire::{self, WireError};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::mirror_contents::armored_blocks;
+use crate::disk::mirror_writer::copy_names;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
 use crate::net::{Client, Credentials, Document, DocumentRequest, Kind, NetError, ShownUrl};

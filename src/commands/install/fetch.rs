@@ -9,6 +9,7 @@ use crate::commands::Services;
 use crate::commands::services::package_store;
 use crate::commands::sources::Opened;
 use crate::commands::verify_online::Questions;
+use crate::disk::cache::Cache;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::package::KnownFiles;
 use crate::disk::package_store::{Shelf, StoredPackage, Unpacking};
@@ -18,7 +19,7 @@ use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
-use crate::query::engine::{UnpackOrder, Unpacked};
+use crate::query::engine::{Destination, FetchOrder, Fetched};
 use crate::query::question::Depth;
 use crate::query::run::Session;
 use crate::release::Release;
@@ -61,6 +62,7 @@ impl Found {
 
 pub(super) struct Fetching<'a> {
     store: crate::disk::package_store::PackageStore,
+    cache: &'a Cache,
     known: &'a KnownFiles,
     notes: Mutex<BTreeSet<String>>,
     /// The store of a run without a cache.
@@ -68,9 +70,13 @@ pub(super) struct Fetching<'a> {
 }
 
 impl<'a> Fetching<'a> {
-    pub(super) fn new(services: &Services<'_>, directories: &[PathBuf], known: &'a KnownFiles) -> Result<Self, Error> {
+    pub(super) fn new(
+        services: &Services<'_>,
+        directories: &[PathBuf],
+        (cache, known): (&'a Cache, &'a KnownFiles),
+    ) -> Result<Self, Error> {
         let (store, temporary) = package_store(&services.scope, directories)?;
-        Ok(Self { store, known, notes: Mutex::default(), _temporary: temporary })
+        Ok(Self { store, cache, known, notes: Mutex::default(), _temporary: temporary })
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
@@ -118,14 +124,14 @@ impl<'a> Fetching<'a> {
                     found.entry(key.clone()).or_default().stored = stored;
                 }
                 Ok(_) => {
-                    let unpacking = Arc::new(Unpacking::new(entries));
-                    orders.insert(key.clone(), UnpackOrder { unpacking, recorded: recorded.clone() });
+                    let destination = Some(Destination::Unpacked(Arc::new(Unpacking::new(entries))));
+                    orders.insert(key.clone(), FetchOrder { destination, rules: None, recorded: recorded.clone() });
                 }
                 Err(error) => found.entry(key.clone()).or_default().refusal = Some(error.into()),
             }
         }
         let local = parallel::consume(orders.into_iter().collect(), parallel::cores(), |(key, order)| {
-            let stored = from_places(&key, &order, places);
+            let stored = self.take_from(&key, &order, places);
             (key, order, stored)
         });
         let mut orders = BTreeMap::new();
@@ -149,12 +155,14 @@ impl<'a> Fetching<'a> {
                 return Ok(found);
             }
         };
-        let answers = session.block_on(async |sources| sources.unpacked(orders).await)?;
+        let answers = session.block_on(async |sources| sources.fetched(orders).await)?;
         found.extend(answers.into_iter().map(|(key, answer)| match answer {
-            Ok(Some(Unpacked { stored: Some(stored), downloaded, .. })) => {
+            Ok(Some(Fetched { stored: Some(stored), downloaded, .. })) => {
                 (key, Found { stored: vec![stored], downloaded, ..Found::default() })
             }
-            Ok(Some(Unpacked { hashes, .. })) => (key, Found { unrecorded: hashes, ..Found::default() }),
+            Ok(Some(Fetched { facts, .. })) => {
+                (key, Found { unrecorded: facts.installed().collect(), ..Found::default() })
+            }
             Ok(None) => failed(key, absent),
             Err(refusal) => (key, Found { refusal: Some(refusal), ..Found::default() }),
         }));
@@ -172,13 +180,19 @@ impl<'a> Fetching<'a> {
             entries.named(recorded).into_iter().partition(|stored| stored.is_intact(self.known));
         for stored in altered {
             stored.discard()?;
-            let PackageKey { address, version, platform } = key;
-            let note = format!(
-                "the copy of {address} {version} for {platform} in the package store was altered on disk; it is discarded"
-            );
+            let note = format!("the copy of {key} in the package store was altered on disk; it is discarded");
             self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(note);
         }
         Ok(intact)
+    }
+
+    /// A package with recorded content from a plugin cache or a filesystem mirror, if there is one.
+    fn take_from(&self, key: &PackageKey, order: &FetchOrder, places: &[PathBuf]) -> Option<StoredPackage> {
+        places.iter().find_map(|place| {
+            let packages = FilesystemMirror::open(place).ok()?.packages(&key.address).ok()?;
+            // An unreadable package is downloaded from a source instead.
+            order.take(key, packages.package(&key.version, &key.platform)?, self.cache).ok()?
+        })
     }
 }
 
@@ -208,20 +222,10 @@ pub(super) fn look_up_releases(
     }
     let known = session.block_on(async |sources| sources.lookups(questions.queries).await)?;
     for (key, found) in found {
-        let known = known.get(&(key.address.clone(), key.version.clone()));
+        let known = known.get(&key.release());
         found.release = known.and_then(|known| known.release()).cloned();
     }
     Ok(())
-}
-
-/// A package with recorded content from a plugin cache or a filesystem mirror, if there is one.
-fn from_places(key: &PackageKey, order: &UnpackOrder, places: &[PathBuf]) -> Option<StoredPackage> {
-    places.iter().find_map(|place| {
-        let packages = FilesystemMirror::open(place).ok()?.packages(&key.address).ok()?;
-        // An unreadable package is downloaded from a source instead.
-        let hashes = order.unpacking.fill(packages.package(&key.version, &key.platform)?).ok()?;
-        order.keep_recorded(&hashes).ok()?
-    })
 }
 
 fn failed(key: PackageKey, why: impl Fn(&PackageKey) -> Error) -> (PackageKey, Found) {
@@ -229,9 +233,8 @@ fn failed(key: PackageKey, why: impl Fn(&PackageKey) -> Error) -> (PackageKey, F
     (key, Found { refusal, ..Found::default() })
 }
 
-fn offline(PackageKey { address, version, platform }: &PackageKey) -> Error {
-    let message =
-        format!("{address} {version} for {platform} is not on this machine, and --offline forbids downloading it");
+fn offline(key: &PackageKey) -> Error {
+    let message = format!("{key} is not on this machine, and --offline forbids downloading it");
     Error::new(ErrorKind::Offline, message).hint("run `tflock install` without --offline")
 }
 

@@ -164,12 +164,12 @@ fn fetched(
         return Ok(BTreeMap::new());
     }
     let directories: Vec<PathBuf> = opened.iter().map(|(_, root)| root.settings.root.clone()).collect();
-    let fetching = Fetching::new(services, &directories, known)?;
+    let cache = Arc::new(services.open_cache(&directories));
+    let fetching = Fetching::new(services, &directories, (&cache, known))?;
     let mut found = fetching.recall(&wanted);
     let is_open = |found: &BTreeMap<PackageKey, Found>, want: &Want| {
         found.get(&want.key).is_none_or(|found| found.of(&want.recorded).is_none())
     };
-    let cache = Arc::new(services.open_cache(&directories));
     let sources = Sources::new(services, &cache);
     let queried = opened.iter().filter_map(|(at, root)| {
         let open: Vec<_> = root.lacking().filter(|want| is_open(&found, want)).map(|want| &want.key.address).collect();

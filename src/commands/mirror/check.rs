@@ -3,21 +3,21 @@
 
 use std::time::SystemTime;
 
-use super::contents::{Contents, has};
-use super::wanted::{Need, of_releases, wanted};
-use super::{MirrorArgs, mirrored, placed, unread};
-use crate::commands::verify::{Root, Roots, VerifyOptions, judged, recalled};
+use super::contents::Contents;
+use super::wanted::{Need, judged};
+use super::{MirrorArgs, mirrored, records};
+use crate::commands::verify::{Root, Roots, recalled};
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::mirror::FilesystemMirror;
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
-use crate::hash::archive::ArchiveHashes;
-use crate::outcome::{Body, Fate, MirrorReport, RootOutcome};
+use crate::outcome::{Fate, MirroredPackage, RootOutcome};
 use crate::query::PackageKey;
+use crate::query::answer::Refusal;
 use crate::query::engine::unrecorded;
-use crate::release::{Release, Releases, naming};
+use crate::release::{Release, Releases};
 use crate::settings::SourceChoice;
 
 pub(super) fn check(
@@ -31,12 +31,11 @@ pub(super) fn check(
     let memory = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
     contents.remember(&memory);
     let known = recalled(&roots, &memory);
-    let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
-    let (outcomes, notes) = judged(roots, &known, &memory, VerifyOptions::default());
-    let checked = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
-        let Some(root) = root.filter(|root| root.spans().is_some()) else { return unread(outcome, args) };
-        of_releases(&mut outcome, &root);
-        Checked { args, contents: &contents, root: &root, known: &known }.finish(outcome)
+    let (judged, notes) = judged(args, roots, &known, &memory);
+    let checking = Checking { contents: &contents, known: &known };
+    let checked = judged.into_iter().map(|judged| match judged {
+        Ok(judged) => judged.finish(args, |root, key, need| checking.package(root, key, need)),
+        Err(outcome) => *outcome,
     });
     let mut checked: Vec<RootOutcome> = checked.collect();
     // Problems of the mirror itself are reported once.
@@ -50,64 +49,52 @@ pub(super) fn check(
     Ok((checked, notes))
 }
 
-struct Checked<'a> {
-    args: &'a MirrorArgs,
+struct Checking<'a> {
     contents: &'a Contents,
-    root: &'a Root,
     known: &'a Releases,
 }
 
-impl Checked<'_> {
-    fn finish(&self, mut outcome: RootOutcome) -> RootOutcome {
-        let (mut report, mut findings) = (self.args.report(), Vec::new());
-        for (key, need) in wanted(self.args, self.root, self.known, &outcome.findings) {
-            match self.contents.hashes.get(&key) {
-                Some(Ok(hashes)) => findings.extend(self.package(&key, hashes, &mut report)),
-                None if self.is_missed(&key, need) => findings.push(lacks(&key, "the mirror has no package of")),
-                // An unreadable package is reported once, for the whole mirror.
-                None | Some(Err(_)) => {}
-            }
-        }
-        outcome.findings.extend(placed(self.root, findings));
-        RootOutcome { body: Ok(Body::Mirror(report)), ..outcome }
-    }
-
+impl Checking<'_> {
     /// The locked release of a package, by the signed documents in the mirror.
     fn release(&self, key: &PackageKey) -> Option<&Release> {
-        let known = self.known.get(&(key.address.clone(), key.version.clone()))?;
+        let known = self.known.get(&key.release())?;
         known.release().map(AsRef::as_ref)
     }
 
-    /// Checks that an existing package belongs in the mirror, and that clients find it over the network.
-    fn package(&self, key: &PackageKey, hashes: &ArchiveHashes, report: &mut MirrorReport) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        let contents = self.contents.releases.get(&(key.address.clone(), key.version.clone()));
+    /// Checks that a package is there and belongs in the mirror, and that clients find it over the network.
+    fn package(&self, root: &Root, key: &PackageKey, need: Need) -> Vec<Result<MirroredPackage, Refusal>> {
+        let facts = match self.contents.packages.get(key) {
+            Some(Ok(facts)) => facts,
+            None if self.is_missed(key, need) => return vec![Err(lacks(key, "the mirror has no package of"))],
+            // An unreadable package is reported once, for the whole mirror.
+            None | Some(Err(_)) => return Vec::new(),
+        };
+        let mut answers = Vec::new();
+        let contents = self.contents.releases.get(&key.release());
         let listed = contents.and_then(|contents| contents.listed.as_ref().filter(|_| contents.indexed));
         if !listed.is_some_and(|listed| listed.contains_key(&key.platform)) {
-            findings.push(lacks(key, "index.json and the document of the version do not name the package of"));
+            answers.push(Err(lacks(key, "index.json and the document of the version do not name the package of")));
         }
         // A mirror as the source may have had no signed documents to copy.
-        let is_signed = self.root.settings().source().choice == SourceChoice::Origin;
+        let is_signed = root.settings().source().choice == SourceChoice::Origin;
         if is_signed && contents.is_none_or(|contents| contents.sums.is_none()) {
-            findings.push(lacks(key, "there is no SHA256SUMS next to the package of"));
+            answers.push(Err(lacks(key, "there is no SHA256SUMS next to the package of")));
         }
-        let entry = self.root.lock().get(&key.address);
-        let zh = PackageHash::zh(hashes.zh);
-        if entry.is_some_and(|entry| entry.hashes.iter().any(|hash| has(hashes, hash))) {
-            let file_name = naming::conventional(&key.address, &key.version, &key.platform);
-            let hashes = (hashes.size, vec![hashes.h1.clone(), zh]);
-            report.packages.push(mirrored(self.args, key, &file_name, hashes, Fate::Present));
-        } else if self.release(key).is_some_and(|release| release.owns(&zh)) {
-            report.failed.push(unrecorded(key));
+        let zh = facts.zh_hash();
+        let owns = |release: &Release| zh.as_ref().is_some_and(|zh| release.owns(zh));
+        answers.push(if records(root, key, facts) {
+            Ok(mirrored(key, facts, Fate::Present))
+        } else if self.release(key).is_some_and(owns) {
+            Err(unrecorded(key).into())
         } else {
-            let PackageKey { address, version, platform } = key;
+            let zh = zh.as_ref().map(PackageHash::as_str).unwrap_or_default();
             let message = format!(
-                "the package of {address} {version} for {platform} in the mirror has the checksum {zh}, which neither the \
-                 lock file nor a signed list next to it has",
+                "the package of {key} in the mirror has the checksum {zh}, which neither the lock file nor a signed list next to \
+                 it has",
             );
-            findings.push(Finding::new(Rule::MirrorAltered, message).about(address));
-        }
-        findings
+            Err(Finding::new(Rule::MirrorAltered, message).about(&key.address).into())
+        });
+        answers
     }
 
     /// True if a missing package is required.
@@ -122,7 +109,6 @@ impl Checked<'_> {
     }
 }
 
-fn lacks(PackageKey { address, version, platform }: &PackageKey, what: &str) -> Finding {
-    let message = format!("{what} {address} {version} for {platform}");
-    Finding::new(Rule::MirrorIncomplete, message).about(address)
+fn lacks(key: &PackageKey, what: &str) -> Refusal {
+    Finding::new(Rule::MirrorIncomplete, format!("{what} {key}")).about(&key.address).into()
 }

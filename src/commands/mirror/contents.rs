@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
-use crate::disk::cache::{Cache, IndexEntry, Locked, Origin, ReleasePackage, ReleaseRecord};
+use crate::disk::cache::{Cache, Locked, ReleasePackage, ReleaseRecord};
 use crate::disk::mirror_contents::{ListedArchive, ReleaseContents, providers, releases};
-use crate::disk::mirror_writer::{directory_in, file_prefix};
+use crate::disk::mirror_writer::{copy_names, directory_in};
 use crate::disk::package as packages;
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
-use crate::hash::PackageHash;
-use crate::hash::archive::{ArchiveHashes, Threads};
+use crate::hash::archive::Threads;
 use crate::hash::sums::Sums;
 use crate::parallel;
 use crate::platform::Platform;
 use crate::query::PackageKey;
+use crate::query::answer::PackageFacts;
 use crate::release::naming;
 use crate::trust::openpgp;
 use crate::version::Version;
@@ -25,7 +25,7 @@ pub(super) struct Contents {
     base: PathBuf,
     pub(super) releases: BTreeMap<(ProviderAddr, Version), ReleaseContents>,
     /// The hashes of each package, or why it cannot be hashed.
-    pub(super) hashes: BTreeMap<PackageKey, Result<ArchiveHashes, String>>,
+    pub(super) packages: BTreeMap<PackageKey, Result<PackageFacts, String>>,
 }
 
 impl Contents {
@@ -38,18 +38,18 @@ impl Contents {
         }
         let archives: Vec<(PackageKey, &PathBuf)> = found.iter().flat_map(archives).collect();
         let hashes = parallel::each(archives.len(), parallel::cores(), |at| {
-            packages::hash_archive(archives[at].1, Threads::One).map_err(|problem| problem.to_string())
+            let hashes = packages::hash_archive(archives[at].1, Threads::One);
+            hashes.map(|hashes| PackageFacts::computed(&hashes, String::new())).map_err(|problem| problem.to_string())
         });
-        let hashes = archives.into_iter().map(|(key, _)| key).zip(hashes).collect();
-        Ok(Self { base: base.to_owned(), releases: found, hashes })
+        let packages = archives.into_iter().map(|(key, _)| key).zip(hashes).collect();
+        Ok(Self { base: base.to_owned(), releases: found, packages })
     }
 
     /// Records the signed documents and computed hashes in the cache, as a run with a registry would.
     pub(super) fn remember(&self, memory: &Cache) {
-        for hashes in self.hashes.values().flatten() {
-            if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
-                memory.record(entry);
-            }
+        for facts in self.packages.values().flatten() {
+            let (Some(zh), Some(h1), Some(size)) = (facts.zh, &facts.h1, facts.size) else { continue };
+            memory.record_computed(zh, h1, size);
         }
         for ((address, version), release) in &self.releases {
             let Some(sums) = &release.sums else { continue };
@@ -78,8 +78,8 @@ impl Contents {
     /// The problems of the mirror itself.
     pub(super) fn findings(&self, now: SystemTime) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for (key, hashes) in &self.hashes {
-            if let Err(problem) = hashes {
+        for (key, facts) in &self.packages {
+            if let Err(problem) = facts {
                 let file = naming::conventional(&key.address, &key.version, &key.platform);
                 findings.push(self.found(Rule::MirrorAltered, problem.clone(), &key.address, &file));
             }
@@ -125,11 +125,11 @@ impl Contents {
                 format!("{version}.json leads to {:?} for {platform}, and not to a file next to it", listed.url);
             return Some(self.found(Rule::MirrorAltered, message, address, &format!("{version}.json")));
         }
-        let Some(hashes) = self.hashes.get(key) else {
-            let message = format!("the package of {address} {version} for {platform} is not there");
+        let Some(facts) = self.packages.get(key) else {
+            let message = format!("the package of {key} is not there");
             return Some(self.found(Rule::MirrorIncomplete, message, address, &listed.url));
         };
-        let hashes = hashes.as_ref().ok()?;
+        let facts = facts.as_ref().ok()?;
         let own = naming::conventional(address, version, platform);
         if listed.hashes.is_empty() && file != own {
             let message = format!(
@@ -138,12 +138,10 @@ impl Contents {
             );
             return Some(self.found(Rule::MirrorAltered, message, address, &format!("{version}.json")));
         }
-        let wrong = listed.hashes.iter().find(|hash| !has(hashes, hash))?;
-        let message = format!(
-            "the package of {address} {version} for {platform} has the checksums zh:{} and {}, where {version}.json gives \
-             {wrong}",
-            hashes.zh, hashes.h1,
-        );
+        let wrong = listed.hashes.iter().find(|hash| !facts.hashes().any(|own| own == **hash))?;
+        let (zh, h1) = (facts.zh_hash()?, facts.h1.as_ref()?);
+        let message =
+            format!("the package of {key} has the checksums {zh} and {h1}, where {version}.json gives {wrong}");
         Some(self.found(Rule::MirrorAltered, message, address, &own))
     }
 
@@ -157,18 +155,16 @@ impl Contents {
     ) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Some(message) = unsigned(addr, version, release, now) {
-            let file = format!("{}_SHA256SUMS", file_prefix(addr, version));
-            findings.push(self.found(Rule::MirrorAltered, message, addr, &file));
+            let [sums, ..] = copy_names(addr, version);
+            findings.push(self.found(Rule::MirrorAltered, message, addr, &sums));
         }
         let sums = release.sums.as_deref().map(Sums::decode).unwrap_or_default();
         for (platform, zh) in sums.archives(addr.type_name(), version) {
             let key = PackageKey { address: addr.clone(), version: version.clone(), platform };
-            let Some(Ok(hashes)) = self.hashes.get(&key) else { continue };
-            if hashes.zh != zh {
-                let message = format!(
-                    "the package of {addr} {version} for {} has the checksum zh:{}, where SHA256SUMS next to it has zh:{zh}",
-                    key.platform, hashes.zh,
-                );
+            let own = self.packages.get(&key).and_then(|facts| facts.as_ref().ok()?.zh);
+            if let Some(own) = own.filter(|own| *own != zh) {
+                let message =
+                    format!("the package of {key} has the checksum zh:{own}, where SHA256SUMS next to it has zh:{zh}");
                 let file = naming::conventional(addr, version, &key.platform);
                 findings.push(self.found(Rule::MirrorAltered, message, addr, &file));
             }
@@ -189,10 +185,6 @@ fn archives<'a>(
 fn is_plain_name(url: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+~".contains(&byte);
     !url.is_empty() && !url.starts_with('.') && url.bytes().all(is_plain)
-}
-
-pub(super) fn has(hashes: &ArchiveHashes, hash: &PackageHash) -> bool {
-    *hash == PackageHash::zh(hashes.zh) || *hash == hashes.h1 || hashes.archive_form.as_ref() == Some(hash)
 }
 
 /// The problem of the signature over the copied checksums, if the registry listed keys.

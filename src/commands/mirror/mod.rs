@@ -6,7 +6,7 @@ mod contents;
 mod copy;
 mod wanted;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Services;
@@ -17,10 +17,11 @@ use super::verify::opening::open;
 use crate::disk::mirror_writer::directory_in;
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::hash::PackageHash;
-use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, Outcome, RootOutcome};
+use crate::outcome::{Fate, MirrorReport, MirroredPackage, Outcome};
 use crate::platform::Platform;
 use crate::query::PackageKey;
+use crate::query::answer::PackageFacts;
+use crate::release::naming;
 
 /// Copy the locked packages into a directory that serves as a mirror.
 ///
@@ -71,18 +72,19 @@ impl MirrorArgs {
     }
 }
 
-/// A package in the mirror, with its size and hashes.
-fn mirrored(
-    args: &MirrorArgs,
-    key: &PackageKey,
-    file_name: &str,
-    (size, hashes): (u64, Vec<PackageHash>),
-    fate: Fate,
-) -> MirroredPackage {
+/// A package in the mirror.
+fn mirrored(key: &PackageKey, facts: &PackageFacts, fate: Fate) -> MirroredPackage {
     let PackageKey { address, version, platform } = key.clone();
-    let file = directory_in(&args.directory, &address).join(file_name);
-    let file = file.strip_prefix(&args.directory).map_or(file.clone(), ToOwned::to_owned);
+    let file_name = naming::conventional(&address, &version, &platform);
+    let file = directory_in(Path::new(""), &address).join(file_name);
+    let (size, hashes) = (facts.size.unwrap_or_default(), facts.installed().collect());
     MirroredPackage { address, version, platform, file, size, hashes, fate }
+}
+
+/// True if the lock file of a root module records a package.
+fn records(root: &Root, key: &PackageKey, facts: &PackageFacts) -> bool {
+    let entry = root.lock().get(&key.address);
+    entry.is_some_and(|entry| facts.hashes().any(|hash| entry.hashes.contains(&hash)))
 }
 
 /// Places findings at the entries of the lock file.
@@ -93,12 +95,4 @@ pub(super) fn placed(root: &Root, findings: Vec<Finding>) -> Vec<Finding> {
         None => finding,
     };
     root.placed(findings.into_iter().map(at).collect())
-}
-
-/// The outcome of a root module whose lock file could not be read.
-fn unread(outcome: RootOutcome, args: &MirrorArgs) -> RootOutcome {
-    match outcome.body {
-        Err(_) => outcome,
-        Ok(_) => RootOutcome { body: Ok(Body::Mirror(args.report())), ..outcome },
-    }
 }

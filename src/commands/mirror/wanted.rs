@@ -1,16 +1,19 @@
-//! Selects the packages of a root module for a mirror.
+//! Selects the packages of root modules for a mirror, and reports what became of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::MirrorArgs;
+use super::{MirrorArgs, placed};
 use crate::addr::ProviderAddr;
-use crate::commands::verify::Root;
+use crate::commands::verify::{self, Root, Roots, VerifyOptions};
 use crate::commands::verify_online::Questions;
+use crate::disk::cache::Cache;
+use crate::error::Error;
 use crate::finding::{Class, Finding, Level};
 use crate::lockfile::LockEntry;
-use crate::outcome::RootOutcome;
+use crate::outcome::{Body, MirroredPackage, RootOutcome};
 use crate::platform::Platform;
 use crate::query::PackageKey;
+use crate::query::answer::Refusal;
 use crate::query::question::{Depth, Query};
 use crate::release::{ReleaseKey, Releases};
 
@@ -53,13 +56,40 @@ fn platforms(args: &MirrorArgs, root: &Root, known: &Releases) -> (BTreeSet<Plat
     (attributed.chain([Platform::host()]).collect(), Need::Likely)
 }
 
-/// The packages of entries without findings against them, each with its need.
-pub(super) fn wanted(
+/// A root module after its judgement.
+pub(super) struct Judged {
+    pub(super) root: Root,
+    outcome: RootOutcome,
+    /// The packages of entries without findings against them, each with its need.
+    pub(super) wanted: Vec<(PackageKey, Need)>,
+    /// What the report begins with.
+    pub(super) failed: Vec<Error>,
+}
+
+/// Judges root modules as `verify` does, and selects the packages of each; of one whose lock file could not be read, it gives
+/// the outcome.
+pub(super) fn judged(
     args: &MirrorArgs,
-    root: &Root,
+    roots: Roots,
     known: &Releases,
-    findings: &[Finding],
-) -> Vec<(PackageKey, Need)> {
+    cache: &Cache,
+) -> (Vec<Result<Judged, Box<RootOutcome>>>, Vec<String>) {
+    let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
+    let (outcomes, notes) = verify::judged(roots, known, cache, VerifyOptions::default());
+    let judged = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
+        let Some(root) = root.filter(|root| root.spans().is_some()) else {
+            let body = outcome.body.map(|_| Body::Mirror(args.report()));
+            return Err(Box::new(RootOutcome { body, ..outcome }));
+        };
+        // `verify` checks the requirements.
+        outcome.findings.retain(|finding| finding.rule.class() != Class::Other);
+        let wanted = wanted(args, &root, known, &outcome.findings);
+        Ok(Judged { root, outcome, wanted, failed: Vec::new() })
+    });
+    (judged.collect(), notes)
+}
+
+fn wanted(args: &MirrorArgs, root: &Root, known: &Releases, findings: &[Finding]) -> Vec<(PackageKey, Need)> {
     let (platforms, need) = platforms(args, root, known);
     let refused = |addr: &ProviderAddr| {
         findings.iter().any(|finding| finding.level == Level::Deny && finding.address.as_ref() == Some(addr))
@@ -76,9 +106,25 @@ pub(super) fn wanted(
     root.lock().iter().filter(|(addr, _)| !refused(addr)).flat_map(of_entry).collect()
 }
 
-/// Keeps only findings about releases. `verify` checks the requirements; other findings stay only if no lock file could be read.
-pub(super) fn of_releases(outcome: &mut RootOutcome, root: &Root) {
-    if root.spans().is_some() {
-        outcome.findings.retain(|finding| finding.rule.class() != Class::Other);
+impl Judged {
+    /// The outcome, by what there is to say of each wanted package.
+    pub(super) fn finish<A: IntoIterator<Item = Result<MirroredPackage, Refusal>>>(
+        self,
+        args: &MirrorArgs,
+        mut answers: impl FnMut(&Root, &PackageKey, Need) -> A,
+    ) -> RootOutcome {
+        let Self { root, mut outcome, wanted, mut failed } = self;
+        let (mut report, mut findings) = (args.report(), Vec::new());
+        for answer in wanted.into_iter().flat_map(|(key, need)| answers(&root, &key, need)) {
+            match answer {
+                Ok(package) => report.packages.push(package),
+                Err(Refusal::Error(error)) => failed.push(error),
+                Err(Refusal::Finding(finding)) => findings.push(finding),
+                Err(Refusal::Revoked(finding, _)) => findings.push(*finding),
+            }
+        }
+        outcome.findings.extend(placed(&root, findings));
+        report.failed = Error::all(failed).map(|error| error.each().cloned().collect()).unwrap_or_default();
+        RootOutcome { body: Ok(Body::Mirror(report)), ..outcome }
     }
 }

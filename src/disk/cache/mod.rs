@@ -141,6 +141,13 @@ impl Cache {
         self.state().index.record(self.folder().as_deref(), entry);
     }
 
+    /// Remembers the hashes of an archive that was read here.
+    pub fn record_computed(&self, zh: Sha256Digest, h1: &PackageHash, size: u64) {
+        if let Some(entry) = IndexEntry::new(zh, h1, size, Origin::Computed) {
+            self.record(entry);
+        }
+    }
+
     /// Takes in entries that others computed, as far as they are news; returns how many were.
     pub fn import(&self, Exported { entries, programs }: Exported) -> Result<usize, Vec<(IndexEntry, PackageHash)>> {
         const TOLD: usize = 10;

@@ -7,18 +7,19 @@ use url::Url;
 use super::Equipment;
 use super::budget::DownloadBudget;
 use crate::disk::atomic::StoreError;
-use crate::disk::cache::{Cache, IndexEntry, Origin, ProgramRecord};
+use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::disk::package_store::Unpacking;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::hash::Sha256Digest;
 use crate::hash::archive::{
-    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, Refusal as ArchiveRefusal, Threads,
+    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, Refusal as ArchiveRefusal, Threads,
 };
+use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
-use crate::query::answer::Refusal;
+use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
+use crate::source::Package;
 
 /// Why one pass over an archive gave no hashes.
 enum Pass {
@@ -38,7 +39,7 @@ pub(super) struct Downloads {
 }
 
 /// Who gives a digest: the list of the release, which need not be signed.
-pub(super) const BY_SUMS: &str = "the checksums of the release give";
+const BY_SUMS: &str = "the checksums of the release give";
 
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
@@ -52,9 +53,17 @@ pub(super) struct Wanted {
     pub(super) copy: Option<Destination>,
 }
 
-/// Where an archive goes while it is hashed.
+impl Wanted {
+    /// An archive that a registry announces.
+    pub(super) fn announced(package: &Package, copy: Option<Destination>) -> Self {
+        let (url, file_name) = (package.url.clone(), package.file_name.clone());
+        Self { url, file_name, zh: Some((package.shasum, BY_SUMS)), authorization: None, copy }
+    }
+}
+
+/// Where a package goes while it is hashed.
 #[derive(Debug, Clone)]
-pub(super) enum Destination {
+pub enum Destination {
     /// Into a file, unchanged.
     Archive(Arc<ArchiveCopy>),
     /// Into a directory, unpacked.
@@ -62,14 +71,14 @@ pub(super) enum Destination {
 }
 
 impl Destination {
-    fn begin(&self) -> Result<(), StoreError> {
+    pub(super) fn begin(&self) -> Result<(), StoreError> {
         match self {
             Self::Archive(copy) => copy.begin(),
             Self::Unpacked(unpacking) => unpacking.begin(),
         }
     }
 
-    fn contents(&self) -> Option<Box<dyn Contents>> {
+    pub(super) fn contents(&self) -> Option<Box<dyn Contents>> {
         match self {
             Self::Archive(_) => None,
             Self::Unpacked(unpacking) => Some(unpacking.contents()),
@@ -77,18 +86,18 @@ impl Destination {
     }
 
     /// Takes bytes of the archive; files that are unpacked get theirs from the hasher.
-    fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
         match self {
             Self::Archive(copy) => copy.write(bytes),
             Self::Unpacked(unpacking) => unpacking.check(),
         }
     }
 
-    fn finish(&self, found: &ArchiveHashes) -> Result<(), StoreError> {
+    pub(super) fn finish(&self, h1: &PackageHash, files: &[PackageFile]) -> Result<(), StoreError> {
         match self {
             Self::Archive(_) => Ok(()),
             Self::Unpacked(unpacking) => {
-                unpacking.finish(&found.h1, &found.files);
+                unpacking.finish(h1, files);
                 unpacking.check()
             }
         }
@@ -101,7 +110,7 @@ impl Downloads {
         Self { client, cache, events, threads, budget }
     }
 
-    pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
+    pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<PackageFacts, Refusal> {
         self.events.emit(Event::PackageWanted { package: key.clone() });
         let hashes = self.attempts(&key, package).await;
         if let Some((zh, _)) = package.zh {
@@ -111,30 +120,21 @@ impl Downloads {
         let hashes = hashes?;
         if !hashes.has_program(key.address.type_name()) {
             let message = format!(
-                "the package of {} {} for {} has no provider binary: no file in it is named terraform-provider-{}",
-                key.address,
-                key.version,
-                key.platform,
+                "the package of {key} has no provider binary: no file in it is named terraform-provider-{}",
                 key.address.type_name(),
             );
             let url = ShownUrl::new(&package.url);
             let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
             return Err(error.into());
         }
-        if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
-            self.cache.record(entry);
-        }
-        let built_from = hashes.built_from(key.address.type_name()).cloned().map_err(Clone::clone);
-        if let Some(program) = ProgramRecord::new(&hashes.h1, &key.platform, built_from) {
-            self.cache.record_program(program);
-        }
-        Ok(hashes)
+        self.cache.record_computed(hashes.zh, &hashes.h1, hashes.size);
+        Ok(read(&key, &hashes, package.file_name.clone(), &self.cache))
     }
 
     /// Reads the archive until one pass comes to its end.
     async fn attempts(&self, key: &PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
         let failed = |error: NetError| {
-            let message = format!("downloading {} {} for {} failed: {error}", key.address, key.version, key.platform);
+            let message = format!("downloading {key} failed: {error}");
             let cause = Error::from(error);
             Refusal::Error(Error { message, ..cause })
         };
@@ -200,7 +200,7 @@ impl Downloads {
         match hasher.finish() {
             Ok(found) => {
                 checked(key, package, found.zh, page)?;
-                let finished = package.copy.iter().try_for_each(|copy| copy.finish(&found));
+                let finished = package.copy.iter().try_for_each(|copy| copy.finish(&found.h1, &found.files));
                 finished.map_err(|error| Pass::Refused(unwritten(error)))?;
                 Ok(found)
             }
@@ -212,6 +212,15 @@ impl Downloads {
     }
 }
 
+/// The facts about an archive that was read to its end; the cache takes in what its program was built from.
+pub(super) fn read(key: &PackageKey, archive: &ArchiveHashes, file_name: String, cache: &Cache) -> PackageFacts {
+    let built_from = archive.built_from(key.address.type_name()).cloned().map_err(Clone::clone);
+    if let Some(program) = ProgramRecord::new(&archive.h1, &key.platform, built_from) {
+        cache.record_program(program);
+    }
+    PackageFacts::computed(archive, file_name)
+}
+
 fn unwritten(error: StoreError) -> Refusal {
     Refusal::Error(error.into())
 }
@@ -220,7 +229,7 @@ fn unwritten(error: StoreError) -> Refusal {
 /// them says nothing about the release.
 fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
     let Some((wanted, given)) = package.zh.filter(|(wanted, _)| *wanted != zh) else { return Ok(()) };
-    let archive = format!("the archive of {} {} for {}", key.address, key.version, key.platform);
+    let archive = format!("the archive of {key}");
     if page {
         let url = ShownUrl::new(&package.url);
         let message =
@@ -234,7 +243,7 @@ fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> 
 }
 
 fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
-    let message = format!("the package of {} {} for {} cannot be used: {bad}", key.address, key.version, key.platform);
+    let message = format!("the package of {key} cannot be used: {bad}");
     if matches!(bad, BadArchive::Unusual(_)) {
         return Finding::new(Rule::UnusualArchive, message).about(&key.address).into();
     }

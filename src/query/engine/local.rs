@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::archives::{self, Destination};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::mirror::LocalPackage;
@@ -15,42 +16,69 @@ use crate::query::{Event, Events, PackageKey};
 pub(super) fn hash(
     key: &PackageKey,
     found: &LocalPackage,
+    copy: Option<&Destination>,
     (events, cache): (&Events, &Cache),
 ) -> Result<PackageFacts, Refusal> {
     events.emit(Event::PackageStarted { package: key.clone(), total: None });
-    let facts = match found {
-        LocalPackage::Packed(path) => archive(key, path, (events, cache)),
-        LocalPackage::Unpacked(path) => directory(key, path, cache),
-    };
+    let facts = read(key, found, copy, cache);
+    if let Some(bytes) = facts.as_ref().ok().and_then(|facts| facts.size) {
+        events.emit(Event::PackageBytes { package: key.clone(), bytes });
+    }
     events.emit(Event::PackageDone { package: key.clone(), ok: facts.is_ok(), local: true });
     facts
 }
 
-fn archive(key: &PackageKey, path: &Path, (events, cache): (&Events, &Cache)) -> Result<PackageFacts, Refusal> {
-    let hashes = packages::hash_archive(path, Threads::One).map_err(|error| match error {
+/// The hashes of a package. What goes to the destination are the bytes that were hashed.
+pub(super) fn read(
+    key: &PackageKey,
+    found: &LocalPackage,
+    copy: Option<&Destination>,
+    cache: &Cache,
+) -> Result<PackageFacts, Refusal> {
+    copy.map_or(Ok(()), Destination::begin).map_err(Error::from)?;
+    match found {
+        LocalPackage::Packed(path) => archive(key, path, copy, cache),
+        LocalPackage::Unpacked(path) => directory(key, path, copy, cache),
+    }
+}
+
+fn archive(key: &PackageKey, path: &Path, copy: Option<&Destination>, cache: &Cache) -> Result<PackageFacts, Refusal> {
+    let threads = copy.map_or(Threads::One, |_| Threads::Two);
+    let mut written = Ok(());
+    let hashes = packages::unpack_archive(path, threads, copy.and_then(Destination::contents), |bytes| {
+        if let (Some(copy), Ok(())) = (copy, &written) {
+            written = copy.write(bytes);
+        }
+    });
+    let hashes = hashes.map_err(|error| match error {
         PackageError::Archive { source: BadArchive::Unusual(_), .. } => {
             Finding::new(Rule::UnusualArchive, error.to_string()).about(&key.address).into()
         }
         error => Refusal::from(Error::from(error)),
     })?;
-    events.emit(Event::PackageBytes { package: key.clone(), bytes: hashes.size });
     if !hashes.has_program(key.address.type_name()) {
         return Err(no_program(&key.address, path).into());
     }
-    let built_from = hashes.built_from(key.address.type_name()).cloned().map_err(Clone::clone);
-    if let Some(program) = ProgramRecord::new(&hashes.h1, &key.platform, built_from) {
-        cache.record_program(program);
-    }
-    let unread = PackageFacts::unread(Some(hashes.zh), name(path));
-    Ok(PackageFacts { h1: Some(hashes.h1), archive_form: hashes.archive_form, computed: true, ..unread })
+    written.and_then(|()| copy.map_or(Ok(()), |copy| copy.finish(&hashes.h1, &hashes.files))).map_err(Error::from)?;
+    Ok(archives::read(key, &hashes, name(path), cache))
 }
 
-fn directory(key: &PackageKey, path: &Path, cache: &Cache) -> Result<PackageFacts, Refusal> {
+fn directory(
+    key: &PackageKey,
+    path: &Path,
+    copy: Option<&Destination>,
+    cache: &Cache,
+) -> Result<PackageFacts, Refusal> {
     let addr = &key.address;
     if !packages::has_program(path, addr.type_name()).map_err(Error::from)? {
         return Err(no_program(addr, path).into());
     }
-    let h1 = packages::hash_directory(path).map_err(Error::from)?;
+    let mut contents = copy.and_then(Destination::contents);
+    let (h1, files) = match &mut contents {
+        Some(contents) => packages::copy_directory(path, &mut **contents).map_err(Error::from)?,
+        None => (packages::hash_directory(path).map_err(Error::from)?, Vec::new()),
+    };
+    copy.map_or(Ok(()), |copy| copy.finish(&h1, &files)).map_err(Error::from)?;
     let built_from = packages::built_from(path, addr.type_name()).map_err(Error::from)?;
     if let Some(program) = ProgramRecord::new(&h1, &key.platform, built_from) {
         cache.record_program(program);

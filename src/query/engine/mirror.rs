@@ -231,90 +231,71 @@ impl MirrorSource {
         }
     }
 
-    /// Looks at a package; the bytes of one that is downloaded go into the copy too, if there is to be one.
+    /// Looks at a package, which also goes to its destination if it has one. The mirror must be right in every hash of a known
+    /// scheme that it gives.
     pub(super) async fn facts(
         &self,
         key: &PackageKey,
         package: MirrorPackage,
         copy: Option<Destination>,
     ) -> Result<PackageFacts, Refusal> {
-        match package {
-            MirrorPackage::Local(found) => self.local(key.clone(), found).await,
-            MirrorPackage::Archive(archive) => self.archive(key.clone(), archive, copy).await,
-            MirrorPackage::Oci(package) => self.blob(key.clone(), package, copy).await,
-            MirrorPackage::Unusable(problem) => Err(problem.into()),
+        let (wanted, hashes) = match package {
+            MirrorPackage::Local(found) => return self.local(key.clone(), found, copy).await,
+            MirrorPackage::Archive(MirrorArchive { url, file_name, hashes }) => {
+                (Wanted { url, file_name, zh: None, authorization: None, copy }, hashes)
+            }
+            MirrorPackage::Oci(package) => self.blob(key, &package, copy).await?,
+            MirrorPackage::Unusable(problem) => return Err(problem.into()),
+        };
+        let facts = self.downloads.fetch(key.clone(), &wanted).await?;
+        if let Some(wrong) = hashes.iter().find(|hash| !facts.hashes().any(|own| own == **hash)) {
+            let own = if wrong.scheme() == HashScheme::Zh { facts.zh_hash() } else { facts.h1 };
+            let own = own.as_ref().map(PackageHash::as_str).unwrap_or_default();
+            let message = format!("the archive of {key} has the checksum {own}, where the mirror gives {wrong}");
+            return Err(Finding::new(Rule::WrongChecksum, message).about(&key.address).into());
         }
+        let reports_zh = facts.zh_hash().is_some_and(|zh| hashes.contains(&zh));
+        Ok(PackageFacts { tells_zh: self.equipment.dialect == Dialect::OpenTofu && reports_zh, ..facts })
     }
 
-    pub(super) async fn local(&self, key: PackageKey, found: LocalPackage) -> Result<PackageFacts, Refusal> {
+    async fn local(
+        &self,
+        key: PackageKey,
+        found: LocalPackage,
+        copy: Option<Destination>,
+    ) -> Result<PackageFacts, Refusal> {
+        if let (LocalPackage::Unpacked(_), Some(Destination::Archive(_))) = (&found, &copy) {
+            let message =
+                format!("the package of {key} is a directory in {}, and only archives are copied", self.mirror.shown());
+            let error = Error::new(ErrorKind::Package, message);
+            return Err(error.hint("--source origin copies the archives that the registry has").into());
+        }
         // The semaphore is never closed.
         let _permit = self.hashing.acquire().await;
         let (events, cache) = (self.equipment.events.clone(), Arc::clone(&self.equipment.cache));
-        let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, (&events, &cache)));
+        let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, copy.as_ref(), (&events, &cache)));
         hashing.await.unwrap_or_else(|problem| {
             let message = format!("reading a package was interrupted: {problem}");
             Err(Error::new(ErrorKind::Interrupted, message).into())
         })
     }
 
-    /// One archive. The mirror must be right in every hash of a known scheme that it gives.
-    async fn archive(
-        &self,
-        key: PackageKey,
-        archive: MirrorArchive,
-        copy: Option<Destination>,
-    ) -> Result<PackageFacts, Refusal> {
-        let (url, file_name) = (archive.url.clone(), archive.file_name.clone());
-        let wanted = Wanted { url, file_name, zh: None, copy, authorization: None };
-        let found = self.downloads.fetch(key.clone(), &wanted).await?;
-        let zh = PackageHash::zh(found.zh);
-        let is_own = |hash: &PackageHash| *hash == zh || *hash == found.h1 || found.archive_form.as_ref() == Some(hash);
-        if let Some(wrong) = archive.hashes.iter().find(|hash| !is_own(hash)) {
-            let own = if wrong.scheme() == HashScheme::Zh { &zh } else { &found.h1 };
-            let message = format!(
-                "the archive of {} {} for {} has the checksum {own}, where the mirror gives {wrong}",
-                key.address, key.version, key.platform,
-            );
-            return Err(Finding::new(Rule::WrongChecksum, message).about(&key.address).into());
-        }
-        Ok(PackageFacts {
-            zh: Some(found.zh),
-            h1: Some(found.h1),
-            archive_form: found.archive_form,
-            computed: true,
-            size: Some(found.size),
-            tells_zh: self.equipment.dialect == Dialect::OpenTofu && archive.hashes.contains(&zh),
-            file_name: archive.file_name,
-        })
-    }
-}
-
-impl MirrorSource {
     /// The archive that an OCI registry has as a blob: its digest is recorded too, as the tool does.
     async fn blob(
         &self,
-        key: PackageKey,
-        package: OciPackage,
+        key: &PackageKey,
+        package: &OciPackage,
         copy: Option<Destination>,
-    ) -> Result<PackageFacts, Refusal> {
+    ) -> Result<(Wanted, Vec<PackageHash>), Refusal> {
         let Mirror::Oci(mirror) = &self.mirror else {
             let message = format!("{} has no blobs", self.mirror.shown());
             return Err(Error::new(ErrorKind::Package, message).into());
         };
-        let (url, authorization, zh) = mirror.archive(&package).await?;
+        let (url, authorization, zh) = mirror.archive(package).await?;
         let file_name = naming::conventional(&key.address, &key.version, &key.platform);
         let given = "its manifest in the OCI registry gives";
-        let wanted = Wanted { url, file_name: file_name.clone(), zh: Some((zh, given)), copy, authorization };
-        let found = self.downloads.fetch(key, &wanted).await?;
-        Ok(PackageFacts {
-            zh: Some(found.zh),
-            h1: Some(found.h1),
-            archive_form: found.archive_form,
-            computed: true,
-            size: Some(found.size),
-            tells_zh: self.equipment.dialect == Dialect::OpenTofu,
-            file_name,
-        })
+        let wanted = Wanted { url, file_name, zh: Some((zh, given)), copy, authorization };
+        Ok((wanted, vec![PackageHash::zh(zh)]))
     }
 }
 

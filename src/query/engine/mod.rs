@@ -7,7 +7,7 @@
 
 mod archives;
 mod budget;
-mod copies;
+mod fetch;
 mod local;
 mod mirror;
 mod registry;
@@ -18,7 +18,6 @@ mod shared_index;
 mod signed;
 mod source;
 mod sources;
-mod unpacked;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -32,11 +31,11 @@ use crate::parallel::spawn_all;
 use crate::query::Events;
 use crate::source::{Filter, Source};
 
+pub use archives::Destination;
 pub use budget::DownloadBudget;
-pub use copies::{Copied, CopyAnswer, CopyOrder, ReadOrder, unrecorded};
-use copies::{ReadAnswer, SignedDigests};
+use fetch::SignedDigests;
+pub use fetch::{FetchAnswer, FetchOrder, Fetched, unrecorded};
 pub use sources::Sources;
-pub use unpacked::{UnpackOrder, Unpacked};
 
 /// How many packages of one release are looked at: real ones have some twenty.
 const LOOKED_AT: usize = 64;

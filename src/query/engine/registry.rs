@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use super::archives::{BY_SUMS, Downloads, Wanted};
+use super::archives::{Downloads, Wanted};
 use super::budget::Reservation;
 use super::signed::SignedSums;
 use super::{Equipment, LOOKED_AT, each};
@@ -41,7 +41,7 @@ pub(super) struct RegistrySource {
     listings: Shared<ProviderAddr, Result<Listing, Miss>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
     pub(super) signed: Shared<(SignedUrls, SignatureRule, ExpiryRules), Result<Arc<SignedSums>, Refusal>>,
-    archives: Shared<Sha256Digest, Result<Hashed, Refusal>>,
+    archives: Shared<Sha256Digest, Result<PackageFacts, Refusal>>,
     pub(super) indexes: SharedIndexes,
     /// What shared indexes said in this run.
     pub(super) shared: Mutex<HashMap<Sha256Digest, (Index, IndexEntry)>>,
@@ -49,15 +49,6 @@ pub(super) struct RegistrySource {
 
 /// What the registry said about the packages of one release.
 pub(super) type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
-
-#[derive(Debug, Clone)]
-pub(super) struct Hashed {
-    /// As lock files record it.
-    pub(super) h1: PackageHash,
-    /// The other form of the archive, where it differs.
-    pub(super) archive_form: Option<PackageHash>,
-    pub(super) size: u64,
-}
 
 /// The line of one archive in the checksums.
 pub(super) struct Line {
@@ -80,11 +71,6 @@ impl Line {
 
     pub(super) fn unknown(&self) -> PackageFacts {
         PackageFacts::unread(Some(self.zh), self.file_name.clone())
-    }
-
-    pub(super) fn computed(&self, hashed: Hashed) -> PackageFacts {
-        let Hashed { h1, archive_form, size } = hashed;
-        PackageFacts { h1: Some(h1), archive_form, computed: true, size: Some(size), ..self.unknown() }
     }
 }
 
@@ -255,10 +241,10 @@ impl RegistrySource {
                 return Err(Error::new(ErrorKind::NotFound, message).into());
             }
         };
-        let line = Line::of(&key, Arc::clone(&package), &sums)?;
+        listed(&key.0, &key.1, &package, &sums)?;
         self.downloads.budget.reserve(package.shasum);
         drop(reservation);
-        Ok(line.computed(self.hashed_archive(&key, &package).await?))
+        self.hashed_archive(&key, &package).await
     }
 
     /// All hashes over the files of a package, computed from an archive with the announced digest.
@@ -266,20 +252,13 @@ impl RegistrySource {
         &self,
         (address, version): &ReleaseKey,
         package: &Package,
-    ) -> Result<Hashed, Refusal> {
+    ) -> Result<PackageFacts, Refusal> {
         let (address, version, platform) = (address.clone(), version.clone(), package.platform.clone());
-        let wanted = Wanted {
-            url: package.url.clone(),
-            file_name: package.file_name.clone(),
-            zh: Some((package.shasum, BY_SUMS)),
-            authorization: None,
-            copy: None,
-        };
-        let hashed = async {
-            let found = self.downloads.fetch(PackageKey { address, version, platform }, &wanted).await?;
-            Ok(Hashed { h1: found.h1, archive_form: found.archive_form, size: found.size })
-        };
-        self.archives.answer(package.shasum, hashed).await
+        let wanted = Wanted::announced(package, None);
+        let hashed = self.downloads.fetch(PackageKey { address, version, platform }, &wanted);
+        let facts = self.archives.answer(package.shasum, hashed).await?;
+        // Packages of several platforms may share an archive.
+        Ok(PackageFacts { file_name: wanted.file_name, ..facts })
     }
 }
 

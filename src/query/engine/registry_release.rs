@@ -152,7 +152,7 @@ impl RegistrySource {
         signed: &SignedSums,
     ) -> Result<(), Refusal> {
         let other = self.signed_sums(key, package, &query.rules).await?;
-        if other.sums_digest == signed.sums_digest && other.signer == signed.signer {
+        if other.digests.sums == signed.digests.sums && other.signer == signed.signer {
             return Ok(());
         }
         let message = format!(
@@ -288,7 +288,7 @@ impl RegistrySource {
             }
             match (reported.or_else(|| by_others.map(|report| report.h1)), &line.package) {
                 (Some(h1), _) => Ok(PackageFacts { h1: Some(h1), ..line.unknown() }),
-                (None, Some(package)) => Ok(line.computed(source.hashed_archive(key, package).await?)),
+                (None, Some(package)) => source.hashed_archive(key, package).await,
                 (None, None) => Ok(line.unknown()),
             }
         };
@@ -398,9 +398,9 @@ impl RegistrySource {
             address: address.clone(),
             version: version.clone(),
             disputed: findings.iter().any(|finding| finding.rule == Rule::PackagesDiffer),
-            sums: signed.sums_digest,
-            signature: Some(signed.signature_digest),
-            keys: Some(signed.keys_digest),
+            sums: signed.digests.sums,
+            signature: Some(signed.digests.signature),
+            keys: Some(signed.digests.keys),
             packages: packages.collect(),
             locked: Locked::Never,
             download_host: Some(first.url[url::Position::BeforeHost..url::Position::AfterPort].to_owned()),

@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::registry::RegistrySource;
 use super::source::SourceState;
-use super::{ReadOrder, Sources, each};
+use super::{FetchOrder, Sources, each};
 use crate::disk::cache::exchange::{IndexKey, decode_line, decode_program};
 use crate::disk::cache::{IndexEntry, Origin, ProgramRecord};
 use crate::evidence::Evidence;
@@ -36,7 +36,7 @@ impl Sources {
     /// What shared indexes know of the programs of packages, requested in parallel.
     pub async fn shared_programs(
         self: &Arc<Self>,
-        orders: BTreeMap<PackageKey, ReadOrder>,
+        orders: BTreeMap<PackageKey, FetchOrder>,
     ) -> BTreeMap<PackageKey, Option<ProgramRecord>> {
         each(self, orders, |sources, key, order| async move {
             for source in sources.taking(&key.address) {
@@ -90,8 +90,8 @@ impl RegistrySource {
 
     /// What the program of a package was built from, by the first index that knows it; reported, unless the index counts
     /// as if it were computed here.
-    pub(super) async fn shared_program(&self, platform: &Platform, order: &ReadOrder) -> Option<ProgramRecord> {
-        for index in &order.rules.indexes {
+    pub(super) async fn shared_program(&self, platform: &Platform, order: &FetchOrder) -> Option<ProgramRecord> {
+        for index in order.rules.iter().flat_map(|rules| &rules.indexes) {
             let h1 = order.recorded.iter().filter_map(|hash| hash.as_str().strip_prefix("h1:"));
             for h1 in h1.filter_map(Sha256Digest::from_base64) {
                 let line = self.look_up(index, IndexKey::Program(h1)).await;

@@ -7,7 +7,6 @@ use super::registry::RegistrySource;
 use super::{Equipment, SignedDigests};
 use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
-use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
 use crate::net::Kind;
 use crate::platform::Platform;
@@ -24,9 +23,7 @@ use crate::version::Version;
 #[derive(Debug)]
 pub(super) struct SignedSums {
     pub(super) sums: Arc<Sums>,
-    pub(super) sums_digest: Sha256Digest,
-    pub(super) signature_digest: Sha256Digest,
-    pub(super) keys_digest: Sha256Digest,
+    pub(super) digests: SignedDigests,
     pub(super) signer: Signer,
     /// The subkey that signed, if it was not the primary key.
     pub(super) subkey: Option<Fingerprint>,
@@ -44,10 +41,6 @@ impl SignedSums {
             findings: self.findings.clone(),
             ..Release::new(addr.clone(), version.clone()).listing(&self.sums, given)
         }
-    }
-
-    pub(super) fn digests(&self) -> SignedDigests {
-        SignedDigests { sums: self.sums_digest, signature: Some(self.signature_digest), keys: Some(self.keys_digest) }
     }
 }
 
@@ -107,16 +100,12 @@ pub(super) fn check(
         findings.extend(rules.expiry.finding(addr, version, &verified));
         (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
     };
-    Ok(SignedSums {
-        sums_digest: equipment.cache.put_document(&documents.sums),
-        signature_digest: equipment.cache.put_document(&documents.signature),
-        keys_digest: equipment.cache.put_keys(&keys),
-        sums: Arc::new(Sums::decode(&documents.sums)),
-        signer,
-        subkey,
-        made,
-        findings,
-    })
+    let digests = SignedDigests {
+        sums: equipment.cache.put_document(&documents.sums),
+        signature: equipment.cache.put_document(&documents.signature),
+        keys: equipment.cache.put_keys(&keys),
+    };
+    Ok(SignedSums { digests, sums: Arc::new(Sums::decode(&documents.sums)), signer, subkey, made, findings })
 }
 
 /// What is signed, by what, and by whom it may be.

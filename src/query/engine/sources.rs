@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::budget::{DownloadBudget, Reservation};
 use super::several;
 use super::source::SourceState;
-use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, ReadAnswer, ReadOrder, each};
+use super::{Equipment, GatherOptions, each};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -22,7 +22,7 @@ use crate::parallel;
 use crate::query::answer::{Answer, Refusal, Selected};
 use crate::query::question::{Goal, Query, Selection};
 use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, newer};
-use crate::query::{Event, Events, PackageKey};
+use crate::query::{Event, Events};
 use crate::release::offer::Offer;
 use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::source::{Filter, Miss};
@@ -133,36 +133,6 @@ impl Sources {
             Err(Miss::Absent(_)) => Some(format!("the registry lists no release of provider {addr} any more")),
             Err(Miss::Unknown(_)) => None,
         }
-    }
-
-    /// Copies of packages, each from the first source that has it.
-    pub async fn copies(self: &Arc<Self>, orders: BTreeMap<PackageKey, CopyOrder>) -> BTreeMap<PackageKey, CopyAnswer> {
-        each(self, orders, |sources, key, order| async move {
-            for source in sources.taking(&key.address) {
-                if has_version(source, &key).await?
-                    && let Some(copied) = Box::pin(source.copied(key.clone(), &order)).await?
-                {
-                    return Ok(Some(copied));
-                }
-            }
-            Ok(None)
-        })
-        .await
-    }
-
-    /// Reads packages, each from the first source that has it.
-    pub async fn read(self: &Arc<Self>, orders: BTreeMap<PackageKey, ReadOrder>) -> BTreeMap<PackageKey, ReadAnswer> {
-        each(self, orders, |sources, key, order| async move {
-            for source in sources.taking(&key.address) {
-                if has_version(source, &key).await?
-                    && let Some(h1) = Box::pin(source.read(key.clone(), &order)).await?
-                {
-                    return Ok(Some(h1));
-                }
-            }
-            Ok(None)
-        })
-        .await
     }
 
     /// The versions of some providers, requested in parallel.
@@ -389,14 +359,6 @@ fn not_found(addr: &ProviderAddr, taking: &[&SourceState]) -> Error {
                 error.hint(format!("{} was searched", source.shown()))
             })
         }
-    }
-}
-
-async fn has_version(source: &SourceState, key: &PackageKey) -> Result<bool, Refusal> {
-    match source.offers(&key.address).await {
-        Ok(offers) => Ok(has(&offers, &key.version)),
-        Err(Miss::Absent(_)) => Ok(false),
-        Err(Miss::Unknown(error)) => Err(error.into()),
     }
 }
 
