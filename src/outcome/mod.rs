@@ -11,7 +11,7 @@ mod sbom;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -89,6 +89,16 @@ impl Outcome {
         Self::of_roots(command, vec![RootOutcome { path: PathBuf::new(), body: Ok(body), findings: Vec::new() }])
     }
 
+    /// The findings of all root modules.
+    pub fn findings(&self) -> impl Iterator<Item = (&Path, &Finding)> {
+        self.roots.iter().flat_map(RootOutcome::placed_findings)
+    }
+
+    /// The errors of all root modules.
+    pub fn errors(&self) -> impl Iterator<Item = (&Path, &Error)> {
+        self.roots.iter().flat_map(RootOutcome::errors)
+    }
+
     /// Adapts the commands in next steps to the user's directory.
     #[must_use]
     pub fn advised(mut self, ctx: &InvocationContext) -> Self {
@@ -159,16 +169,27 @@ pub struct RootOutcome {
 
 impl RootOutcome {
     pub fn code(&self) -> ExitCode {
-        let body = match &self.body {
-            Ok(Body::Verified(verified)) => verified.code(),
-            Ok(Body::Install(report)) => ExitCode::all(report.failed.iter().map(ExitCode::of_error)),
-            Ok(Body::Mirror(MirrorReport { failed, .. }) | Body::Audit(AuditReport { failed, .. })) => {
-                ExitCode::all(failed.iter().map(ExitCode::of_error))
-            }
-            Ok(_) => ExitCode::Done,
-            Err(error) => ExitCode::of_error(error),
+        let errors = self.errors().map(|(_, error)| ExitCode::of_error(error));
+        ExitCode::all(errors).and(ExitCode::of_findings(&self.findings))
+    }
+
+    /// What is not done or not known: sources without an answer, and failed work.
+    pub fn errors(&self) -> impl Iterator<Item = (&Path, &Error)> {
+        let errors: Vec<&Error> = match &self.body {
+            Err(error) => vec![error],
+            Ok(Body::Verified(verified)) => verified.inconclusive.iter().map(|it| &it.error).collect(),
+            Ok(
+                Body::Install(InstallReport { failed, .. })
+                | Body::Mirror(MirrorReport { failed, .. })
+                | Body::Audit(AuditReport { failed, .. }),
+            ) => failed.iter().collect(),
+            Ok(_) => Vec::new(),
         };
-        body.and(ExitCode::of_findings(&self.findings))
+        errors.into_iter().map(|error| (self.path.as_path(), error))
+    }
+
+    pub fn placed_findings(&self) -> impl Iterator<Item = (&Path, &Finding)> {
+        self.findings.iter().map(|finding| (self.path.as_path(), finding))
     }
 
     pub fn failed(path: impl Into<PathBuf>, error: Error) -> Self {

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use super::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules, some_names};
+use super::groups::{ChangeGroup, Changed, Same, root_modules, some_names};
 use super::human::findings::together;
-use super::{Style, shown, summary};
+use super::{Style, failure, shown, summary};
 use crate::addr::publisher;
 use crate::diff::{Change, ChangeKind, Risk, SigningDate, Standing, TextChange, explain_text, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
-use crate::outcome::{Body, ItemRule, Outcome};
+use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
 use crate::trust::words::by;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,6 @@ pub(super) enum Findings {
 
 /// All annotations of an outcome: each change once, then findings and errors.
 pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
-    let naming = RootSummary::of(outcome, Style::default());
     let changed = Changed::of(outcome.roots.iter().filter(|root| root.body.is_ok()));
     let mut items: Vec<Annotation> = changed.groups.iter().map(of_change).collect();
     items.extend(of_texts(&changed));
@@ -62,17 +61,15 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
         let (listed, _) = summary::unanswered(errors);
         items.extend(listed.into_iter().map(|error| unanswered(error, &file)));
     }
-    let all = outcome.roots.iter().flat_map(|root| root.findings.iter().map(|it| (root.path.as_path(), it)));
-    let all: Vec<_> = all.collect();
     match findings {
-        Findings::Each => items.extend(all.iter().map(|(_, finding)| of_finding(finding, &[]))),
+        Findings::Each => items.extend(outcome.findings().map(|(_, finding)| of_finding(finding, &[]))),
         Findings::Grouped => {
-            let groups = together(&all, Style::default());
+            let groups = together(outcome.findings(), Style::default());
             items.extend(groups.iter().map(|group| of_finding(group.first, &group.paths)));
         }
     }
     let failed = outcome.roots.iter().filter(|root| !matches!(root.body, Ok(Body::Verified(_))));
-    let failed = super::human::many::together(failed.flat_map(super::human::many::unanswered), naming.recursive);
+    let failed = failure::together(failed.flat_map(RootOutcome::errors), outcome.recursive);
     items.extend(failed.iter().map(|failure| {
         let first = failure.paths.first().copied().unwrap_or(Path::new(""));
         let item = of_error(&failure.error, first);

@@ -1,37 +1,76 @@
-//! An [`Error`] as text.
+//! Errors as text; equal ones of several root modules are printed once.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use super::groups::{RootSummary, Same};
 use super::paint::Paint;
 use super::wrap::flow;
 use super::{Style, printable, shown};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
+use crate::outcome::advice::with_recursion;
 use crate::redact;
 
-/// All errors of a run for users, each with its place and its next steps.
-pub(super) fn human(error: &Error, style: Style) -> String {
-    each_once(error.each(), style)
+pub(super) struct Failure<'a> {
+    /// The first error, whose place is shown; its next steps fit all of them.
+    pub(super) error: Error,
+    pub(super) paths: Vec<&'a Path>,
+    count: usize,
 }
 
-/// Errors for users. Errors that differ only in their place are printed once, with their count.
-pub(super) fn each_once<'a>(errors: impl Iterator<Item = &'a Error>, style: Style) -> String {
-    let (mut printed, mut at): (Vec<(&Error, usize)>, HashMap<_, usize>) = Default::default();
-    for error in errors {
-        let at = *at.entry((error.kind, &error.message, &error.url, &error.hints)).or_insert_with(|| {
-            printed.push((error, 0));
-            printed.len() - 1
-        });
-        printed[at].1 += 1;
-    }
-    let places = |count: usize| (count > 1).then(|| format!("{count} places"));
-    printed.into_iter().map(|(error, count)| of(error, places(count).as_deref(), style)).collect()
+/// Groups errors of root modules that differ only in their places, in order of first appearance.
+pub(super) fn together<'a>(
+    errors: impl IntoIterator<Item = (&'a Path, &'a Error)>,
+    recursive: bool,
+) -> Vec<Failure<'a>> {
+    let each = errors.into_iter().flat_map(|(path, error)| error.each().map(move |error| (path, error)));
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    let keyed = each.map(|(path, error)| {
+        let key = (error.kind, &error.message, &error.url, error.general_hints());
+        *counts.entry(key).or_default() += 1;
+        (path, key, error)
+    });
+    let groups = Same::firsts(keyed);
+    let failure = |(key, first, paths): (_, &Error, Vec<&'a Path>)| {
+        let mut error = Error { others: Vec::new(), ..first.clone() };
+        if paths.len() > 1 {
+            let general = error.general_hints().iter();
+            error.hints = general.map(|hint| if recursive { with_recursion(hint) } else { hint.clone() }).collect();
+        }
+        Failure { error, paths, count: counts.get(&key).copied().unwrap_or_default() }
+    };
+    groups.into_iter().map(failure).collect()
+}
+
+/// Errors for users, each with the root modules that its place does not show, or for one root module with their number.
+pub(super) fn failures<'a>(
+    errors: impl IntoIterator<Item = (&'a Path, &'a Error)>,
+    naming: RootSummary,
+    style: Style,
+) -> String {
+    let failures = together(errors, naming.recursive).into_iter();
+    let texts = failures.map(|Failure { error, paths, count }| {
+        let roots = if naming.many {
+            // The place of an interruption does not matter to the user.
+            let is_general = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
+            is_general.then(|| naming.table_cell(&paths))
+        } else {
+            (count > 1).then(|| format!("{count} places"))
+        };
+        of(&error, roots, style)
+    });
+    texts.collect()
+}
+
+/// The errors of a run that are not about a root module.
+pub(super) fn human(error: &Error, style: Style) -> String {
+    failures([(Path::new(""), error)], RootSummary::default(), style)
 }
 
 /// One error, with its root modules if given.
-pub(super) fn of(error: &Error, naming: Option<&str>, style: Style) -> String {
+fn of(error: &Error, naming: Option<String>, style: Style) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, here and below.
     let message = flow("error: ".len(), &printable(&error.message), style);

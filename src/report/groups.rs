@@ -8,7 +8,7 @@ use std::hash::Hash;
 use std::path::Path;
 
 use super::annotation::{signed, versions};
-use super::human::many::is_whole;
+use super::human::is_whole;
 use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
 use crate::count::{counted, nonzero};
@@ -76,10 +76,12 @@ impl<'a, K: Hash + Eq + Clone> Same<'a, K> {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct RootSummary {
     all: usize,
     verbose: bool,
+    /// False for a run about one root module, which texts need not name.
+    pub(super) many: bool,
     /// True if root modules were searched for.
     pub(super) recursive: bool,
 }
@@ -89,7 +91,8 @@ impl RootSummary {
         let mut paths: Vec<&Path> =
             outcome.roots.iter().filter(|it| !is_whole(it)).map(|it| it.path.as_path()).collect();
         paths.dedup();
-        Self { all: paths.len(), verbose: style.detail == Detail::Verbose, recursive: outcome.recursive }
+        let Outcome { many, recursive, .. } = *outcome;
+        Self { all: paths.len(), verbose: style.detail == Detail::Verbose, many, recursive }
     }
 
     /// `live/a, live/b`, `23 root modules`, `all 30 root modules`.
@@ -101,9 +104,13 @@ impl RootSummary {
         }
     }
 
-    /// The same for the cell of a table: every name with -v.
+    /// The same for the cell of a table: every name with -v, and nothing if the run is about one root module.
     pub(super) fn table_cell(self, paths: &[&Path]) -> String {
-        if self.verbose { names(paths) } else { self.label(paths) }
+        match (self.many, self.verbose) {
+            (false, _) => String::new(),
+            (true, true) => names(paths),
+            (true, false) => self.label(paths),
+        }
     }
 
     /// The same for a heading: names, but not if it is about all root modules.

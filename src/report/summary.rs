@@ -14,7 +14,7 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     if outcome.roots.is_empty() {
         return vec!["no lock file changed".to_owned()];
     }
-    let total = if outcome.many { human::many::total(outcome) } else { None };
+    let total = if outcome.many { human::total(outcome) } else { None };
     // Of several root modules those without problems are only counted, and reviews are counted together.
     let is_review = |root: &RootOutcome| outcome.many && matches!(root.body, Ok(Body::Review(_)));
     let reviews = Changed::of(outcome.roots.iter().filter(|root| is_review(root)));

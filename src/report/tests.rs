@@ -204,13 +204,13 @@ fn why() -> Outcome {
         origins: vec![origin("", "main.tf", 7, OriginKind::Data, None)],
     };
     let providers = vec![
+        Required { address: addr("example.com/acme/widget"), requirement: bare, locked: None, paths: BTreeMap::new() },
         Required {
             address: addr("hashicorp/aws"),
             requirement: required,
             locked: Some("5.31.0".parse().unwrap()),
             paths: BTreeMap::new(),
         },
-        Required { address: addr("example.com/acme/widget"), requirement: bare, locked: None, paths: BTreeMap::new() },
     ];
     outcome("why", vec![("", Ok(Body::Requirements(providers)))])
 }

@@ -13,9 +13,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::annotation::{release_facts, versions};
+use super::failure::{self, Failure};
 use super::groups::{Changed, RootSummary, name};
 use super::human::findings::{Group, together};
-use super::human::many::{self, Failure};
 use super::{Style, printable, shown, summary};
 use crate::diff::Change;
 use crate::error::Error;
@@ -32,12 +32,11 @@ const MOST_NAMES: usize = 1000;
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
     let changed = Changed::of(&outcome.roots);
-    let findings = outcome.roots.iter().flat_map(|root| root.findings.iter().map(|it| (root.path.as_path(), it)));
-    let mut findings = together(&findings.collect::<Vec<_>>(), style);
+    let mut findings = together(outcome.findings(), style);
     findings.sort_by_key(|group| std::cmp::Reverse(group.first.level));
-    let errors = outcome.roots.iter().flat_map(many::unanswered);
-    let errors = errors.chain(outcome.error.iter().map(|error| (Path::new(""), error)));
-    let failures = many::together(errors.chain(changed.unanswered().map(|it| (Path::new(""), it))), naming.recursive);
+    let errors = outcome.errors().chain(outcome.error.iter().map(|error| (Path::new(""), error)));
+    let errors = errors.chain(changed.unanswered().map(|it| (Path::new(""), it)));
+    let failures = failure::together(errors, naming.recursive);
     let sections = [
         ("changes", "Changes", changes(&changed, naming, style)),
         ("findings", "Findings", self::findings(&findings, naming)),
@@ -64,9 +63,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
 
 /// The page of a run that failed before it had a result.
 pub(super) fn failure(error: &Error) -> String {
-    let failures: Vec<Failure<'_>> =
-        error.each().map(|error| Failure { error: error.clone(), paths: Vec::new() }).collect();
-    page("failed", &html! { main { h1 { "tflock failed" } @for it in &failures { (failed(&it.error)) } } })
+    page("failed", &html! { main { h1 { "tflock failed" } @for it in error.each() { (failed(it)) } } })
 }
 
 fn page(title: &str, body: &Markup) -> String {

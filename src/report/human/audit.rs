@@ -3,25 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::findings::findings;
-use crate::finding::Finding;
 use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, RootOutcome, Unjudged};
 use crate::report::{Detail, Style, printable};
 
-/// The findings, a line for each program with unknown modules, then a line with totals.
-pub(super) fn audit(report: &AuditReport, found: &[Finding], style: Style) -> String {
-    findings(found, style) + &programs(&[report], style)
-}
-
-/// The programs of all root modules, each once.
-pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
-    let reports: Vec<&AuditReport> = roots
-        .iter()
-        .filter_map(|root| match &root.body {
-            Ok(Body::Audit(report)) => Some(report),
-            _ => None,
-        })
-        .collect();
+/// The programs of all root modules, each once: a line for each with unknown modules, then a line with totals.
+pub(super) fn audit(roots: &[RootOutcome], style: Style) -> String {
+    let reports = roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Audit(report)) => Some(report),
+        _ => None,
+    });
+    let reports: Vec<&AuditReport> = reports.collect();
     if reports.is_empty() { String::new() } else { programs(&reports, style) }
 }
 

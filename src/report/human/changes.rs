@@ -1,59 +1,143 @@
 //! The changes of `lock` and related commands for users.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 
-use super::modules;
+use super::change::{Item, item};
 use crate::addr::ProviderAddr;
-use crate::count::nonzero;
-use crate::diff::{AddedHash, Change, ChangeKind};
-use crate::evidence::Evidence;
+use crate::diff::Change;
 use crate::finding::{Finding, Level, Rule};
-use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{Changes, Need, TrustChange};
-use crate::platform::Platform;
-use crate::report::annotation::{signed, versions};
+use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
+use crate::report::annotation::signed;
+use crate::report::failure::helps;
+use crate::report::groups::{RootSummary, Same};
 use crate::report::paint::{Paint, Painted};
 use crate::report::wrap::{flow, width};
 use crate::report::{Detail, Style, printable, shown};
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
 
-/// One line for each entry, the signers of releases that are new to the file, and the diff, if any.
-pub(super) fn changes(changes: &Changes, style: Style) -> String {
+/// Root modules with their changes.
+pub(super) type Made<'a> = [(&'a RootOutcome, &'a Changes)];
+
+/// Each change once, with the signers of releases that are new to a file: those of several root modules at the top.
+pub(super) fn items(made: &Made<'_>, naming: RootSummary, style: Style) -> String {
+    let mut lines: Same<'_, (Option<&ProviderAddr>, Item)> = Same::new();
+    for (root, changes) in made {
+        for change in &changes.changes {
+            let mut item = item(change, style);
+            if let Some(signed) = signed(change).filter(|_| !naming.many) {
+                let signed = signer(flow(4, &printable(&signed), style), is_signed(change), style);
+                item.hashes.insert_str(0, &format!("    {signed}\n"));
+            }
+            lines.add(&root.path, (Some(&change.address), item));
+        }
+        if naming.many && changes.changed && changes.changes.is_empty() && changes.edited.is_empty() {
+            lines.add(&root.path, (None, Item::of_text()));
+        }
+    }
+    let mut lines = lines.into_items();
     let mut text = String::new();
-    for change in &changes.changes {
-        let Item { line, hashes, .. } = item(change, style);
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "{line}");
-        signer(&mut text, change, style);
-        text.push_str(&hashes);
+    if naming.many {
+        lines.sort_by_key(|((address, _), _)| *address);
+        text.push_str(&signers(made, style));
     }
-    text.push_str(&modules::changes(changes.modules.iter().map(|change| (change, 1)), style));
-    for line in changes.trust.iter().flat_map(|trust| learned(changes, trust, style)) {
-        let _ = writeln!(text, "{line}");
-    }
-    text + &diff(changes.diff.as_deref().unwrap_or_default(), style)
+    text.extend(lines.into_iter().map(|((_, item), paths)| behind(&item, (naming, &paths), style)));
+    text
 }
 
-pub(super) fn diff(diff: &str, style: Style) -> String {
-    diff.lines().fold(String::new(), |mut text, line| {
-        let _ = writeln!(text, "{}", painted(&printable(line), style));
+/// The changes of the trust file, and the diffs of the files.
+pub(super) fn besides(made: &Made<'_>, naming: RootSummary, style: Style) -> String {
+    let learned = made.iter().flat_map(|(root, changes)| {
+        let lines = changes.trust.iter().flat_map(|trust| learned(changes, trust, style));
+        lines.map(|line| (root.path.as_path(), line))
+    });
+    let mut text: String = Same::of(learned).into_items().into_iter().map(|(line, _)| line + "\n").collect();
+    let diffs = made.iter().filter_map(|(root, changes)| {
+        let diff = changes.diff.as_deref().filter(|diff| !diff.is_empty())?;
+        // Each of several files must be named.
+        Some((root.path.as_path(), if naming.many && changes.edited.is_empty() { without_names(diff) } else { diff }))
+    });
+    for (diff, paths) in Same::of(diffs).into_items() {
+        // Writing to a string cannot fail, here and below.
+        if naming.many {
+            let _ = writeln!(text, "{}:", naming.label(&paths));
+        }
+        for line in diff.lines() {
+            let _ = writeln!(text, "{}", painted(&printable(line), style));
+        }
+    }
+    text
+}
+
+/// An item with its root modules at the end of the line; with -v every name is below.
+fn behind(item: &Item, (naming, paths): (RootSummary, &[&Path]), style: Style) -> String {
+    if !naming.many {
+        return format!("{}\n{}", item.line, item.hashes);
+    }
+    let names_of = naming.label(paths);
+    let fits = style.width.is_none() || item.columns + "  ".len() + width(&names_of) <= style.room();
+    let between = if fits { "  " } else { "\n    " };
+    let names = naming.names_below(paths).unwrap_or_default();
+    format!("{}{between}{names_of}\n{names}{}", item.line, item.hashes)
+}
+
+/// A unified diff without the lines that name the file.
+fn without_names(diff: &str) -> &str {
+    diff.find("@@").map_or(diff, |at| &diff[at..])
+}
+
+/// The end of the text for a signer that this run remembered.
+const FIRST_USE: &str = "first use)";
+
+fn signers(made: &Made<'_>, style: Style) -> String {
+    let mut signers: BTreeMap<(bool, String), BTreeSet<String>> = BTreeMap::new();
+    for change in made.iter().flat_map(|(_, changes)| &changes.changes) {
+        if let Some(signed) = signed(change) {
+            signers.entry((is_signed(change), signed)).or_default().insert(style.addr(&change.address));
+        }
+    }
+    // A first use in one lock file is a pin for the following ones.
+    let first: BTreeSet<String> = signers
+        .iter()
+        .filter(|((_, signed), _)| signed.ends_with(FIRST_USE))
+        .flat_map(|(_, addrs)| addrs.clone())
+        .collect();
+    for ((_, signed), addrs) in &mut signers {
+        if !signed.ends_with(FIRST_USE) {
+            addrs.retain(|addr| !first.contains(addr));
+        }
+    }
+    signers.retain(|_, addrs| !addrs.is_empty());
+    signers.into_iter().fold(String::new(), |mut text, ((is_signed, signed), addrs)| {
+        let addrs: Vec<String> = addrs.into_iter().collect();
+        let line = flow(0, &format!("{}: {}", printable(&signed), addrs.join(", ")), style);
+        let _ = writeln!(text, "{}", signer(line, is_signed, style));
         text
     })
 }
 
-/// True if the line of a signer already says what the finding says.
-pub(super) fn covers(changes: &Changes, finding: &Finding) -> bool {
-    let of = |change: &&Change| Some(&change.address) == finding.address.as_ref();
-    finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
+fn is_signed(change: &Change) -> bool {
+    change.signer != Some(Signer::Unsigned)
 }
 
-/// True if `--quiet` hides the conclusion: the change was written, or there was none.
-pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
-    style.detail == Detail::Quiet && (changes.written || !changes.changed)
+fn signer(line: String, is_signed: bool, style: Style) -> Painted<String> {
+    if is_signed { Painted(line, None) } else { style.paint(Paint::Careful, line) }
 }
 
-pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
+/// What to do next.
+pub(super) fn conclusion(made: &Made<'_>, naming: RootSummary, style: Style) -> String {
+    let mut text = match made {
+        [(root, changes)] if !naming.many => conclusion_of_one(changes, &root.findings),
+        _ => conclusion_of_several(made),
+    };
+    let mut seen = BTreeSet::new();
+    helps(&mut text, made.iter().flat_map(|(_, changes)| &changes.advice).filter(|it| seen.insert(*it)), style);
+    text
+}
+
+fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
     let lock = Some(&changes.path).filter(|_| !changes.changed || !changes.lock_stays);
     let files = changes.edited.iter().rev().chain(lock);
     let mut files: Vec<String> = files.map(|file| printable(&shown(file)).into_owned()).collect();
@@ -95,8 +179,46 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+fn conclusion_of_several(made: &Made<'_>) -> String {
+    let written: Vec<&Changes> = of(made, |changes| changes.written).collect();
+    let edited: BTreeSet<&Path> =
+        written.iter().flat_map(|changes| &changes.edited).map(std::path::PathBuf::as_path).collect();
+    let trust: BTreeSet<&Path> = of(made, |_| true)
+        .filter_map(|changes| changes.trust.as_ref())
+        .filter(|trust| trust.written)
+        .map(|trust| trust.path.as_path())
+        .collect();
+    let lock_files =
+        written.iter().filter(|changes| !changes.lock_stays).map(|changes| changes.path.as_path()).collect();
+    let files = [(edited, "configuration files"), (lock_files, "lock files"), (trust, "trust files")];
+    let files: Vec<String> = files.into_iter().filter_map(|(paths, word)| counted(&paths, word)).collect();
+    if files.is_empty() { String::new() } else { format!("review and commit {}\n", listed(&files)) }
+}
+
+fn of<'a>(made: &'a Made<'_>, which: impl Fn(&Changes) -> bool) -> impl Iterator<Item = &'a Changes> {
+    made.iter().map(|(_, changes)| *changes).filter(move |changes| which(changes))
+}
+
+/// A file by name, several files by their number.
+fn counted(paths: &BTreeSet<&Path>, word: &str) -> Option<String> {
+    let first = paths.first()?;
+    Some(if paths.len() == 1 { printable(&shown(first)).into_owned() } else { format!("{} {word}", paths.len()) })
+}
+
+/// True if the line of a signer already says what the finding says.
+pub(super) fn covers(root: &RootOutcome, finding: &Finding) -> bool {
+    let Ok(Body::Changes(changes)) = &root.body else { return false };
+    let of = |change: &&Change| Some(&change.address) == finding.address.as_ref();
+    finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
+}
+
+/// True if `--quiet` hides the conclusion: the change was written, or there was none.
+pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
+    style.detail == Detail::Quiet && (changes.written || !changes.changed)
+}
+
 /// The changes of the trust file, except signers that are shown next to their release.
-pub(super) fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> {
+fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> {
     let would = if trust.written { "" } else { "would be " };
     let parts =
         |addr: &ProviderAddr| changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some());
@@ -116,151 +238,5 @@ fn painted(line: &str, style: Style) -> Painted<&str> {
         Some(b'-') => style.paint(Paint::Bad, line),
         Some(b'@') => style.paint(Paint::Aside, line),
         _ => Painted(line, None),
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Item {
-    /// A line without its end; wrapped on a terminal.
-    pub(super) line: String,
-    pub(super) columns: usize,
-    pub(super) hashes: String,
-}
-
-impl Item {
-    /// The item for a change of the text that affects no entry.
-    pub(super) fn of_text() -> Self {
-        let line = "~ only the header or the layout of the lock file".to_owned();
-        Self { columns: width(&line), line, hashes: String::new() }
-    }
-}
-
-pub(super) fn item(change: &Change, style: Style) -> Item {
-    let (sign, paint) = match change.kind {
-        ChangeKind::Added => ('+', Paint::Good),
-        ChangeKind::Removed => ('-', Paint::Bad),
-        ChangeKind::Downgraded => ('~', Paint::Bad),
-        ChangeKind::HashesReplaced => ('!', Paint::Bad),
-        ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged | ChangeKind::Moved => {
-            ('~', Paint::Careful)
-        }
-    };
-    let sign = style.paint(paint, sign);
-    let head = format!("{} {}", style.addr(&change.address), versions(change));
-    let before = "+ ".len() + width(&head);
-    let parts = parts(change).join("; ");
-    let parts = if parts.is_empty() { parts } else { format!("  {}", flow(before + "  ".len(), &parts, style)) };
-    let columns = parts.rsplit_once('\n').map_or(before + width(&parts), |(_, last)| width(last));
-    let mut hashes = String::new();
-    if style.detail == Detail::Verbose {
-        each_hash(&mut hashes, change);
-    }
-    Item { line: format!("{sign} {head}{parts}").trim_end().to_owned(), columns, hashes }
-}
-
-/// The parts of a change, in a few words each.
-fn parts(change: &Change) -> Vec<String> {
-    if change.kind == ChangeKind::Removed {
-        return vec!["removed".to_owned()];
-    }
-    let moved = change.moved_from.as_ref().map(|from| format!("moved from {}", printable(&from.to_string())));
-    let downgraded = (change.kind == ChangeKind::Downgraded).then(|| "downgraded".to_owned());
-    let mut parts: Vec<String> = downgraded.into_iter().chain(moved).chain(constraints(change)).collect();
-    let mut hashes = added(change);
-    if let Some(first) = hashes.first_mut() {
-        first.insert_str(0, "new: ");
-    }
-    parts.extend(hashes);
-    // Another release always replaces all hashes, so their removal is not mentioned.
-    if matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
-        && !change.hashes_removed.is_empty()
-    {
-        parts.push(format!("removed: {}", counted(&change.hashes_removed)));
-    }
-    parts
-}
-
-fn constraints(change: &Change) -> Vec<String> {
-    let Some((old, new)) = change.old.as_ref().zip(change.new.as_ref()) else { return Vec::new() };
-    if old.constraints == new.constraints {
-        return Vec::new();
-    }
-    let [old, new] = [old, new].map(|entry| match entry.constraints.to_string() {
-        none if none.is_empty() => "none".to_owned(),
-        some => some,
-    });
-    vec![format!("constraints: {new} (were {old})")]
-}
-
-fn added(change: &Change) -> Vec<String> {
-    let of = |scheme| -> Vec<&AddedHash> {
-        change.hashes_added.iter().filter(|added| added.hash.scheme() == scheme).collect()
-    };
-    let (known, unknown): (Vec<&AddedHash>, Vec<&AddedHash>) =
-        of(HashScheme::H1).into_iter().partition(|added| !added.platforms.is_empty());
-    let mut parts = Vec::new();
-    if !known.is_empty() {
-        let mut platforms: Vec<&str> = known.iter().flat_map(|added| &added.platforms).map(Platform::as_str).collect();
-        platforms.sort_unstable();
-        platforms.dedup();
-        parts.push(format!("h1 for {}{}", printable(&platforms.join(", ")), evidence_label(&known)));
-    }
-    for (hashes, word) in [(unknown, "h1"), (of(HashScheme::Zh), "zh"), (of(HashScheme::Other), "other")] {
-        if !hashes.is_empty() {
-            parts.push(format!("{} {word}{}", hashes.len(), evidence_label(&hashes)));
-        }
-    }
-    parts
-}
-
-/// The strength of the weakest hash, each judged by its best evidence; empty for hashes computed here.
-fn evidence_label(hashes: &[&AddedHash]) -> &'static str {
-    match hashes.iter().map(|added| added.evidence.iter().map(strength).max().unwrap_or(0)).min() {
-        Some(6) => " (signed)",
-        Some(5) => "",
-        Some(4) => " (reported by the origin, unsigned)",
-        Some(3) => " (reported by a mirror)",
-        Some(2) => " (from the shared index, not verified here)",
-        Some(1) => " (already recorded)",
-        _ => " (not attested)",
-    }
-}
-
-fn strength(evidence: &Evidence) -> u8 {
-    match evidence {
-        Evidence::Signed(_) => 6,
-        Evidence::Computed => 5,
-        Evidence::ReportedByOrigin => 4,
-        Evidence::ReportedByMirror => 3,
-        Evidence::ReportedByIndex(_) => 2,
-        Evidence::Recorded => 1,
-    }
-}
-
-fn counted(hashes: &[PackageHash]) -> String {
-    let counts = [(HashScheme::H1, "h1"), (HashScheme::Zh, "zh"), (HashScheme::Other, "other")]
-        .map(|(scheme, word)| (hashes.iter().filter(|hash| hash.scheme() == scheme).count(), word));
-    nonzero(counts)
-}
-
-fn signer(text: &mut String, change: &Change, style: Style) {
-    let Some(signed) = signed(change) else { return };
-    let signed = flow(4, &printable(&signed), style);
-    let _ = match &change.signer {
-        Some(Signer::Unsigned) => writeln!(text, "    {}", style.paint(Paint::Careful, signed)),
-        _ => writeln!(text, "    {signed}"),
-    };
-}
-
-fn each_hash(text: &mut String, change: &Change) {
-    for added in &change.hashes_added {
-        let platforms: Vec<&str> = added.platforms.iter().map(Platform::as_str).collect();
-        let platform = if platforms.is_empty() { "?".to_owned() } else { platforms.join(",") };
-        let evidence: Vec<&str> = added.evidence.iter().map(Evidence::as_str).collect();
-        let line = format!("{} {platform} {}", added.hash, evidence.join(", "));
-        let _ = writeln!(text, "    + {}", printable(&line));
-    }
-    for hash in &change.hashes_removed {
-        let _ = writeln!(text, "    - {}", printable(hash.as_str()));
     }
 }

@@ -12,19 +12,11 @@ use crate::report::paint::Paint;
 use crate::report::wrap::{flow, width};
 use crate::report::{Detail, Style, printable};
 
-/// Each finding with its rule and place; equal findings are printed once, and the next step once for each rule.
-pub(super) fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>, style: Style) -> String {
-    let findings: Vec<(&Path, &Finding)> = findings.into_iter().map(|finding| (Path::new(""), finding)).collect();
-    all(&groups(&findings, |finding| Some((finding.file.clone(), finding.position)), style), None, style)
-}
-
-/// The findings of several root modules.
-pub(super) fn shared(findings: &[(&Path, &Finding)], naming: RootSummary, style: Style) -> String {
-    all(&together(findings, style), Some(naming), style)
-}
-
 /// Groups equal findings of several root modules, independent of their places.
-pub(in crate::report) fn together<'a>(findings: &[(&'a Path, &'a Finding)], style: Style) -> Vec<Group<'a>> {
+pub(in crate::report) fn together<'a>(
+    findings: impl IntoIterator<Item = (&'a Path, &'a Finding)>,
+    style: Style,
+) -> Vec<Group<'a>> {
     groups(findings, |_| None, style)
 }
 
@@ -38,9 +30,13 @@ pub(in crate::report) struct Group<'a> {
 
 type Spot = Option<(Option<PathBuf>, Option<Position>)>;
 
-fn groups<'a>(findings: &[(&'a Path, &'a Finding)], place: impl Fn(&Finding) -> Spot, style: Style) -> Vec<Group<'a>> {
+fn groups<'a>(
+    findings: impl IntoIterator<Item = (&'a Path, &'a Finding)>,
+    place: impl Fn(&Finding) -> Spot,
+    style: Style,
+) -> Vec<Group<'a>> {
     let key = |finding: &Finding| (finding.rule, finding.level, message(finding, style), place(finding));
-    let keyed = findings.iter().map(|(path, finding)| (*path, key(finding), *finding));
+    let keyed = findings.into_iter().map(|(path, finding)| (path, key(finding), finding));
     Same::firsts(keyed).into_iter().map(|(key, first, paths)| Group { message: key.2, first, paths }).collect()
 }
 
@@ -67,9 +63,17 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
 /// The most findings of one rule in texts for users; the rest is counted. JSON and SARIF list all.
 pub(in crate::report) const MOST_OF_RULE: usize = 50;
 
-fn all(found: &[Group<'_>], naming: Option<RootSummary>, style: Style) -> String {
+/// Each finding with its rule and place; equal findings are printed once, and the next step once for each rule. Those of
+/// one root module are equal only in the same place.
+pub(super) fn findings<'a>(
+    findings: impl IntoIterator<Item = (&'a Path, &'a Finding)>,
+    naming: RootSummary,
+    style: Style,
+) -> String {
+    let place = |finding: &Finding| (!naming.many).then(|| (finding.file.clone(), finding.position));
+    let found = groups(findings, place, style);
     let mut by_rule: HashMap<(Rule, bool), Vec<&Group<'_>>> = HashMap::new();
-    for group in found {
+    for group in &found {
         by_rule.entry((group.first.rule, is_note(group))).or_default().push(group);
     }
     let advice: HashMap<(Rule, bool), Advice> =
@@ -109,12 +113,12 @@ fn is_note(group: &Group<'_>) -> bool {
     group.first.level == Level::Note
 }
 
-fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, naming: Option<RootSummary>, style: Style) {
+fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, naming: RootSummary, style: Style) {
     let (label, wide) = label(first, style);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
     place(text, first.file.as_deref(), first.position);
-    if let Some(naming) = naming.filter(|_| first.file.is_none() || paths.len() > 1) {
+    if naming.many && (first.file.is_none() || paths.len() > 1) {
         let _ = writeln!(text, "  in {}", naming.table_cell(paths));
     }
 }
@@ -130,11 +134,10 @@ enum Advice {
 
 impl Advice {
     /// The text for all findings, if there is one, or if their own texts are too many to read.
-    fn of(groups: &[&Group<'_>], naming: Option<RootSummary>) -> Self {
+    fn of(groups: &[&Group<'_>], naming: RootSummary) -> Self {
         let own: HashSet<String> = groups.iter().map(|group| own_help(group, naming)).collect();
         let (Some(group), true) = (groups.first(), own.len() > 1) else { return Self::Own };
-        let recursive = naming.is_some_and(|naming| naming.recursive);
-        if recursive {
+        if naming.recursive {
             let shared = for_all(group.first, naming);
             // Each has a file of its own.
             if !shared.contains(" PATH`") && groups.iter().all(|other| for_all(other.first, naming) == shared) {
@@ -143,12 +146,12 @@ impl Advice {
         }
         match own.len() {
             ..=MOST_HELPS => Self::Own,
-            _ if recursive => Self::ForAll(with_recursion(group.first.rule.help())),
+            _ if naming.recursive => Self::ForAll(with_recursion(group.first.rule.help())),
             _ => Self::ForAll(group.first.help_of_rule().to_owned()),
         }
     }
 
-    fn help(&self, group: &Group<'_>, naming: Option<RootSummary>) -> String {
+    fn help(&self, group: &Group<'_>, naming: RootSummary) -> String {
         match self {
             Self::ForAll(help) => help.clone(),
             Self::Own => own_help(group, naming),
@@ -156,14 +159,14 @@ impl Advice {
     }
 }
 
-fn own_help(group: &Group<'_>, naming: Option<RootSummary>) -> String {
+fn own_help(group: &Group<'_>, naming: RootSummary) -> String {
     if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, naming) }
 }
 
 /// The next step for a finding in several root modules.
-fn for_all(finding: &Finding, naming: Option<RootSummary>) -> String {
+fn for_all(finding: &Finding, naming: RootSummary) -> String {
     let help = finding.general_help();
-    if !naming.is_some_and(|naming| naming.recursive) {
+    if !naming.recursive {
         return help;
     }
     let for_many = finding.rule.help_for_many().filter(|_| finding.remedy.is_none());

@@ -5,23 +5,19 @@ use std::fmt::Write;
 
 use crate::addr::ProviderAddr;
 use crate::count::counted;
-use crate::outcome::{Body, InstallReport, InstallState, InstalledPackage, RootOutcome};
+use crate::outcome::{Body, InstallReport, InstallState, InstalledPackage, Outcome};
 use crate::platform::Platform;
 use crate::report::groups::root_modules;
 use crate::report::{Detail, Style, size};
 use crate::version::Version;
 
-pub(super) fn install(report: &InstallReport, style: Style) -> String {
-    text(&[report], false, style)
-}
-
-pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
-    let reports = roots.iter().filter_map(|root| match &root.body {
+pub(super) fn install(outcome: &Outcome, style: Style) -> String {
+    let reports = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Install(report)) => Some(report),
         _ => None,
     });
     let reports: Vec<&InstallReport> = reports.collect();
-    if reports.is_empty() { String::new() } else { text(&reports, true, style) }
+    if reports.is_empty() { String::new() } else { text(&reports, outcome.many, style) }
 }
 
 type Key<'a> = (&'a ProviderAddr, &'a Version, &'a Platform);

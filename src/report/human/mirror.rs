@@ -4,21 +4,15 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::findings::findings;
 use crate::count::counted;
-use crate::finding::{Finding, Level};
+use crate::finding::Level;
 use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
 use crate::report::paint::Paint;
 use crate::report::{Detail, Style, printable, shown, size};
 
-/// The findings, a line for each release with new packages, then a line with totals.
-pub(super) fn mirror(report: &MirrorReport, found: &[Finding], style: Style) -> String {
-    let denied = found.iter().any(|finding| finding.level == Level::Deny);
-    findings(found, style) + &packages(report, denied, style)
-}
-
-/// The packages of all root modules, each once, since they share the mirror.
-pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
+/// The packages of all root modules, each once, since they share the mirror: a line for each release with new packages,
+/// then a line with totals.
+pub(super) fn mirror(roots: &[RootOutcome], style: Style) -> String {
     let mut all: Option<MirrorReport> = None;
     let mut denied = false;
     let mut seen: HashMap<PathBuf, usize> = HashMap::new();

@@ -1,11 +1,13 @@
-//! Text for users: complete without colour, with short addresses and short lines.
+//! Text for users: complete without colour, with short addresses and short lines. Equal results of several root modules
+//! are printed once, with their number; names appear with -v, and the last lines name failures.
 
 mod audit;
+mod change;
 mod changes;
+mod ends;
 mod explained;
 pub(super) mod findings;
 mod install;
-pub(super) mod many;
 mod mirror;
 mod modules;
 mod pages;
@@ -14,56 +16,91 @@ pub(super) mod tables;
 mod tools;
 mod trust;
 mod verified;
-pub(super) use modules::{changes as module_changes, outdated as outdated_modules};
+pub(super) use ends::{is_whole, total};
+pub(super) use modules::changes as module_changes;
 pub(super) use verified::{hashes, verdict, word};
 
 use std::fmt::Write;
+use std::path::Path;
 
-use super::failure::helps;
+use super::failure::failures;
 use super::groups::{Changed, RootSummary};
 use super::paint::Paint;
 use super::wrap::flow;
 use super::{Detail, Style, failure, printable};
-use crate::outcome::{AuditReport, Body, MirrorReport, Outcome, RootOutcome};
+use crate::exit_code::ExitCode;
+use crate::finding::Finding;
+use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    if outcome.many {
-        return many::render(outcome, style);
+    let naming = RootSummary::of(outcome, style);
+    let mut text = tables::tables(outcome, naming, style);
+    let reviewed = Changed::of(outcome.roots.iter().filter(|root| matches!(root.body, Ok(Body::Review(_)))));
+    let made = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Changes(changes)) if !changes::is_settled_quietly(changes, style) => Some((root, changes)),
+        _ => None,
+    });
+    let made: Vec<(&RootOutcome, &Changes)> = made.collect();
+    let modules = Changed::of(made.iter().map(|(root, _)| *root)).modules().into_iter().chain(reviewed.modules());
+    text.push_str(&review::review(&reviewed, naming, style));
+    text.push_str(&changes::items(&made, naming, style));
+    text.push_str(&module_changes(modules.map(|(change, roots)| (change, roots.len())), style));
+    text.push_str(&changes::besides(&made, naming, style));
+    text.push_str(&findings::findings(part_of_result(outcome), naming, style));
+    text.push_str(&review::conclusion(&reviewed, style));
+    text.push_str(&changes::conclusion(&made, naming, style));
+    text.push_str(&others(outcome, style));
+    if outcome.roots.is_empty() && outcome.error.is_none() && outcome.command == "diff" {
+        text.push_str("no lock file changed\n");
     }
-    let bodies = outcome.roots.iter().filter_map(|root| Some((root.body.as_ref().ok()?, root)));
-    bodies.map(|(body, root)| self::body(body, root, style)).collect()
+    let well = style.detail == Detail::Quiet && outcome.code == ExitCode::Done;
+    let ends = if well || !outcome.many { String::new() } else { ends::ends(outcome, style) };
+    if !text.is_empty() && !ends.is_empty() {
+        text.push('\n');
+    }
+    text + &ends
 }
 
-pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
+/// True if findings are printed with the result, and not on standard error.
+fn has_findings(root: &RootOutcome) -> bool {
+    use Body::{Audit, Changes, Mirror, Review, Verified};
+    matches!(root.body, Ok(Changes(_) | Review(_) | Verified(_) | Audit(_) | Mirror(_)))
+}
+
+fn part_of_result(outcome: &Outcome) -> impl Iterator<Item = (&Path, &Finding)> {
+    let roots = outcome.roots.iter().filter(|root| has_findings(root));
+    roots.flat_map(|root| root.placed_findings().filter(|(_, finding)| !changes::covers(root, finding)))
+}
+
+/// Results without a form for several root modules: each below the name of its root module, if it has one.
+fn others(outcome: &Outcome, style: Style) -> String {
+    let mut text = mirror::mirror(&outcome.roots, style) + &install::install(outcome, style);
+    text.push_str(&audit::audit(&outcome.roots, style));
+    for root in &outcome.roots {
+        if outcome.many && matches!(root.body, Ok(Body::Trust(_) | Body::Modules(_) | Body::Installed(_))) {
+            heading(&mut text, &super::groups::name(&root.path), style);
+        }
+        text.push_str(&body(root, outcome.many, style));
+    }
+    text
+}
+
+fn body(root: &RootOutcome, many: bool, style: Style) -> String {
+    let Ok(body) = &root.body else { return String::new() };
     match body {
-        Body::Requirements(providers) => tables::why(providers, style),
-        Body::Outdated(report) => {
-            tables::outdated(report, style).map_or_else(|| tables::up_to_date(report), |table| table.text(style))
-        }
-        Body::OutdatedModules(report) => {
-            modules::outdated(report).map_or_else(|| modules::up_to_date(report), |table| table.text(style))
-        }
-        Body::Entries(entries) => tables::list(entries, style).map(|table| table.text(style)).unwrap_or_default(),
-        Body::Review(_) => {
-            let changed = Changed::of([root]);
-            let mut text = review::review(&changed, RootSummary::of(&Outcome::default(), style), style);
-            text.push_str(&modules::changes(changed.modules().iter().map(|(change, _)| (*change, 1)), style));
-            text.push_str(&findings::findings(&root.findings, style));
-            text.push_str(&review::conclusion(&changed, style));
-            text
-        }
-        Body::Changes(changes) if changes::is_settled_quietly(changes, style) => {
-            findings::findings(root.findings.iter().filter(|finding| !changes::covers(changes, finding)), style)
-        }
-        Body::Changes(changes) => {
-            let mut text = changes::changes(changes, style);
-            let others = root.findings.iter().filter(|finding| !changes::covers(changes, finding));
-            text.push_str(&findings::findings(others, style));
-            text.push_str(&changes::conclusion(changes, &root.findings));
-            helps(&mut text, &changes.advice, style);
-            text
-        }
-        Body::Verified(verified) => verified::verified(verified, &root.findings, style),
+        Body::Verified(verified) if !many => verified::verified(verified, &root.findings, style),
+        // These have a form for several root modules; the notes have the decisions of a merge.
+        Body::Merged(_)
+        | Body::Requirements(_)
+        | Body::Outdated(_)
+        | Body::OutdatedModules(_)
+        | Body::Entries(_)
+        | Body::Review(_)
+        | Body::Changes(_)
+        | Body::Verified(_)
+        | Body::Install(_)
+        | Body::Mirror(_)
+        | Body::Audit(_) => String::new(),
         Body::Trust(report) if style.detail == Detail::Quiet && report.changed.is_some() => String::new(),
         Body::Trust(report) => trust::trust(report, style),
         Body::Modules(used) => modules::list(used, style),
@@ -73,13 +110,8 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Formatted(files) => tools::formatted(files),
         Body::Hashed(lines) => tools::hashes(lines),
         Body::Cache(report) => tools::cache(report),
-        Body::Install(report) => install::install(report, style),
-        Body::Mirror(report) => mirror::mirror(report, &root.findings, style),
-        Body::Audit(report) => audit::audit(report, &root.findings, style),
         Body::Sbom(inventory) => super::json::harmless(&super::sbom::cyclonedx(inventory)),
         Body::Git(reports) => tools::git(reports),
-        // The notes have the decisions.
-        Body::Merged(_) => String::new(),
         Body::Shortened(shortened) => shortened.text.lines().flat_map(|line| [printable(line), "\n".into()]).collect(),
         Body::Generated(generated) => tools::generated(generated),
     }
@@ -93,35 +125,12 @@ fn heading(text: &mut String, name: &str, style: Style) {
     let _ = writeln!(text, "{}", style.paint(Paint::Strong, format!("{name}:")));
 }
 
-fn name_of(root: &RootOutcome) -> String {
-    super::groups::name(&root.path)
-}
-
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
-    let mut text = notes(&outcome.notes, style);
-    if outcome.many {
-        let naming = RootSummary::of(outcome, style);
-        text.push_str(&findings::shared(&many::remaining(outcome), naming, style));
-        text.push_str(&many::failures(outcome, naming, style));
-    } else {
-        text.extend(outcome.roots.iter().map(|root| remark(root, style)));
-    }
+    let naming = RootSummary::of(outcome, style);
+    let others = outcome.roots.iter().filter(|root| !has_findings(root)).flat_map(RootOutcome::placed_findings);
+    let mut text = notes(&outcome.notes, style) + &findings::findings(others, naming, style);
+    text.push_str(&failures(outcome.errors(), naming, style));
     text + &outcome.error.iter().map(|error| failure::human(error, style)).collect::<String>()
-}
-
-fn remark(root: &RootOutcome, style: Style) -> String {
-    match &root.body {
-        Ok(Body::Verified(verified)) => verified::reasons(verified, style),
-        Ok(Body::Changes(_) | Body::Review(_)) => String::new(),
-        Ok(Body::Install(report)) => {
-            findings::findings(&root.findings, style) + &failure::each_once(report.failed.iter(), style)
-        }
-        Ok(Body::Mirror(MirrorReport { failed, .. }) | Body::Audit(AuditReport { failed, .. })) => {
-            failure::each_once(failed.iter(), style)
-        }
-        Ok(_) => findings::findings(&root.findings, style),
-        Err(error) => findings::findings(&root.findings, style) + &failure::human(error, style),
-    }
 }
 
 pub(super) fn notes(notes: &[String], style: Style) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::count::counted;
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
-use crate::outcome::{InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
+use crate::outcome::{InstalledModules, ModuleHolder, OutdatedModule, UsedModule};
 use crate::report::groups::root_modules;
 use crate::report::paint::Paint;
 use crate::report::table::Table;
@@ -69,24 +69,6 @@ pub(super) fn installed(installed: &InstalledModules) -> String {
         0 => format!("{modules} in {place}, all match the lock; nothing to do\n"),
         _ => format!("installed {new} of {modules} in {place}; all match the lock\n"),
     }
-}
-
-/// One line for each package with a newer version or one that must be selected; `None` if there is none.
-pub(in crate::report) fn outdated(report: &OutdatedModules) -> Option<Table<6>> {
-    let row = |row: &OutdatedModule| {
-        let calls: Vec<&str> = row.calls.iter().map(String::as_str).collect();
-        let holders: Vec<String> = row.held_back_by.iter().map(|held| holder(held, true)).collect();
-        let [source, selected, allowed, newest] = versions(row);
-        [source, selected, allowed, newest, printable(&calls.join(", ")).into_owned(), holders.join(", ")]
-    };
-    let rows = report.rows.iter().filter(|row| row.is_noteworthy()).map(row);
-    let headings = ["MODULE", "SELECTED", "ALLOWED", "NEWEST", "CALLS", "HELD BACK BY"];
-    Table::of(headings, rows)
-}
-
-/// The text without outdated modules; empty if the versions of some are unknown.
-pub(super) fn up_to_date(report: &OutdatedModules) -> String {
-    if report.complete { "all modules are up to date\n".to_owned() } else { String::new() }
 }
 
 pub(super) fn versions(row: &OutdatedModule) -> [String; 4] {

@@ -1,11 +1,19 @@
-//! The results of `list` and `why` for users.
+//! `list`, `outdated` and `why` for users: versions, and the root modules that have them if there are several.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 
-use crate::count::nonzero;
+use super::modules;
+use crate::addr::ProviderAddr;
+use crate::count::{counted, nonzero};
 use crate::hash::HashScheme;
-use crate::outcome::{CallOnPath, Listed, Outdated, OutdatedReport, PassedOver, Required};
+use crate::outcome::{
+    Body, CallOnPath, Grouping, Listed, Outcome, Outdated, OutdatedModule, PassedOver, Required, RootOutcome,
+};
 use crate::platform::Platform;
+use crate::report::groups::{RootSummary, Same};
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
 use crate::report::{Detail, Style, printable, shown};
@@ -15,25 +23,245 @@ use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// How many places that only use a provider are listed for it.
-pub(super) const MOST_USES: usize = 8;
+const MOST_USES: usize = 8;
 
-/// One line for each entry, with long columns last. Constraints are shown only on request, since `why` prints them.
-pub(in crate::report) fn list(entries: &[Listed], style: Style) -> Option<Table<7>> {
-    let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS"];
-    Table::of(headings, entries.iter().map(|listed| entry(listed, style)))
+pub(super) fn tables(outcome: &Outcome, naming: RootSummary, style: Style) -> String {
+    let list = by_provider(outcome, naming, style).map(|table| table.text(style) + &total(outcome));
+    let list = list.unwrap_or_else(|| by_root(&listed(outcome), naming, style));
+    let outdated = outdated(outcome, naming, style).map(|table| table.text(style));
+    let required =
+        of(outcome, |body| if let Body::Requirements(required) = body { Some(required.as_slice()) } else { None });
+    let modules = outdated_modules(outcome, naming).map(|table| table.text(style));
+    let up_to_date = outcome.roots.iter().filter(|_| !naming.many).filter_map(up_to_date);
+    list + &outdated.unwrap_or_default()
+        + &modules.unwrap_or_default()
+        + &up_to_date.collect::<String>()
+        + &why(&required, naming, style)
 }
 
-fn entry(listed: &Listed, style: Style) -> [String; 7] {
-    let platforms: Vec<&str> = listed.platforms.iter().map(Platform::as_str).collect();
-    [
-        style.addr(&listed.address),
-        listed.entry.version.to_string(),
-        if style.detail == Detail::Verbose { listed.entry.constraints.to_string() } else { String::new() },
-        counts(listed),
-        listed.signer.as_ref().map(short_key).unwrap_or_default(),
-        if listed.required == Some(false) { "not required".to_owned() } else { String::new() },
-        printable(&platforms.join(", ")).into_owned(),
-    ]
+/// The text without anything outdated, unless the versions of some are unknown.
+fn up_to_date(root: &RootOutcome) -> Option<&'static str> {
+    match root.body.as_ref().ok()? {
+        Body::Outdated(report) if report.complete && !report.rows.iter().any(Outdated::is_noteworthy) => {
+            Some("all providers are up to date\n")
+        }
+        Body::OutdatedModules(report) if report.complete && !report.rows.iter().any(OutdatedModule::is_noteworthy) => {
+            Some("all modules are up to date\n")
+        }
+        _ => None,
+    }
+}
+
+fn listed(outcome: &Outcome) -> Vec<Item<'_, Listed>> {
+    of(outcome, |body| if let Body::Entries(entries) = body { Some(entries.as_slice()) } else { None })
+}
+
+type Item<'a, T> = (&'a Path, &'a T);
+
+fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) -> Vec<Item<'a, T>> {
+    let of_root = |root: &'a RootOutcome| {
+        let found = root.body.as_ref().ok().and_then(&items).unwrap_or_default();
+        found.iter().map(|item| (root.path.as_path(), item))
+    };
+    outcome.roots.iter().flat_map(of_root).collect()
+}
+
+/// The entries of one root module; for several each version of each provider, newest version first, without the columns
+/// that would differ; `None` if they are listed by root module. Constraints are shown only on request, since `why`
+/// prints them.
+pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table<8>> {
+    if naming.many && outcome.grouping == Grouping::Root {
+        return None;
+    }
+    let key = |listed: &Listed| {
+        let signer = listed.signer.as_ref().map(short_key).unwrap_or_default();
+        let remark = if listed.required == Some(false) { "not required" } else { "" };
+        let constraints =
+            (!naming.many && style.detail == Detail::Verbose).then(|| listed.entry.constraints.to_string());
+        let platforms: Vec<&str> = listed.platforms.iter().map(Platform::as_str).collect();
+        let [hashes, platforms] = if naming.many {
+            [String::new(), String::new()]
+        } else {
+            [counts(listed), printable(&platforms.join(", ")).into_owned()]
+        };
+        let version = Reverse(listed.entry.version.clone());
+        (
+            listed.address.clone(),
+            version,
+            [signer, remark.to_owned(), constraints.unwrap_or_default(), hashes, platforms],
+        )
+    };
+    let listed = listed(outcome);
+    let mut same = Same::of(listed.iter().map(|(path, listed)| (*path, key(listed)))).into_items();
+    same.sort();
+    let cells =
+        same.into_iter().map(|((addr, Reverse(version), [signer, remark, constraints, hashes, platforms]), paths)| {
+            let (addr, version, roots) = (style.addr(&addr), version.to_string(), naming.table_cell(&paths));
+            [addr, version, constraints, hashes, signer, remark, platforms, roots]
+        });
+    let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS", "ROOT MODULES"];
+    Table::of(headings, cells)
+}
+
+/// `5 providers, 1 of them in more than one version`; empty for one root module.
+fn total(outcome: &Outcome) -> String {
+    if !outcome.many {
+        return String::new();
+    }
+    let mut versions: BTreeMap<&ProviderAddr, BTreeSet<&Version>> = BTreeMap::new();
+    for (_, listed) in listed(outcome) {
+        versions.entry(&listed.address).or_default().insert(&listed.entry.version);
+    }
+    let providers = counted(versions.len(), "provider");
+    let several = versions.values().filter(|versions| versions.len() > 1).count();
+    match several {
+        0 => format!("\n{providers}, each in one version\n"),
+        _ => format!("\n{providers}, {several} of them in more than one version\n"),
+    }
+}
+
+/// The entries of each root module; root modules with equal entries are listed together, by name.
+fn by_root(listed: &[Item<'_, Listed>], naming: RootSummary, style: Style) -> String {
+    let mut roots: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
+    for (path, listed) in listed {
+        let shown = format!("{} {}", style.addr(&listed.address), listed.entry.version);
+        roots.entry(path).or_default().push(shown);
+    }
+    let same = Same::of(roots.into_iter().map(|(path, shown)| (path, shown.join(", "))));
+    same.into_items().into_iter().fold(String::new(), |mut text, (shown, paths)| {
+        let _ = writeln!(text, "{}\n  {shown}", style.paint(Paint::Strong, naming.heading(&paths) + ":"));
+        text
+    })
+}
+
+/// A provider, its versions, and the constraints that exclude newer ones, or why a version is skipped.
+type HeldBack<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
+
+/// Each provider with a newer release or a new selection, once for all root modules with the same versions.
+pub(in crate::report) fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table<7>> {
+    let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
+    let mut same: Same<'_, HeldBack<'_>> = Same::new();
+    let mut places: BTreeMap<(&ProviderAddr, &Path), &Outdated> = BTreeMap::new();
+    for (path, row) in rows.into_iter().filter(|(_, row)| row.is_noteworthy()) {
+        let versions = [row.selected.as_ref(), row.allowed.as_ref(), row.newest.as_ref()];
+        let holders = row.holders.iter().map(|it| (it.module.clone(), it.constraint.clone().unwrap_or_default()));
+        let skipped = skipped(row).map(|why| (String::new(), why));
+        let warnings = row.warnings.iter().map(|text| (String::new(), text.clone()));
+        same.add(path, (&row.address, versions, holders.chain(skipped).chain(warnings).collect()));
+        places.insert((&row.address, path), row);
+    }
+    let mut items = same.into_items();
+    items.sort_by_key(|((addr, versions, _), _)| (*addr, versions[0]));
+    let cells = items.iter().map(|((addr, versions, _), paths)| {
+        let [selected, allowed, newest] =
+            versions.map(|version| version.map_or_else(|| "none".to_owned(), ToString::to_string));
+        let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
+        let warnings = held.first().map(|row| warnings(row)).unwrap_or_default();
+        [style.addr(addr), selected, allowed, newest, naming.table_cell(paths), holders(&held), warnings]
+    });
+    Table::of(["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY", "REGISTRY WARNING"], cells)
+}
+
+/// The constraints that exclude newer versions, with their place if it is the same in all root modules.
+fn holders(held: &[&Outdated]) -> String {
+    let Some(first) = held.first() else { return String::new() };
+    let shown = first.holders.iter().enumerate().map(|(at, origin)| {
+        let is_same = held.iter().all(|other| {
+            other.holders.get(at).is_some_and(|other| (&other.file, other.position) == (&origin.file, origin.position))
+        });
+        holder(origin, is_same)
+    });
+    shown.chain(skipped(first)).collect::<Vec<_>>().join(", ")
+}
+
+/// Each module with a newer version, once for all root modules with equal versions and constraints; for one root module
+/// with its calls and the places of constraints.
+pub(in crate::report) fn outdated_modules(outcome: &Outcome, naming: RootSummary) -> Option<Table<7>> {
+    let reports =
+        of(outcome, |body| if let Body::OutdatedModules(report) = body { Some(report.rows.as_slice()) } else { None });
+    let noteworthy = reports.into_iter().filter(|(_, row)| row.is_noteworthy());
+    let held = |row: &OutdatedModule| row.held_back_by.iter().map(|held| modules::holder(held, !naming.many)).collect();
+    let called = |row: &OutdatedModule| -> Vec<String> { row.calls.iter().filter(|_| !naming.many).cloned().collect() };
+    let key = |row: &OutdatedModule| -> (_, _, BTreeSet<String>) { (modules::versions(row), called(row), held(row)) };
+    let mut items = Same::of(noteworthy.map(|(path, row)| (path, key(row)))).into_items();
+    items.sort();
+    let cells = items.into_iter().map(|(([source, selected, allowed, newest], calls, held), paths)| {
+        let held: Vec<String> = held.into_iter().collect();
+        let calls = printable(&calls.join(", ")).into_owned();
+        [source, selected, allowed, newest, calls, naming.table_cell(&paths), held.join(", ")]
+    });
+    Table::of(["MODULE", "SELECTED", "ALLOWED", "NEWEST", "CALLS", "ROOT MODULES", "HELD BACK BY"], cells)
+}
+
+/// Each provider with its locked versions and the modules that require it.
+fn why(required: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
+    let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
+    for item in required {
+        providers.entry(&item.1.address).or_default().push(*item);
+    }
+    let provider = |(addr, requiring): (_, Vec<Item<'_, Required>>)| {
+        let addr = style.paint(Paint::Strong, style.addr(addr));
+        format!("{addr} {}\n{}", locked(&requiring, naming), origins(&requiring, naming, style))
+    };
+    providers.into_iter().map(provider).collect::<Vec<_>>().join("\n")
+}
+
+/// The locked version with the constraints; for several root modules each version with its root modules.
+fn locked(requiring: &[Item<'_, Required>], naming: RootSummary) -> String {
+    let locked = |required: &Required| required.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
+    let versions = Same::of(requiring.iter().map(|(path, required)| (*path, locked(required)))).into_items();
+    let named = versions.iter().map(|(version, paths)| {
+        let constraints = &requiring[0].1.requirement.constraints;
+        match (naming.many, constraints.is_empty()) {
+            (true, _) => format!("{version} in {}", naming.table_cell(paths)),
+            (false, true) => version.clone(),
+            (false, false) => format!("{version} ({constraints})"),
+        }
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// The places that require a provider: for one root module all with a constraint or source, and the first few that only
+/// use it. Equal requirements of several root modules share a line, with the place of the first.
+fn origins(requiring: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
+    let mut same: Same<'_, [String; 4]> = Same::new();
+    let mut first: BTreeMap<[String; 4], (&Origin, Vec<String>)> = BTreeMap::new();
+    for (path, required) in requiring {
+        for origin in &required.requirement.origins {
+            let [place, argument, constraint, caller] = origin_on_path(origin, required);
+            let own = if naming.many { String::new() } else { place.clone() };
+            let key = [own, argument, constraint, caller];
+            same.add(path, key.clone());
+            let (_, known) = first.entry(key).or_insert_with(|| (origin, Vec::new()));
+            if !known.contains(&place) {
+                known.push(place);
+            }
+        }
+    }
+    let items = same.into_items();
+    let mut room = if style.detail == Detail::Verbose { usize::MAX } else { MOST_USES };
+    let shown = items.iter().filter_map(|(key, paths)| {
+        let (origin, places) = first.get(key)?;
+        let is_listed = !naming.many && (origin.constraint.is_some() || origin.kind == OriginKind::RequiredProviders);
+        if !is_listed {
+            room = room.checked_sub(1)?;
+        }
+        let place = match &places[..] {
+            [] => String::new(),
+            [one] => one.clone(),
+            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        };
+        let [_, argument, constraint, caller] = key.clone();
+        Some([place, argument, constraint, caller, if naming.many { naming.label(paths) } else { String::new() }])
+    });
+    let shown: Vec<[String; 5]> = shown.collect();
+    let mut text = rows("  ", &shown, style);
+    if items.len() > shown.len() {
+        let kind = if naming.many { "" } else { " that require any version" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  and {} more{kind}; -v shows them", items.len() - shown.len());
+    }
+    text
 }
 
 fn counts(listed: &Listed) -> String {
@@ -43,30 +271,11 @@ fn counts(listed: &Listed) -> String {
     if counts.is_empty() { "none".to_owned() } else { counts }
 }
 
-/// One line for each provider that has a newer release or must be newly selected; `None` if no provider has.
-pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Option<Table<6>> {
-    let rows = report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style));
-    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY", "REGISTRY WARNING"];
-    Table::of(headings, rows)
-}
-
-/// The text without outdated providers; empty if the versions of some are unknown.
-pub(super) fn up_to_date(report: &OutdatedReport) -> String {
-    if report.complete { "all providers are up to date\n".to_owned() } else { String::new() }
-}
-
-fn versions(row: &Outdated, style: Style) -> [String; 6] {
-    let text = |version: &Option<Version>| version.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-    let holders = row.holders.iter().map(|origin| holder(origin, true));
-    let held = holders.chain(skipped(row)).collect::<Vec<_>>().join(", ");
-    [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), held, warnings(row)]
-}
-
-pub(super) fn warnings(row: &Outdated) -> String {
+fn warnings(row: &Outdated) -> String {
     printable(&row.warnings.join("; ")).into_owned()
 }
 
-pub(super) fn skipped(row: &Outdated) -> Option<String> {
+fn skipped(row: &Outdated) -> Option<String> {
     let PassedOver { version, reason } = row.passed_over.first()?;
     let others = match row.passed_over.len() - 1 {
         0 => String::new(),
@@ -76,7 +285,7 @@ pub(super) fn skipped(row: &Outdated) -> Option<String> {
 }
 
 /// The constraint that excludes a newer version, optionally with its place.
-pub(super) fn holder(origin: &Origin, with_place: bool) -> String {
+fn holder(origin: &Origin, with_place: bool) -> String {
     let [place, _, constraint, module] = self::origin(origin);
     let module = if module.is_empty() { String::new() } else { format!("{module} ") };
     let place = if with_place { format!(" ({place})") } else { String::new() };
@@ -84,57 +293,12 @@ pub(super) fn holder(origin: &Origin, with_place: bool) -> String {
 }
 
 /// The last 16 digits, the usual short form of a key.
-pub(super) fn short_key(signer: &Signer) -> String {
+fn short_key(signer: &Signer) -> String {
     signer.key().map_or(Signer::UNSIGNED, Fingerprint::short).to_owned()
 }
 
-/// Each provider with the places that require it.
-pub(super) fn why(providers: &[Required], style: Style) -> String {
-    let mut text = String::new();
-    for provider in providers {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        let locked = provider.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
-        let addr = style.paint(Paint::Strong, style.addr(&provider.address));
-        let constraints = &provider.requirement.constraints;
-        // Writing to a string cannot fail.
-        let _ = if constraints.is_empty() {
-            writeln!(text, "{addr} {locked}")
-        } else {
-            writeln!(text, "{addr} {locked} ({constraints})")
-        };
-        let (shown, left) = shortened(&provider.requirement.origins, style.detail);
-        let origins: Vec<[String; 4]> = shown.into_iter().map(|origin| origin_on_path(origin, provider)).collect();
-        text.push_str(&rows("  ", &origins, style));
-        if left > 0 {
-            let _ = writeln!(text, "  and {left} more that require any version; -v shows them");
-        }
-    }
-    text
-}
-
-/// How many of some lines are shown.
-pub(super) fn rows_shown(count: usize, most: usize, detail: Detail) -> usize {
-    if detail == Detail::Verbose || count <= most { count } else { most }
-}
-
-/// All origins with a constraint or source, the first few that only use the provider, and the number of the others.
-fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
-    let mut room = if detail == Detail::Verbose { usize::MAX } else { MOST_USES };
-    let shown: Vec<&Origin> = origins
-        .iter()
-        .filter(|origin| {
-            let is_listed = origin.constraint.is_some() || origin.kind == OriginKind::RequiredProviders;
-            is_listed || room.checked_sub(1).map(|rest| room = rest).is_some()
-        })
-        .collect();
-    let left = origins.len() - shown.len();
-    (shown, left)
-}
-
 /// Like `origin`, with the versions of the modules on the way.
-pub(super) fn origin_on_path(requiring: &Origin, provider: &Required) -> [String; 4] {
+fn origin_on_path(requiring: &Origin, provider: &Required) -> [String; 4] {
     let [place, argument, constraint, caller] = origin(requiring);
     let path = provider.paths.get(&requiring.module).map(Vec::as_slice).unwrap_or_default();
     if requiring.in_tests || path.iter().all(|call| call.version.is_none()) {
@@ -148,7 +312,7 @@ pub(super) fn origin_on_path(requiring: &Origin, provider: &Required) -> [String
     [place, argument, constraint, printable(&format!("module.{}", calls.join(" > "))).into_owned()]
 }
 
-pub(super) fn origin(origin: &Origin) -> [String; 4] {
+fn origin(origin: &Origin) -> [String; 4] {
     let caller = if origin.module.is_empty() { String::new() } else { origin.caller() };
     let place = format!("{}:{}", shown(&origin.file), origin.position);
     let argument = match &origin.block {

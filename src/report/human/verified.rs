@@ -1,19 +1,18 @@
 //! The result of `verify` for users.
 
-use super::findings::findings;
 use crate::count::counted;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
-use crate::report::{Detail, Style, failure};
+use crate::report::{Detail, Style};
 use crate::verify::Verified;
 
-/// The findings, then a line with totals.
+/// A line with totals.
 pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {
     let denied = found.iter().any(|finding| finding.level == Level::Deny);
     if style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty() {
-        return findings(found, style);
+        return String::new();
     }
-    findings(found, style) + &verdict(verified, found) + "\n"
+    verdict(verified, found) + "\n"
 }
 
 pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> String {
@@ -56,9 +55,4 @@ pub(in crate::report) fn word(code: ExitCode) -> &'static str {
 
 pub(in crate::report) fn hashes(count: usize) -> String {
     if count == 1 { "1 hash".to_owned() } else { format!("{count} hashes") }
-}
-
-pub(super) fn reasons(verified: &Verified, style: Style) -> String {
-    // Many entries may wait for the answer of one host.
-    failure::each_once(verified.inconclusive.iter().flat_map(|it| it.error.each()), style)
 }

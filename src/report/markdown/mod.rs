@@ -12,13 +12,12 @@ use std::path::Path;
 
 use super::groups::{Changed, RootSummary};
 use super::human::findings::{Group, MOST_OF_RULE, together};
-use super::human::many::total;
 use super::summary::name;
 use super::table::Table;
 use super::{Style, human, shown};
 use crate::error::Error;
-use crate::finding::{Level, Rule};
-use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
+use crate::finding::{Finding, Level, Rule};
+use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::topics::url_of_rule;
 use escape::{code, escaped, sentences};
 use review::Shown;
@@ -42,7 +41,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         if !changed.files.is_empty() {
             let heading = format!("### {} {}\n\n", title(outcome.command), files(&changed));
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
-            let counted = total(outcome).is_none();
+            let counted = human::total(outcome).is_none();
             text.push_str(&heading);
             text.extend(review::review(&changed, room, Shown { naming, style, counted }));
         }
@@ -51,7 +50,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             let heading = format!("### {} {}\n\n", title(outcome.command), code(&name(root)));
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
             text.push_str(&heading);
-            text.push_str(&body(root, room, Shown { naming, style, counted: false }));
+            text.push_str(&body(outcome, root, room, Shown { naming, style, counted: false }));
             text.push('\n');
         }
     }
@@ -67,9 +66,9 @@ fn files(changed: &Changed<'_>) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-fn body(root: &RootOutcome, most: usize, shown: Shown) -> String {
-    let style = shown.style;
-    let findings = table_of(&[(Path::new(""), root)], None, style);
+fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: Shown) -> String {
+    let Shown { naming, style, .. } = shown;
+    let findings = table_of(root.placed_findings(), naming, style);
     let left = most.saturating_sub(findings.len());
     let mut text = match &root.body {
         Ok(Body::Changes(_) | Body::Review(_)) => review::review(&Changed::of([root]), left, shown).unwrap_or_default(),
@@ -77,17 +76,7 @@ fn body(root: &RootOutcome, most: usize, shown: Shown) -> String {
             let silent = review::silent(verified.inconclusive.iter().map(|it| &it.error));
             format!("{}\n\n{silent}", escaped(&human::verdict(verified, &root.findings)))
         }
-        Ok(Body::Entries(entries)) => markdown(human::tables::list(entries, style), left),
-        Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_noteworthy) => {
-            markdown(human::tables::outdated(report, style), left)
-        }
-        Ok(Body::OutdatedModules(report)) if report.rows.iter().any(OutdatedModule::is_noteworthy) => {
-            markdown(human::outdated_modules(report), left)
-        }
-        Ok(body) => {
-            let shown = human::body(body, root, style);
-            if shown.is_empty() { String::new() } else { escape::fenced("", &shown) + "\n" }
-        }
+        Ok(_) => many::tables(&many::of_roots(outcome, [root]), naming, left, style),
         Err(error) => failure(error),
     };
     text.push_str(&findings);
@@ -125,10 +114,9 @@ pub(super) fn failure(error: &Error) -> String {
     })
 }
 
-/// The findings of some root modules as a table, worst first, equal ones once.
-fn table_of(roots: &[(&Path, &RootOutcome)], naming: Option<RootSummary>, style: Style) -> String {
-    let all = roots.iter().flat_map(|(path, root)| root.findings.iter().map(|finding| (*path, finding)));
-    let mut all = together(&all.collect::<Vec<_>>(), style);
+/// The findings as a table, worst first, equal ones once.
+fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming: RootSummary, style: Style) -> String {
+    let mut all = together(findings, style);
     if all.is_empty() {
         return String::new();
     }
@@ -149,7 +137,7 @@ fn table_of(roots: &[(&Path, &RootOutcome)], naming: Option<RootSummary>, style:
         };
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
         let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file)))).unwrap_or_default();
-        let others = naming.filter(|_| paths.len() > 1).map(|naming| format!(", in {}", escaped(&naming.label(paths))));
+        let others = (paths.len() > 1).then(|| format!(", in {}", escaped(&naming.label(paths))));
         let (message, rule) = (escaped(message), link_of(first.rule));
         let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }

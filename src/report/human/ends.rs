@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use super::verified::hashes;
 use crate::count::nonzero;
 use crate::error::ErrorKind;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Need, Outcome, Outdated, OutdatedModule, RootOutcome};
 use crate::report::groups::{name, root_modules};
-use crate::report::human::hashes;
 use crate::report::paint::Paint;
 use crate::report::{Detail, Style};
 
