@@ -16,7 +16,7 @@ use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::query::PackageKey;
-use crate::query::engine::FetchOrder;
+use crate::query::engine::{Destination, FetchOrder};
 use crate::query::question::{Depth, Query};
 use crate::query::run::Session;
 use crate::release::{Lookup, ReleaseKey, Releases};
@@ -187,10 +187,9 @@ fn downloaded(
                     if let Some(record) = again {
                         programs.insert(key.clone(), Ok(record));
                     } else {
-                        let (address, version) = key.clone();
                         let (rules, recorded) = (Some(query.rules.clone()), recorded[key].clone());
-                        let order = FetchOrder { destination: None, rules, recorded };
-                        orders.insert(PackageKey { address, version, platform }, order);
+                        let order = FetchOrder { destination: Destination::Nowhere, rules, recorded };
+                        orders.insert(PackageKey::of(key, &platform), order);
                     }
                 }
                 Err(error) => drop(programs.insert(key.clone(), Err(error))),

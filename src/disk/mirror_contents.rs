@@ -9,10 +9,8 @@ use serde_json::Value;
 
 use super::files;
 use super::mirror::{FilesystemMirror, LocalPackage};
-use super::mirror_writer::{copy_names, directory_in, members};
-use super::text::names_in;
+use super::mirror_writer::{copy_names, members};
 use crate::addr::ProviderAddr;
-use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
@@ -39,25 +37,14 @@ pub struct ListedArchive {
     pub hashes: Vec<PackageHash>,
 }
 
-pub fn providers(base: &Path) -> Vec<ProviderAddr> {
-    let mut providers = Vec::new();
-    for host in names_in(base) {
-        for namespace in names_in(&base.join(&host)) {
-            for kind in names_in(&base.join(&host).join(&namespace)) {
-                let addr = ProviderAddr::parse(&format!("{host}/{namespace}/{kind}"), Dialect::Terraform);
-                providers.extend(addr.ok().filter(|addr| directory_in(base, addr).is_dir()));
-            }
-        }
-    }
-    providers.sort();
-    providers.dedup();
-    providers
-}
-
-pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, ReleaseContents>, Error> {
-    let directory = directory_in(base, addr);
+/// The releases that a mirror has anything of.
+pub fn releases(
+    mirror: &FilesystemMirror,
+    addr: &ProviderAddr,
+    directory: &Path,
+) -> Result<BTreeMap<Version, ReleaseContents>, Error> {
     let mut releases: BTreeMap<Version, ReleaseContents> = BTreeMap::new();
-    let packages = FilesystemMirror::open(base)?.packages(addr)?;
+    let packages = mirror.packages(addr)?;
     for (version, platform, package) in packages.iter() {
         let release = releases.entry(version.clone()).or_default();
         match package {
@@ -108,6 +95,7 @@ pub fn armored_blocks(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
 
     #[test]
     fn copies_are_next_to_the_packages() {

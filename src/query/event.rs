@@ -20,6 +20,10 @@ pub struct PackageKey {
 }
 
 impl PackageKey {
+    pub fn of((address, version): &ReleaseKey, platform: &Platform) -> Self {
+        Self { address: address.clone(), version: version.clone(), platform: platform.clone() }
+    }
+
     pub fn release(&self) -> ReleaseKey {
         (self.address.clone(), self.version.clone())
     }

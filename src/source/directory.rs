@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::Miss;
-use super::mirror::{MirrorPackage, MirrorPackages, SignedCopies};
+use super::mirror::{MirrorPackage, MirrorPackages, SignedDocuments};
 use crate::addr::ProviderAddr;
 use crate::disk::files;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
@@ -39,20 +39,19 @@ impl DirectoryMirror {
         let (addr, version) = (addr.clone(), version.clone());
         let packages = self.aside(move |mirror| {
             let packages = mirror.packages(&addr)?;
-            let of_version = packages.iter().filter(|(of, ..)| **of == version);
-            Ok(of_version.map(|(_, platform, package)| (platform.clone(), package.clone())).collect::<Vec<_>>())
+            let local = |package: &LocalPackage| MirrorPackage::Local(package.clone());
+            Ok(packages.of(&version).map(|(platform, package)| (platform.clone(), local(package))).collect())
         });
-        let packages = packages.await?.into_iter();
-        Ok(packages.map(|(platform, package)| (platform, MirrorPackage::Local(package))).collect())
+        packages.await
     }
 
     /// The copies of signed documents next to the packed packages.
-    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
+    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedDocuments>, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let folder = self.aside(move |mirror| {
             let packages = mirror.packages(&addr)?;
             // What is signed are archives: where a directory is a package, the signature says nothing of it.
-            let mut folders = packages.iter().filter(|(of, ..)| **of == version).map(|(_, _, package)| match package {
+            let mut folders = packages.of(&version).map(|(_, package)| match package {
                 LocalPackage::Packed(path) => path.parent().map(Path::to_owned),
                 LocalPackage::Unpacked(_) => None,
             });
@@ -66,7 +65,7 @@ impl DirectoryMirror {
         else {
             return Ok(None);
         };
-        Ok(Some(SignedCopies { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
+        Ok(Some(SignedDocuments { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
     }
 
     /// Reads the directory on a thread that may wait for a disk.

@@ -16,6 +16,17 @@ pub enum Miss {
     Unknown(Error),
 }
 
+impl Miss {
+    /// What a source has; `None` if it affirms that there is no such thing.
+    pub fn found<T>(answer: Result<T, Self>) -> Result<Option<T>, Error> {
+        match answer {
+            Ok(found) => Ok(Some(found)),
+            Err(Self::Absent(_)) => Ok(None),
+            Err(Self::Unknown(error)) => Err(error),
+        }
+    }
+}
+
 impl From<Error> for Miss {
     fn from(error: Error) -> Self {
         Self::Unknown(error)

@@ -32,9 +32,9 @@ pub enum MirrorPackage {
     Unusable(Error),
 }
 
-/// A mirror's own copies of what was signed.
+/// What was signed, its signature, and the keys that may have made it: a registry's, or a mirror's own copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignedCopies {
+pub struct SignedDocuments {
     pub sums: Vec<u8>,
     pub signature: Vec<u8>,
     pub keys: Vec<String>,
@@ -102,7 +102,7 @@ impl Mirror {
     }
 
     /// The mirror's own copies of the signed checksums of a release, if it has all of them.
-    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
+    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedDocuments>, Miss> {
         match self {
             Self::Directory(mirror) => mirror.signed_copies(addr, version).await,
             Self::Network(mirror) => mirror.signed_copies(addr, version).await,

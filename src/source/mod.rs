@@ -30,7 +30,7 @@ pub use error::Miss;
 pub use index::SharedIndexes;
 pub use index_store::{IndexStores, Published};
 pub use methods::{Filter, Location, Method};
-pub use mirror::{Mirror, MirrorPackage, MirrorPackages};
+pub use mirror::{Mirror, MirrorPackage, MirrorPackages, SignedDocuments};
 pub use network_mirror::{MirrorArchive, NetworkMirror};
 pub use registry::{Listing, Package, Registry, SignedUrls};
 

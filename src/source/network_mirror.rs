@@ -14,7 +14,7 @@ use std::sync::Arc;
 use url::Url;
 
 use super::error::{self, Miss};
-use super::mirror::SignedCopies;
+use super::mirror::SignedDocuments;
 use super::wire::{self, WireError};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::mirror_contents::armored_blocks;
@@ -126,12 +126,12 @@ impl NetworkMirror {
 
     /// The mirror's copies of what was signed, next to the packages, if it has all of them. That a file is not served, for
     /// whatever reason but that the server fails, says that there is no copy.
-    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
+    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedDocuments>, Miss> {
         let [sums, signature, keys] = copy_names(addr, version);
         let Some(sums) = self.copy(addr, &sums, Kind::Sums).await? else { return Ok(None) };
         let Some(signature) = self.copy(addr, &signature, Kind::Signature).await? else { return Ok(None) };
         let Some(keys) = self.copy(addr, &keys, Kind::Sums).await? else { return Ok(None) };
-        Ok(Some(SignedCopies { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
+        Ok(Some(SignedDocuments { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
     }
 
     async fn copy(&self, addr: &ProviderAddr, name: &str, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {

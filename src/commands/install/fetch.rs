@@ -124,7 +124,7 @@ impl<'a> Fetching<'a> {
                     found.entry(key.clone()).or_default().stored = stored;
                 }
                 Ok(_) => {
-                    let destination = Some(Destination::Unpacked(Arc::new(Unpacking::new(entries))));
+                    let destination = Destination::Unpacked(Arc::new(Unpacking::new(entries)));
                     orders.insert(key.clone(), FetchOrder { destination, rules: None, recorded: recorded.clone() });
                 }
                 Err(error) => found.entry(key.clone()).or_default().refusal = Some(error.into()),
@@ -144,18 +144,11 @@ impl<'a> Fetching<'a> {
         if orders.is_empty() {
             return Ok(found);
         }
-        let session = match opened {
-            Ok(Some(session)) => session,
-            Ok(None) => {
-                found.extend(orders.into_keys().map(|key| failed(key, offline)));
-                return Ok(found);
-            }
-            Err(error) => {
-                found.extend(orders.into_keys().map(|key| failed(key, |_| error.clone())));
-                return Ok(found);
-            }
+        let answers = match opened {
+            Ok(Some(session)) => session.block_on(async |sources| sources.fetched(orders).await)?,
+            Ok(None) => orders.into_keys().map(|key| (key.clone(), Err(offline(&key).into()))).collect(),
+            Err(error) => orders.into_keys().map(|key| (key, Err(error.clone().into()))).collect(),
         };
-        let answers = session.block_on(async |sources| sources.fetched(orders).await)?;
         found.extend(answers.into_iter().map(|(key, answer)| match answer {
             Ok(Some(Fetched { stored: Some(stored), downloaded, .. })) => {
                 (key, Found { stored: vec![stored], downloaded, ..Found::default() })
@@ -163,7 +156,10 @@ impl<'a> Fetching<'a> {
             Ok(Some(Fetched { facts, .. })) => {
                 (key, Found { unrecorded: facts.installed().collect(), ..Found::default() })
             }
-            Ok(None) => failed(key, absent),
+            Ok(None) => {
+                let refusal = Some(absent(&key).into());
+                (key, Found { refusal, ..Found::default() })
+            }
             Err(refusal) => (key, Found { refusal: Some(refusal), ..Found::default() }),
         }));
         Ok(found)
@@ -226,11 +222,6 @@ pub(super) fn look_up_releases(
         found.release = known.and_then(|known| known.release()).cloned();
     }
     Ok(())
-}
-
-fn failed(key: PackageKey, why: impl Fn(&PackageKey) -> Error) -> (PackageKey, Found) {
-    let refusal = Some(Refusal::Error(why(&key)));
-    (key, Found { refusal, ..Found::default() })
 }
 
 fn offline(key: &PackageKey) -> Error {

@@ -267,26 +267,21 @@ fn uncovered(keys: &[PackageKey], packages: &Packages) -> Vec<Finding> {
 fn refused(want: &Want, hashes: &[crate::hash::PackageHash]) -> Finding {
     use crate::finding::Rule;
 
-    let PackageKey { address, version, platform } = &want.key;
     let own: Vec<&str> = hashes.iter().map(crate::hash::PackageHash::as_str).collect();
-    let message = format!(
-        "the package of {address} {version} for {platform} has {}, which the lock file does not record",
-        own.join(" and ")
-    );
+    let message = format!("the package of {} has {}, which the lock file does not record", want.key, own.join(" and "));
     let remedy = "`tflock verify` shows whether the release or the lock file was changed.";
-    Finding::new(Rule::WrongChecksum, message).about(address).remedied_by(remedy)
+    Finding::new(Rule::WrongChecksum, message).about(&want.key.address).remedied_by(remedy)
 }
 
 fn installed_differs(want: &Want) -> Finding {
     use crate::finding::{Level, Rule};
 
-    let PackageKey { address, version, platform } = &want.key;
     let done = if want.state == InstallState::Replaced {
         "was not what is locked, and is replaced"
     } else {
         "is not what is locked"
     };
-    let message = format!("the installed package of {address} {version} for {platform} {done}");
-    let finding = Finding::new(Rule::InstalledDiffers, message).about(address).in_file(&want.shown);
+    let message = format!("the installed package of {} {done}", want.key);
+    let finding = Finding::new(Rule::InstalledDiffers, message).about(&want.key.address).in_file(&want.shown);
     Finding { level: Level::Warn, ..finding.remedied_by("`tflock install` replaces it.") }
 }

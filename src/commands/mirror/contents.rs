@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, Locked, ReleasePackage, ReleaseRecord};
-use crate::disk::mirror_contents::{ListedArchive, ReleaseContents, providers, releases};
+use crate::disk::mirror::FilesystemMirror;
+use crate::disk::mirror_contents::{ListedArchive, ReleaseContents, releases};
 use crate::disk::mirror_writer::{copy_names, directory_in};
 use crate::disk::package as packages;
 use crate::error::Error;
@@ -14,16 +15,15 @@ use crate::finding::{Finding, Rule};
 use crate::hash::archive::Threads;
 use crate::hash::sums::Sums;
 use crate::parallel;
-use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::PackageFacts;
-use crate::release::naming;
+use crate::release::{ReleaseKey, naming};
 use crate::trust::openpgp;
 use crate::version::Version;
 
 pub(super) struct Contents {
     base: PathBuf,
-    pub(super) releases: BTreeMap<(ProviderAddr, Version), ReleaseContents>,
+    pub(super) releases: BTreeMap<ReleaseKey, ReleaseContents>,
     /// The hashes of each package, or why it cannot be hashed.
     pub(super) packages: BTreeMap<PackageKey, Result<PackageFacts, String>>,
 }
@@ -31,9 +31,12 @@ pub(super) struct Contents {
 impl Contents {
     pub(super) fn read(base: &Path) -> Result<Self, Error> {
         let mut found = BTreeMap::new();
-        for addr in providers(base) {
-            for (version, release) in releases(base, &addr)? {
-                found.insert((addr.clone(), version), release);
+        let mirror = FilesystemMirror::open(base)?;
+        for (addr, _) in mirror.directories()? {
+            let directory = directory_in(base, &addr);
+            if directory.is_dir() {
+                let releases = releases(&mirror, &addr, &directory)?;
+                found.extend(releases.into_iter().map(|(version, release)| ((addr.clone(), version), release)));
             }
         }
         let archives: Vec<(PackageKey, &PathBuf)> = found.iter().flat_map(archives).collect();
@@ -84,7 +87,7 @@ impl Contents {
                 findings.push(self.found(Rule::MirrorAltered, problem.clone(), &key.address, &file));
             }
         }
-        for ((addr, version), release) in &self.releases {
+        for (key @ (addr, version), release) in &self.releases {
             if release.indexed && release.listed.is_none() {
                 let message = format!("the index names {addr} {version}, but there is no document of that version");
                 let finding = self.found(Rule::MirrorIncomplete, message, addr, "index.json");
@@ -104,10 +107,9 @@ impl Contents {
                 findings.push(finding.remedied_by("Find out who put it there; then remove the directory."));
             }
             for (platform, listed) in release.listed.iter().flatten() {
-                let key = PackageKey { address: addr.clone(), version: version.clone(), platform: platform.clone() };
-                findings.extend(self.against_document(&key, listed));
+                findings.extend(self.against_document(&PackageKey::of(key, platform), listed));
             }
-            findings.extend(self.against_sums(addr, version, release, now));
+            findings.extend(self.against_sums(key, release, now));
         }
         findings
     }
@@ -148,8 +150,7 @@ impl Contents {
     /// The findings where the copied checksums, signature, keys and packages do not match.
     fn against_sums(
         &self,
-        addr: &ProviderAddr,
-        version: &Version,
+        key @ (addr, version): &ReleaseKey,
         release: &ReleaseContents,
         now: SystemTime,
     ) -> Vec<Finding> {
@@ -160,7 +161,7 @@ impl Contents {
         }
         let sums = release.sums.as_deref().map(Sums::decode).unwrap_or_default();
         for (platform, zh) in sums.archives(addr.type_name(), version) {
-            let key = PackageKey { address: addr.clone(), version: version.clone(), platform };
+            let key = PackageKey::of(key, &platform);
             let own = self.packages.get(&key).and_then(|facts| facts.as_ref().ok()?.zh);
             if let Some(own) = own.filter(|own| *own != zh) {
                 let message =
@@ -174,11 +175,9 @@ impl Contents {
 }
 
 fn archives<'a>(
-    ((address, version), release): (&'a (ProviderAddr, Version), &'a ReleaseContents),
+    (key, release): (&'a ReleaseKey, &'a ReleaseContents),
 ) -> impl Iterator<Item = (PackageKey, &'a PathBuf)> {
-    release.archives.iter().map(move |(platform, path): (&Platform, &PathBuf)| {
-        (PackageKey { address: address.clone(), version: version.clone(), platform: platform.clone() }, path)
-    })
+    release.archives.iter().map(move |(platform, path)| (PackageKey::of(key, platform), path))
 }
 
 /// True if a URL is only a file name: no host, no path, no characters that need decoding.

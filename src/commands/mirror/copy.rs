@@ -135,8 +135,7 @@ impl Copying<'_> {
             match self.writer.directory(&key.address) {
                 Ok(directory) => {
                     let file_name = naming::conventional(&key.address, &key.version, &key.platform);
-                    let copy = ArchiveCopy::new(directory, file_name);
-                    let destination = Some(Destination::Archive(Arc::new(copy)));
+                    let destination = Destination::Archive(Arc::new(ArchiveCopy::new(directory, file_name)));
                     let rules = Some(rules.get(&release).cloned().unwrap_or_default());
                     orders.insert(key.clone(), FetchOrder { destination, rules, recorded });
                 }

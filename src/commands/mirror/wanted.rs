@@ -98,8 +98,7 @@ fn wanted(args: &MirrorArgs, root: &Root, known: &Releases, findings: &[Finding]
     let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
         let package = |platform: &Platform| {
             let need = if settings.optional(addr, platform) { Need::Optional } else { need };
-            let (address, version) = (addr.clone(), entry.version.clone());
-            (PackageKey { address, version, platform: platform.clone() }, need)
+            (PackageKey::of(&(addr.clone(), entry.version.clone()), platform), need)
         };
         platforms.iter().map(package).collect::<Vec<_>>()
     };

@@ -70,8 +70,7 @@ fn of_entry(
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     let packages = mirror.packages(addr)?;
-    for platform in packages.platforms(&entry.version).filter(|platform| wanted(platform)) {
-        let Some(package) = packages.package(&entry.version, platform) else { continue };
+    for (platform, package) in packages.of(&entry.version).filter(|(platform, _)| wanted(platform)) {
         let (LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) = package;
         let own = hashes(package)?;
         if own.iter().any(|hash| entry.hashes.contains(hash)) {

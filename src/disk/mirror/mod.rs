@@ -74,19 +74,28 @@ impl FilesystemMirror {
         Ok(packages)
     }
 
+    /// The providers that have packages.
     pub fn providers(&self) -> Result<BTreeSet<ProviderAddr>, MirrorError> {
         let mut found = BTreeSet::new();
+        for (addr, directory) in self.directories()? {
+            let mut packages = LocalPackages::default();
+            packages.read_provider(&directory, addr.type_name())?;
+            if !packages.is_empty() {
+                found.insert(addr);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The directories of providers, whatever is in them.
+    pub fn directories(&self) -> Result<Vec<(ProviderAddr, PathBuf)>, MirrorError> {
+        let mut found = Vec::new();
         for host in named(&self.base, |name| Hostname::parse(name).is_ok())? {
             for namespace in named(&host, |name| normalise_part(name).is_ok())? {
                 for kind in named(&namespace, |name| normalise_part(name).is_ok())? {
                     let parts = kind.strip_prefix(&self.base).unwrap_or(&kind).to_string_lossy().replace('\\', "/");
                     // A text of three parts means the same to both tools.
-                    let Ok(addr) = ProviderAddr::parse(&parts, Dialect::Terraform) else { continue };
-                    let mut packages = LocalPackages::default();
-                    packages.read_provider(&kind, addr.type_name())?;
-                    if !packages.is_empty() {
-                        found.insert(addr);
-                    }
+                    found.extend(ProviderAddr::parse(&parts, Dialect::Terraform).ok().map(|addr| (addr, kind)));
                 }
             }
         }
@@ -109,7 +118,7 @@ impl FilesystemMirror {
 
     #[cfg(test)]
     pub fn platforms(&self, addr: &ProviderAddr, version: &Version) -> Result<Vec<Platform>, MirrorError> {
-        Ok(self.packages(addr)?.platforms(version).cloned().collect())
+        Ok(self.packages(addr)?.of(version).map(|(platform, _)| platform.clone()).collect())
     }
 }
 
@@ -122,8 +131,9 @@ impl LocalPackages {
         self.0.keys()
     }
 
-    pub fn platforms(&self, version: &Version) -> impl Iterator<Item = &Platform> {
-        self.0.get(version).into_iter().flat_map(BTreeMap::keys)
+    /// The packages of one version.
+    pub fn of(&self, version: &Version) -> impl Iterator<Item = (&Platform, &LocalPackage)> {
+        self.0.get(version).into_iter().flatten()
     }
 
     pub fn package(&self, version: &Version, platform: &Platform) -> Option<&LocalPackage> {

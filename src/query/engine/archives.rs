@@ -49,21 +49,24 @@ pub(super) struct Wanted {
     pub(super) zh: Option<(Sha256Digest, &'static str)>,
     /// What it takes to download it.
     pub(super) authorization: Option<Authorization>,
-    /// Where its bytes go too, if they are to be kept.
-    pub(super) copy: Option<Destination>,
+    /// Where its bytes go too.
+    pub(super) destination: Destination,
 }
 
 impl Wanted {
     /// An archive that a registry announces.
-    pub(super) fn announced(package: &Package, copy: Option<Destination>) -> Self {
+    pub(super) fn announced(package: &Package, destination: Destination) -> Self {
         let (url, file_name) = (package.url.clone(), package.file_name.clone());
-        Self { url, file_name, zh: Some((package.shasum, BY_SUMS)), authorization: None, copy }
+        Self { url, file_name, zh: Some((package.shasum, BY_SUMS)), authorization: None, destination }
     }
 }
 
 /// Where a package goes while it is hashed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub enum Destination {
+    /// It is only hashed.
+    #[default]
+    Nowhere,
     /// Into a file, unchanged.
     Archive(Arc<ArchiveCopy>),
     /// Into a directory, unpacked.
@@ -73,6 +76,7 @@ pub enum Destination {
 impl Destination {
     pub(super) fn begin(&self) -> Result<(), StoreError> {
         match self {
+            Self::Nowhere => Ok(()),
             Self::Archive(copy) => copy.begin(),
             Self::Unpacked(unpacking) => unpacking.begin(),
         }
@@ -80,7 +84,7 @@ impl Destination {
 
     pub(super) fn contents(&self) -> Option<Box<dyn Contents>> {
         match self {
-            Self::Archive(_) => None,
+            Self::Nowhere | Self::Archive(_) => None,
             Self::Unpacked(unpacking) => Some(unpacking.contents()),
         }
     }
@@ -88,6 +92,7 @@ impl Destination {
     /// Takes bytes of the archive; files that are unpacked get theirs from the hasher.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
         match self {
+            Self::Nowhere => Ok(()),
             Self::Archive(copy) => copy.write(bytes),
             Self::Unpacked(unpacking) => unpacking.check(),
         }
@@ -95,7 +100,7 @@ impl Destination {
 
     pub(super) fn finish(&self, h1: &PackageHash, files: &[PackageFile]) -> Result<(), StoreError> {
         match self {
-            Self::Archive(_) => Ok(()),
+            Self::Nowhere | Self::Archive(_) => Ok(()),
             Self::Unpacked(unpacking) => {
                 unpacking.finish(h1, files);
                 unpacking.check()
@@ -110,9 +115,9 @@ impl Downloads {
         Self { client, cache, events, threads, budget }
     }
 
-    pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<PackageFacts, Refusal> {
+    pub(super) async fn fetch(&self, key: &PackageKey, package: &Wanted) -> Result<PackageFacts, Refusal> {
         self.events.emit(Event::PackageWanted { package: key.clone() });
-        let hashes = self.attempts(&key, package).await;
+        let hashes = self.attempts(key, package).await;
         if let Some((zh, _)) = package.zh {
             self.budget.done(zh);
         }
@@ -128,7 +133,7 @@ impl Downloads {
             return Err(error.into());
         }
         self.cache.record_computed(hashes.zh, &hashes.h1, hashes.size);
-        Ok(read(&key, &hashes, package.file_name.clone(), &self.cache))
+        Ok(read(key, &hashes, package.file_name.clone(), &self.cache))
     }
 
     /// Reads the archive until one pass comes to its end.
@@ -160,7 +165,7 @@ impl Downloads {
             // Waiting here would keep others waiting.
             waits = false;
             self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
-            package.copy.iter().try_for_each(Destination::begin).map_err(unwritten)?;
+            package.destination.begin().map_err(unwritten)?;
             match self.pass(key, package, &mut body).await {
                 Ok(hashes) => return Ok(hashes),
                 Err(Pass::Refused(refusal)) => return Err(refusal),
@@ -180,8 +185,7 @@ impl Downloads {
 
     async fn pass(&self, key: &PackageKey, package: &Wanted, body: &mut Body) -> Result<ArchiveHashes, Pass> {
         let threads = self.threads.get().copied().unwrap_or(Threads::One);
-        let contents = package.copy.as_ref().and_then(Destination::contents);
-        let mut hasher = ArchiveHasher::unpacking(threads, Limits::default(), contents);
+        let mut hasher = ArchiveHasher::unpacking(threads, Limits::default(), package.destination.contents());
         let unusable = |bad: &BadArchive| Pass::Refused(unusable(key, package, bad));
         let (mut bytes, mut page) = (Vec::new(), None);
         while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
@@ -191,8 +195,7 @@ impl Downloads {
                 return Err(Pass::Refused(self.left_out(key)));
             }
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
-            let copied = package.copy.iter().try_for_each(|copy| copy.write(&bytes));
-            copied.map_err(|error| Pass::Refused(unwritten(error)))?;
+            package.destination.write(&bytes).map_err(|error| Pass::Refused(unwritten(error)))?;
             hasher.update(&bytes).map_err(|bad| unusable(&bad))?;
             bytes.clear();
         }
@@ -200,7 +203,7 @@ impl Downloads {
         match hasher.finish() {
             Ok(found) => {
                 checked(key, package, found.zh, page)?;
-                let finished = package.copy.iter().try_for_each(|copy| copy.finish(&found.h1, &found.files));
+                let finished = package.destination.finish(&found.h1, &found.files);
                 finished.map_err(|error| Pass::Refused(unwritten(error)))?;
                 Ok(found)
             }

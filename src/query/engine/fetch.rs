@@ -18,7 +18,6 @@ use crate::finding::Level;
 use crate::hash::archive::Threads;
 use crate::hash::{PackageHashes, Sha256Digest};
 use crate::outcome::Fate;
-use crate::parallel;
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::rules::Rules;
 use crate::query::{Event, PackageKey};
@@ -28,8 +27,7 @@ use crate::source::{MirrorPackage, Miss};
 /// An order to fetch one package.
 #[derive(Debug, Clone)]
 pub struct FetchOrder {
-    /// Where it goes; `None` if it is only hashed.
-    pub destination: Option<Destination>,
+    pub destination: Destination,
     /// How the release must be signed, and then a package that is not recorded is refused. Without rules no signature is
     /// requested, and such a package is an answer.
     pub rules: Option<Rules>,
@@ -84,25 +82,24 @@ impl FetchOrder {
         found: &LocalPackage,
         cache: &Cache,
     ) -> Result<Option<StoredPackage>, Refusal> {
-        let facts = local::read(key, found, self.destination.as_ref(), cache)?;
+        let facts = local::read(key, found, &self.destination, cache)?;
         if self.records(&facts) { Ok(self.keep()?) } else { Ok(None) }
     }
 
     /// True if a lock file records the package. Of one that is unpacked, its content must be recorded.
     fn records(&self, facts: &PackageFacts) -> bool {
         match self.destination {
-            Some(Destination::Unpacked(_)) => facts.h1.iter().any(|h1| self.recorded.contains(h1)),
+            Destination::Unpacked(_) => facts.h1.iter().any(|h1| self.recorded.contains(h1)),
             _ => facts.hashes().any(|hash| self.recorded.contains(&hash)),
         }
     }
 
     fn keep(&self) -> Result<Option<StoredPackage>, Error> {
         match &self.destination {
-            Some(Destination::Archive(copy)) => copy.keep()?,
-            Some(Destination::Unpacked(unpacking)) => return unpacking.keep().map(Some),
-            None => {}
+            Destination::Nowhere => Ok(None),
+            Destination::Archive(copy) => Ok(copy.keep().map(|()| None)?),
+            Destination::Unpacked(unpacking) => unpacking.keep().map(Some),
         }
-        Ok(None)
     }
 }
 
@@ -112,7 +109,7 @@ impl Sources {
         self: &Arc<Self>,
         orders: BTreeMap<PackageKey, FetchOrder>,
     ) -> BTreeMap<PackageKey, FetchAnswer> {
-        self.hash_on(if orders.len() < parallel::cores() { Threads::Two } else { Threads::One });
+        self.expect(orders.len());
         each(self, orders, |sources, key, order| async move {
             for source in sources.taking(&key.address) {
                 if let Some(fetched) = Box::pin(source.fetched(&key, &order)).await? {
@@ -136,7 +133,7 @@ impl SourceState {
         let unlisted = |facts: &PackageFacts| unlisted(release.as_ref()?, &key.platform, facts);
         let unchanged = |facts| Fetched { facts, fate: Fate::Present, downloaded: 0, stored: None, signed };
         let there = match &order.destination {
-            Some(Destination::Archive(copy)) => Some(copy.path()).filter(|path| path.exists()),
+            Destination::Archive(copy) => Some(copy.path()).filter(|path| path.exists()),
             _ => None,
         };
         let fate = if there.is_some() { Fate::Replaced } else { Fate::Fetched };
@@ -156,7 +153,7 @@ impl SourceState {
         }
         let is_local = matches!(place, Place::Mirror(_, MirrorPackage::Local(_)));
         let facts = match place {
-            Place::Registry(registry, wanted) => registry.downloads.fetch(key.clone(), &wanted).await?,
+            Place::Registry(registry, wanted) => registry.downloads.fetch(key, &wanted).await?,
             Place::Mirror(mirror, package) => mirror.facts(key, package, order.destination.clone()).await?,
         };
         if let Some(finding) = unlisted(&facts) {
@@ -188,11 +185,7 @@ impl SourceState {
 impl RegistrySource {
     async fn locate(&self, key: &PackageKey, order: &FetchOrder) -> Result<Option<Located<'_>>, Refusal> {
         let release = key.release();
-        let package = match self.package(&release, &key.platform).await {
-            Ok(package) => package,
-            Err(Miss::Absent(_)) => return Ok(None),
-            Err(Miss::Unknown(error)) => return Err(error.into()),
-        };
+        let Some(package) = Miss::found(self.package(&release, &key.platform).await)? else { return Ok(None) };
         let mut signed = None;
         if let Some(rules) = &order.rules {
             let sums = self.signed_sums(&release, &package, rules).await?;
@@ -211,10 +204,9 @@ impl RegistrySource {
 impl MirrorSource {
     async fn locate(&self, key: &PackageKey, order: &FetchOrder) -> Result<Option<Located<'_>>, Refusal> {
         let release = key.release();
-        match self.offers(&key.address).await {
-            Ok(offers) if offers.iter().any(|offer| offer.version == key.version) => {}
-            Ok(_) | Err(Miss::Absent(_)) => return Ok(None),
-            Err(Miss::Unknown(error)) => return Err(error.into()),
+        let offers = Miss::found(self.offers(&key.address).await)?.unwrap_or_default();
+        if !offers.iter().any(|offer| offer.version == key.version) {
+            return Ok(None);
         }
         let Some(package) = self.listed(&release).await?.get(&key.platform).cloned() else { return Ok(None) };
         let signed = match &order.rules {

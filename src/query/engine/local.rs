@@ -16,11 +16,11 @@ use crate::query::{Event, Events, PackageKey};
 pub(super) fn hash(
     key: &PackageKey,
     found: &LocalPackage,
-    copy: Option<&Destination>,
+    destination: &Destination,
     (events, cache): (&Events, &Cache),
 ) -> Result<PackageFacts, Refusal> {
     events.emit(Event::PackageStarted { package: key.clone(), total: None });
-    let facts = read(key, found, copy, cache);
+    let facts = read(key, found, destination, cache);
     if let Some(bytes) = facts.as_ref().ok().and_then(|facts| facts.size) {
         events.emit(Event::PackageBytes { package: key.clone(), bytes });
     }
@@ -32,22 +32,22 @@ pub(super) fn hash(
 pub(super) fn read(
     key: &PackageKey,
     found: &LocalPackage,
-    copy: Option<&Destination>,
+    destination: &Destination,
     cache: &Cache,
 ) -> Result<PackageFacts, Refusal> {
-    copy.map_or(Ok(()), Destination::begin).map_err(Error::from)?;
+    destination.begin().map_err(Error::from)?;
     match found {
-        LocalPackage::Packed(path) => archive(key, path, copy, cache),
-        LocalPackage::Unpacked(path) => directory(key, path, copy, cache),
+        LocalPackage::Packed(path) => archive(key, path, destination, cache),
+        LocalPackage::Unpacked(path) => directory(key, path, destination, cache),
     }
 }
 
-fn archive(key: &PackageKey, path: &Path, copy: Option<&Destination>, cache: &Cache) -> Result<PackageFacts, Refusal> {
-    let threads = copy.map_or(Threads::One, |_| Threads::Two);
+fn archive(key: &PackageKey, path: &Path, destination: &Destination, cache: &Cache) -> Result<PackageFacts, Refusal> {
+    let threads = if let Destination::Nowhere = destination { Threads::One } else { Threads::Two };
     let mut written = Ok(());
-    let hashes = packages::unpack_archive(path, threads, copy.and_then(Destination::contents), |bytes| {
-        if let (Some(copy), Ok(())) = (copy, &written) {
-            written = copy.write(bytes);
+    let hashes = packages::unpack_archive(path, threads, destination.contents(), |bytes| {
+        if written.is_ok() {
+            written = destination.write(bytes);
         }
     });
     let hashes = hashes.map_err(|error| match error {
@@ -59,26 +59,20 @@ fn archive(key: &PackageKey, path: &Path, copy: Option<&Destination>, cache: &Ca
     if !hashes.has_program(key.address.type_name()) {
         return Err(no_program(&key.address, path).into());
     }
-    written.and_then(|()| copy.map_or(Ok(()), |copy| copy.finish(&hashes.h1, &hashes.files))).map_err(Error::from)?;
+    written.and_then(|()| destination.finish(&hashes.h1, &hashes.files)).map_err(Error::from)?;
     Ok(archives::read(key, &hashes, name(path), cache))
 }
 
-fn directory(
-    key: &PackageKey,
-    path: &Path,
-    copy: Option<&Destination>,
-    cache: &Cache,
-) -> Result<PackageFacts, Refusal> {
+fn directory(key: &PackageKey, path: &Path, destination: &Destination, cache: &Cache) -> Result<PackageFacts, Refusal> {
     let addr = &key.address;
     if !packages::has_program(path, addr.type_name()).map_err(Error::from)? {
         return Err(no_program(addr, path).into());
     }
-    let mut contents = copy.and_then(Destination::contents);
-    let (h1, files) = match &mut contents {
-        Some(contents) => packages::copy_directory(path, &mut **contents).map_err(Error::from)?,
+    let (h1, files) = match destination.contents() {
+        Some(mut contents) => packages::copy_directory(path, &mut *contents).map_err(Error::from)?,
         None => (packages::hash_directory(path).map_err(Error::from)?, Vec::new()),
     };
-    copy.map_or(Ok(()), |copy| copy.finish(&h1, &files)).map_err(Error::from)?;
+    destination.finish(&h1, &files).map_err(Error::from)?;
     let built_from = packages::built_from(path, addr.type_name()).map_err(Error::from)?;
     if let Some(program) = ProgramRecord::new(&h1, &key.platform, built_from) {
         cache.record_program(program);

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use super::archives::{Destination, Downloads, Wanted};
 use super::budget::Reservation;
 use super::search::{self, Searched};
-use super::signed::{self, Documents, SignedSums};
+use super::signed::{self, SignedSums};
 use super::{Equipment, LOOKED_AT, each, local};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -155,8 +155,7 @@ impl MirrorSource {
         let request = async {
             let copies = self.mirror.signed_copies(&key.0, &key.1).await?;
             let Some(copies) = copies.filter(|copies| !copies.keys.is_empty()) else { return Ok(None) };
-            let documents = Documents { sums: copies.sums, signature: copies.signature, keys: &copies.keys };
-            signed::check(&self.equipment, key, rules, &documents).map(Arc::new).map(Some)
+            signed::check(&self.equipment, key, rules, &copies).map(Arc::new).map(Some)
         };
         let rules = Rules { signature: rules.signature, expiry: rules.expiry, ..Rules::default() };
         self.signed.answer((key.clone(), rules), request).await
@@ -217,13 +216,12 @@ impl MirrorSource {
         listed: &MirrorPackages,
         platform: &Platform,
     ) -> Result<PackageFacts, Refusal> {
-        let (address, version) = (release.address.clone(), release.version.clone());
+        let key = PackageKey::of(&(release.address.clone(), release.version.clone()), platform);
         let Some(package) = listed.get(platform).cloned() else {
-            let message = format!("{} has no package of {address} {version} for {platform}", self.mirror.shown());
+            let message = format!("{} has no package of {key}", self.mirror.shown());
             return Err(Error::new(ErrorKind::NotFound, message).into());
         };
-        let key = PackageKey { address, version, platform: platform.clone() };
-        let facts = self.packages.answer(key.clone(), self.facts(&key, package, None)).await?;
+        let facts = self.packages.answer(key.clone(), self.facts(&key, package, Destination::Nowhere)).await?;
         let signed = Some(release).filter(|release| !mirrors::is_mirror_only(release));
         match signed.and_then(|release| unlisted(release, platform, &facts)) {
             Some(finding) => Err(finding.into()),
@@ -237,17 +235,17 @@ impl MirrorSource {
         &self,
         key: &PackageKey,
         package: MirrorPackage,
-        copy: Option<Destination>,
+        destination: Destination,
     ) -> Result<PackageFacts, Refusal> {
         let (wanted, hashes) = match package {
-            MirrorPackage::Local(found) => return self.local(key.clone(), found, copy).await,
+            MirrorPackage::Local(found) => return self.local(key.clone(), found, destination).await,
             MirrorPackage::Archive(MirrorArchive { url, file_name, hashes }) => {
-                (Wanted { url, file_name, zh: None, authorization: None, copy }, hashes)
+                (Wanted { url, file_name, zh: None, authorization: None, destination }, hashes)
             }
-            MirrorPackage::Oci(package) => self.blob(key, &package, copy).await?,
+            MirrorPackage::Oci(package) => self.blob(key, &package, destination).await?,
             MirrorPackage::Unusable(problem) => return Err(problem.into()),
         };
-        let facts = self.downloads.fetch(key.clone(), &wanted).await?;
+        let facts = self.downloads.fetch(key, &wanted).await?;
         if let Some(wrong) = hashes.iter().find(|hash| !facts.hashes().any(|own| own == **hash)) {
             let own = if wrong.scheme() == HashScheme::Zh { facts.zh_hash() } else { facts.h1 };
             let own = own.as_ref().map(PackageHash::as_str).unwrap_or_default();
@@ -262,9 +260,9 @@ impl MirrorSource {
         &self,
         key: PackageKey,
         found: LocalPackage,
-        copy: Option<Destination>,
+        destination: Destination,
     ) -> Result<PackageFacts, Refusal> {
-        if let (LocalPackage::Unpacked(_), Some(Destination::Archive(_))) = (&found, &copy) {
+        if let (LocalPackage::Unpacked(_), Destination::Archive(_)) = (&found, &destination) {
             let message =
                 format!("the package of {key} is a directory in {}, and only archives are copied", self.mirror.shown());
             let error = Error::new(ErrorKind::Package, message);
@@ -273,7 +271,7 @@ impl MirrorSource {
         // The semaphore is never closed.
         let _permit = self.hashing.acquire().await;
         let (events, cache) = (self.equipment.events.clone(), Arc::clone(&self.equipment.cache));
-        let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, copy.as_ref(), (&events, &cache)));
+        let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, &destination, (&events, &cache)));
         hashing.await.unwrap_or_else(|problem| {
             let message = format!("reading a package was interrupted: {problem}");
             Err(Error::new(ErrorKind::Interrupted, message).into())
@@ -285,7 +283,7 @@ impl MirrorSource {
         &self,
         key: &PackageKey,
         package: &OciPackage,
-        copy: Option<Destination>,
+        destination: Destination,
     ) -> Result<(Wanted, Vec<PackageHash>), Refusal> {
         let Mirror::Oci(mirror) = &self.mirror else {
             let message = format!("{} has no blobs", self.mirror.shown());
@@ -294,7 +292,7 @@ impl MirrorSource {
         let (url, authorization, zh) = mirror.archive(package).await?;
         let file_name = naming::conventional(&key.address, &key.version, &key.platform);
         let given = "its manifest in the OCI registry gives";
-        let wanted = Wanted { url, file_name, zh: Some((zh, given)), copy, authorization };
+        let wanted = Wanted { url, file_name, zh: Some((zh, given)), destination, authorization };
         Ok((wanted, vec![PackageHash::zh(zh)]))
     }
 }

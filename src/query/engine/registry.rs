@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use super::archives::{Downloads, Wanted};
+use super::archives::{Destination, Downloads, Wanted};
 use super::budget::Reservation;
 use super::signed::SignedSums;
 use super::{Equipment, LOOKED_AT, each};
@@ -131,10 +131,8 @@ impl RegistrySource {
     /// When a release was signed; `None` if that cannot be known.
     pub(super) async fn signed_on(&self, key: &ReleaseKey, query: &Query) -> Result<Option<SystemTime>, Refusal> {
         for platform in &query.platforms {
-            match self.package(key, platform).await {
-                Ok(package) => return Ok(self.signed_sums(key, &package, &query.rules).await?.made),
-                Err(Miss::Absent(_)) => {}
-                Err(Miss::Unknown(error)) => return Err(error.into()),
+            if let Some(package) = Miss::found(self.package(key, platform).await)? {
+                return Ok(self.signed_sums(key, &package, &query.rules).await?.made);
             }
         }
         Ok(None)
@@ -233,13 +231,9 @@ impl RegistrySource {
         platform: Platform,
         (sums, reservation): (Arc<Sums>, Arc<Reservation>),
     ) -> Result<PackageFacts, Refusal> {
-        let package = match self.package(&key, &platform).await {
-            Ok(package) => package,
-            Err(Miss::Unknown(error)) => return Err(error.into()),
-            Err(Miss::Absent(_)) => {
-                let message = format!("provider {} {} has no package for {platform} to look at", key.0, key.1);
-                return Err(Error::new(ErrorKind::NotFound, message).into());
-            }
+        let Some(package) = Miss::found(self.package(&key, &platform).await)? else {
+            let message = format!("provider {} {} has no package for {platform} to look at", key.0, key.1);
+            return Err(Error::new(ErrorKind::NotFound, message).into());
         };
         listed(&key.0, &key.1, &package, &sums)?;
         self.downloads.budget.reserve(package.shasum);
@@ -250,13 +244,12 @@ impl RegistrySource {
     /// All hashes over the files of a package, computed from an archive with the announced digest.
     pub(super) async fn hashed_archive(
         &self,
-        (address, version): &ReleaseKey,
+        release: &ReleaseKey,
         package: &Package,
     ) -> Result<PackageFacts, Refusal> {
-        let (address, version, platform) = (address.clone(), version.clone(), package.platform.clone());
-        let wanted = Wanted::announced(package, None);
-        let hashed = self.downloads.fetch(PackageKey { address, version, platform }, &wanted);
-        let facts = self.archives.answer(package.shasum, hashed).await?;
+        let key = PackageKey::of(release, &package.platform);
+        let wanted = Wanted::announced(package, Destination::Nowhere);
+        let facts = self.archives.answer(package.shasum, self.downloads.fetch(&key, &wanted)).await?;
         // Packages of several platforms may share an archive.
         Ok(PackageFacts { file_name: wanted.file_name, ..facts })
     }

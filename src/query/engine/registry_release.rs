@@ -130,13 +130,9 @@ impl RegistrySource {
                     None => self.package(key, platform).await,
                 },
             };
-            match answer {
-                Ok(package) => {
-                    self.signed_alike(key, query, &package, signed).await?;
-                    lines.insert(platform.clone(), Line::of(key, package, &signed.sums)?);
-                }
-                Err(Miss::Absent(_)) => {}
-                Err(Miss::Unknown(error)) => return Err(error.into()),
+            if let Some(package) = Miss::found(answer)? {
+                self.signed_alike(key, query, &package, signed).await?;
+                lines.insert(platform.clone(), Line::of(key, package, &signed.sums)?);
             }
         }
         Ok(lines)

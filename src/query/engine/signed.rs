@@ -14,7 +14,7 @@ use crate::query::answer::Refusal;
 use crate::query::rules::Rules;
 use crate::release::{Release, ReleaseKey};
 use crate::settings::SignatureRule;
-use crate::source::{Miss, Package};
+use crate::source::{Miss, Package, SignedDocuments};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::{self, SignatureError};
 use crate::trust::pins::Signer;
@@ -59,7 +59,7 @@ impl RegistrySource {
             );
             let sums = sums?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
-            let documents = Documents { sums, signature, keys: &urls.keys };
+            let documents = SignedDocuments { sums, signature, keys: urls.keys.clone() };
             check(&self.equipment, release, rules, &documents).map(Arc::new)
         };
         let key = (urls.clone(), rules.signature, rules.expiry);
@@ -72,7 +72,7 @@ pub(super) fn check(
     equipment: &Equipment,
     (addr, version): &ReleaseKey,
     rules: &Rules,
-    documents: &Documents<'_>,
+    documents: &SignedDocuments,
 ) -> Result<SignedSums, Refusal> {
     let unsigned = match rules.signature {
         SignatureRule::Always => false,
@@ -106,13 +106,6 @@ pub(super) fn check(
         keys: equipment.cache.put_keys(&keys),
     };
     Ok(SignedSums { digests, sums: Arc::new(Sums::decode(&documents.sums)), signer, subkey, made, findings })
-}
-
-/// What is signed, by what, and by whom it may be.
-pub(super) struct Documents<'a> {
-    pub(super) sums: Vec<u8>,
-    pub(super) signature: Vec<u8>,
-    pub(super) keys: &'a [String],
 }
 
 /// A registry that lists no key may sign nothing at all; then someone has to say so.

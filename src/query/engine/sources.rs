@@ -57,7 +57,7 @@ impl Sources {
         self: &Arc<Self>,
         roots: &[&BTreeMap<ProviderAddr, Query>],
     ) -> Vec<BTreeMap<ProviderAddr, Answer>> {
-        self.threads.get_or_init(|| threads(roots));
+        self.expect(roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum());
         let questions: HashSet<(&ProviderAddr, &Query)> = roots.iter().flat_map(|queries| queries.iter()).collect();
         self.events.emit(Event::Questions { count: questions.len() });
         let permits = Arc::new(Semaphore::new(ROOTS_AT_ONCE));
@@ -70,9 +70,9 @@ impl Sources {
         answers.await.into_values().collect()
     }
 
-    /// Says on how many threads one archive is hashed, unless someone said so before.
-    pub(super) fn hash_on(&self, threads: Threads) {
-        self.threads.get_or_init(|| threads);
+    /// Decides by the number of packages on how many threads one archive is hashed, unless that is decided.
+    pub(super) fn expect(&self, packages: usize) {
+        self.threads.get_or_init(|| if packages < parallel::cores() { Threads::Two } else { Threads::One });
     }
 
     /// Root modules that want the same of a provider share one answer: it takes 15 KB.
@@ -224,12 +224,9 @@ impl Sources {
         }
         let mut available = Vec::new();
         for source in &taking {
-            match source.offers(addr).await {
-                Ok(offers) => available.push((*source, offers)),
-                Err(Miss::Absent(_)) if source.fails_if_absent() => available.push((*source, Arc::default())),
-                Err(Miss::Absent(_)) => {}
-                Err(Miss::Unknown(error)) => return Err(error.into()),
-            }
+            let offers = Miss::found(source.offers(addr).await)?;
+            let offers = offers.or_else(|| source.fails_if_absent().then(Arc::default));
+            available.extend(offers.map(|offers| (*source, offers)));
         }
         if available.iter().all(|(_, offers)| offers.is_empty()) {
             Err(not_found(addr, &taking).into())
@@ -295,11 +292,6 @@ fn warned(addr: &ProviderAddr, text: &str) -> Finding {
 }
 
 /// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
-fn threads(roots: &[&BTreeMap<ProviderAddr, Query>]) -> Threads {
-    let packages: usize = roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum();
-    if packages < parallel::cores() { Threads::Two } else { Threads::One }
-}
-
 fn has(offers: &[Offer], version: &Version) -> bool {
     offers.iter().any(|offer| offer.version == *version)
 }
