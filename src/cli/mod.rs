@@ -5,7 +5,6 @@
 
 mod args;
 mod completing;
-mod dispatch;
 mod environment;
 mod generated;
 mod manual;
@@ -20,7 +19,7 @@ use std::sync::{Arc, Mutex};
 pub use crate::exit_code::ExitCode;
 pub use environment::{Environment, Streams};
 
-use crate::commands::{Online, Services, module_fetch};
+use crate::commands::{Online, Services, module_fetch, with_near_names};
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::outcome::advice::InvocationContext;
@@ -60,7 +59,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     if let Err(error) = usage::formats(arguments) {
         // The run did nothing, so no report file is replaced.
         write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-        return result(streams, &report::failure(Some(arguments.command.common().name), &error, format))
+        return result(streams, &report::failure(Some(arguments.command.invocation().name), &error, format))
             .and(ExitCode::of_error(&error));
     }
     match outcome(arguments, environment, streams) {
@@ -75,7 +74,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         }
         Err(error) => {
             write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-            let failure = |format| report::failure(Some(arguments.command.common().name), &error, format);
+            let failure = |format| report::failure(Some(arguments.command.invocation().name), &error, format);
             let reports = reports::write(global, environment, |format, _| failure(format));
             let code = ExitCode::of_error(&error).and(unwritten(streams, reports, err));
             code.and(result(streams, &failure(format)))
@@ -100,7 +99,8 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
         let (top, in_work_tree) = services.scope.top();
         InvocationContext { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
     };
-    match dispatch::dispatch(arguments, &services) {
+    let invocation = arguments.command.invocation();
+    match with_near_names((invocation.run)(&services), &services, &invocation.providers) {
         Ok(outcome) => {
             let ctx = ctx(outcome.many);
             Ok(outcome.advised(&ctx))

@@ -22,7 +22,7 @@ const PAGES: [&str; 5] = ["list", "outdated", "verify", "diff", "audit"];
 
 /// Refuses formats that a command does not support: their empty result would look like success.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
-    let name = arguments.command.common().name;
+    let name = arguments.command.invocation().name;
     let reports = arguments.global.report.iter().map(|(format, _)| *format);
     for requested in std::iter::once(arguments.global.format).chain(reports) {
         let (has, whose) = match requested {

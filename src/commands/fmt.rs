@@ -48,7 +48,7 @@ pub(crate) struct FmtArgs {
 
 /// Writes lock files in their canonical text: to standard output for standard input, else in place with a line for each
 /// file that changes. A file that cannot be formatted does not stop the others.
-pub fn fmt(args: &FmtArgs, services: &Services<'_>) -> Outcome {
+pub fn fmt(args: &FmtArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let mut formatted = Vec::new();
     let (files, mut errors) =
         if args.recursive { files_below(&services.scope) } else { (files(args, &services.scope), Vec::new()) };
@@ -59,7 +59,7 @@ pub fn fmt(args: &FmtArgs, services: &Services<'_>) -> Outcome {
         }
     }
     let differs = args.check && formatted.iter().any(|file| file.changed);
-    Outcome::of_body("fmt", Body::Formatted(formatted)).exit_1_if(differs).with_error(Error::all(errors))
+    Ok(Outcome::of_body("fmt", Body::Formatted(formatted)).exit_1_if(differs).with_error(Error::all(errors)))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

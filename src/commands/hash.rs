@@ -24,11 +24,11 @@ pub(crate) struct HashArgs {
     pub(crate) within: Within,
 }
 
-pub fn hash(args: &HashArgs, services: &Services<'_>) -> Outcome {
+pub fn hash(args: &HashArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let directories = services.scope.directories();
     let opened = directories.iter().flat_map(|directory| args.paths.iter().map(|path| directory.join(path)));
     let (lines, error) = hashed(&opened.collect::<Vec<_>>());
-    Outcome::of_body("hash", Body::Hashed(lines)).with_error(error)
+    Ok(Outcome::of_body("hash", Body::Hashed(lines)).with_error(error))
 }
 
 /// Hashes packages, in the order given: `zh:` and `h1:` of an archive, `h1:` of a directory. A package that cannot be

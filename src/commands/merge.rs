@@ -273,8 +273,8 @@ fn merged_file(path: &Path, merged: Option<MergedText>) -> MergedFile {
     }
 }
 
-pub fn textconv(file: &Path, services: &Services<'_>) -> Result<Outcome, Error> {
-    let shortened = short(&read(&in_directory(services, file))?);
+pub fn textconv(args: &TextconvArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let shortened = short(&read(&in_directory(services, &args.file))?);
     Ok(Outcome::of_body("textconv", Body::Shortened(shortened)))
 }
 

@@ -9,36 +9,42 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap_complete::Shell;
 
-use crate::commands::add::AddArgs;
-use crate::commands::audit::AuditArgs;
-use crate::commands::cache::CacheArgs;
-use crate::commands::diff::DiffArgs;
-use crate::commands::explain::ExplainArgs;
-use crate::commands::fmt::FmtArgs;
-use crate::commands::get::GetArgs;
-use crate::commands::git::GitArgs;
-use crate::commands::hash::HashArgs;
-use crate::commands::install::InstallArgs;
-use crate::commands::list::ListArgs;
-use crate::commands::locking::LockArgs;
-use crate::commands::merge::{MergeArgs, TextconvArgs};
-use crate::commands::migrate::MigrateArgs;
-use crate::commands::mirror::MirrorArgs;
-use crate::commands::options::{Assignments, Modules, Packages, Within};
-use crate::commands::outdated::OutdatedArgs;
-use crate::commands::remove::RemoveArgs;
-use crate::commands::sbom::SbomArgs;
-use crate::commands::trust::TrustArgs;
-use crate::commands::upgrade::UpgradeArgs;
-use crate::commands::verify::VerifyArgs;
-use crate::commands::why::WhyArgs;
+use super::generated::Length;
+use super::{completing, generated, manual};
+use crate::commands::Services;
+use crate::commands::add::{self, AddArgs};
+use crate::commands::audit::{self, AuditArgs};
+use crate::commands::cache::{self, CacheArgs};
+use crate::commands::diff::{self, DiffArgs};
+use crate::commands::explain::{self, ExplainArgs};
+use crate::commands::fmt::{self, FmtArgs};
+use crate::commands::get::{self, GetArgs};
+use crate::commands::git::{self, GitArgs};
+use crate::commands::hash::{self, HashArgs};
+use crate::commands::install::{self, InstallArgs};
+use crate::commands::list::{self, ListArgs};
+use crate::commands::locking::{self, LockArgs};
+use crate::commands::merge::{self, MergeArgs, TextconvArgs};
+use crate::commands::migrate::{self, MigrateArgs};
+use crate::commands::mirror::{self, MirrorArgs};
+use crate::commands::options::{Packages, Within};
+use crate::commands::outdated::{self, OutdatedArgs};
+use crate::commands::remove::{self, RemoveArgs};
+use crate::commands::sbom::{self, SbomArgs};
+use crate::commands::trust::{self, TrustArgs};
+use crate::commands::upgrade::{self, UpgradeArgs};
+use crate::commands::verify::{self, VerifyArgs};
+use crate::commands::why::{self, WhyArgs};
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::error::{Error, ErrorKind};
+use crate::outcome::{Body, Generated, Outcome};
 use crate::workspace::{Environment, Readings, Scope};
 
 pub(super) use global::{Global, Tool};
 pub(super) use parsing::{Arguments, command};
 pub(super) use single_dash::{double_dashes, wants_json};
+
+const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
 // The commands; a doc comment would be the help of the program. Describing all of them takes longer than most commands
 // run, so each is described on use.
@@ -137,9 +143,8 @@ impl CompletionsArgs {
     }
 }
 
-/// The arguments that all commands share.
-#[derive(Debug, Default)]
-pub(super) struct Common<'a> {
+/// A command with its arguments: what all commands have, and the function that runs it.
+pub(super) struct Invocation<'a> {
     /// The command as shown in reports.
     pub(super) name: &'static str,
     within: Option<&'a Within>,
@@ -149,73 +154,151 @@ pub(super) struct Common<'a> {
     modules: Option<ModuleAccess>,
     /// As typed.
     pub(super) providers: Vec<&'a str>,
+    pub(super) run: Box<dyn Fn(&Services<'_>) -> Result<Outcome, Error> + 'a>,
+}
+
+impl<'a> Invocation<'a> {
+    fn of<A>(
+        name: &'static str,
+        args: &'a A,
+        within: impl Into<Option<&'a Within>>,
+        run: impl Fn(&'a A, &Services<'_>) -> Result<Outcome, Error> + 'a,
+    ) -> Self {
+        let run = Box::new(move |services: &Services<'_>| run(args, services));
+        Self { name, within: within.into(), packages: None, modules: None, providers: Vec::new(), run }
+    }
+
+    /// A command that prints a text.
+    fn printing<A>(
+        name: &'static str,
+        args: &'a A,
+        text: impl Fn(&A, &Services<'_>) -> Result<Generated, Error> + 'a,
+    ) -> Self {
+        Self::of(name, args, None, move |args, services| {
+            Ok(Outcome::of_body(name, Body::Generated(text(args, services)?)))
+        })
+    }
+
+    fn packages(self, packages: impl Into<Option<&'a Packages>>) -> Self {
+        Self { packages: packages.into(), ..self }
+    }
+
+    fn modules(self, modules: ModuleAccess) -> Self {
+        Self { modules: Some(modules), ..self }
+    }
+
+    fn about(self, providers: &'a [String]) -> Self {
+        // The arguments of `add` may end in a constraint.
+        let typed = providers.iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name));
+        Self { providers: typed.collect(), ..self }
+    }
+}
+
+/// A command that is recursive if the directory is no root module but has some below; its outcome says so.
+fn spread<A: Clone>(
+    recursive: fn(&mut A) -> &mut bool,
+    run: fn(&A, &Services<'_>) -> Result<Outcome, Error>,
+) -> impl Fn(&A, &Services<'_>) -> Result<Outcome, Error> {
+    move |args, services| {
+        let mut args = args.clone();
+        if *recursive(&mut args) || !services.is_above_root_modules() {
+            return run(&args, services);
+        }
+        *recursive(&mut args) = true;
+        let mut outcome = run(&args, services)?;
+        let note = "this directory is not a root module: working in the root modules below it, as with -r";
+        outcome.notes.push(note.to_owned());
+        Ok(outcome)
+    }
 }
 
 impl Command {
-    pub(super) fn common(&self) -> Common<'_> {
-        fn of<'a>(name: &'static str, within: &'a Within, providers: &'a [String]) -> Common<'a> {
-            // The arguments of `add` may end in a constraint.
-            let typed = providers.iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name));
-            Common { name, within: Some(within), providers: typed.collect(), ..Common::default() }
-        }
-        let with_modules = |modules: &Modules, common| Common { modules: Some(modules.access()), ..common };
-        let with_variables = |variables: &Assignments, common| Common { modules: Some(variables.access()), ..common };
-        let alone = |name| Common { name, ..Common::default() };
+    pub(super) fn invocation(&self) -> Invocation<'_> {
+        use Invocation as Run;
         match self {
             Command::Lock(args) | Command::Providers { command: ProvidersCommand::Lock(args) } => {
-                let common = with_modules(&args.modules, of("lock", &args.within, &args.providers));
-                Common { packages: Some(&args.locking.packages), ..common }
+                let run = Run::of("lock", args, &args.within, locking::lock).about(&args.providers);
+                run.packages(&args.locking.packages).modules(args.modules.access())
             }
             Command::Add(args) => {
-                let common = with_modules(&args.modules, of("add", &args.within, &args.providers));
-                Common { packages: Some(&args.locking.packages), ..common }
+                let run = Run::of("add", args, &args.within, add::add).about(&args.providers);
+                run.packages(&args.locking.packages).modules(args.modules.access())
             }
-            Command::Remove(args) => with_modules(&args.modules, of("remove", &args.within, &args.providers)),
+            Command::Remove(args) => {
+                let run = Run::of("remove", args, &args.within, remove::remove).about(&args.providers);
+                run.modules(args.modules.access())
+            }
             Command::Upgrade(args) => {
-                let common = with_variables(&args.variables, of("upgrade", &args.within, &args.providers));
-                Common { packages: Some(&args.locking.packages), ..common }
+                let run = Run::of("upgrade", args, &args.within, upgrade::upgrade).about(&args.providers);
+                run.packages(&args.locking.packages).modules(args.variables.access())
             }
             Command::Outdated(args) => {
-                let common = with_variables(&args.variables, of("outdated", &args.within, &args.providers));
-                Common { packages: Some(&args.packages), ..common }
+                let run =
+                    Run::of("outdated", args, &args.within, spread(|it| &mut it.below.recursive, outdated::outdated));
+                let run = run.about(&args.providers);
+                run.packages(&args.packages).modules(args.variables.access())
             }
             Command::Migrate(args) => {
-                let common = with_modules(&args.modules, of("migrate", &args.within, &[]));
-                Common { packages: Some(&args.locking.packages), ..common }
+                let run = Run::of("migrate", args, &args.within, migrate::migrate);
+                run.packages(&args.locking.packages).modules(args.modules.access())
             }
-            Command::Sbom(args) => Common { packages: Some(&args.packages), ..of("sbom", &args.within, &[]) },
-            Command::Audit(args) => Common { packages: Some(&args.packages), ..of("audit", &args.within, &[]) },
-            Command::Mirror(args) => Common { packages: Some(&args.packages), ..of("mirror", &args.within, &[]) },
+            Command::Sbom(args) => {
+                Run::of("sbom", args, &args.within, spread(|it| &mut it.recursive, sbom::sbom)).packages(&args.packages)
+            }
+            Command::Audit(args) => Run::of("audit", args, &args.within, spread(|it| &mut it.recursive, audit::audit))
+                .packages(&args.packages),
+            Command::Mirror(args) => Run::of("mirror", args, &args.within, mirror::mirror).packages(&args.packages),
             Command::Verify(args) => {
-                let common = with_modules(&args.modules, of("verify", &args.within, &[]));
-                Common { packages: Some(&args.packages), ..common }
+                let run = Run::of("verify", args, &args.within, spread(|it| &mut it.recursive, verify::verify));
+                run.packages(&args.packages).modules(args.modules.access())
             }
             Command::Explain(args) => {
-                Common { providers: args.topic.as_deref().into_iter().collect(), ..of("explain", &args.within, &[]) }
+                let run = Run::of("explain", args, &args.within, explain::explain);
+                Run { providers: args.topic.as_deref().into_iter().collect(), ..run }
             }
             Command::Install(args) => {
-                let common = with_variables(&args.variables, of("install", &args.within, &args.providers));
-                Common { packages: Some(&args.packages), ..common }
+                let run = Run::of("install", args, &args.within, install::install).about(&args.providers);
+                run.packages(&args.packages).modules(args.variables.access())
             }
-            Command::Get(args) => with_variables(&args.variables, of("get", &args.within, &[])),
-            Command::Fmt(args) => of("fmt", &args.within, &[]),
-            Command::Hash(args) => of("hash", &args.within, &[]),
-            Command::List(args) => with_variables(&args.variables, of("list", &args.within, &args.providers)),
-            Command::Why(args) => with_modules(&args.modules, of("why", &args.within, &args.providers)),
-            Command::Diff(args) => Common { packages: Some(&args.packages), ..of("diff", &args.within, &[]) },
+            Command::Get(args) => Run::of("get", args, &args.within, get::get).modules(args.variables.access()),
+            Command::Fmt(args) => Run::of("fmt", args, &args.within, fmt::fmt),
+            Command::Hash(args) => Run::of("hash", args, &args.within, hash::hash),
+            Command::List(args) => {
+                let run = Run::of("list", args, &args.within, spread(|it| &mut it.recursive, list::list));
+                run.about(&args.providers).modules(args.variables.access())
+            }
+            Command::Why(args) => {
+                let run = Run::of("why", args, &args.within, spread(|it| &mut it.recursive, why::why));
+                run.about(&args.providers).modules(args.modules.access())
+            }
+            Command::Diff(args) => {
+                let run = Run::of("diff", args, &args.within, |args, services| match args.names_files() {
+                    true => diff::diff(args, services),
+                    false => spread(|it: &mut DiffArgs| &mut it.recursive, diff::diff)(args, services),
+                });
+                run.packages(&args.packages)
+            }
             Command::Trust(args) => {
-                let (within, providers) = (args.command.within(), args.command.providers());
-                Common { packages: args.command.packages(), providers, ..of("trust", within, &[]) }
+                let run = Run::of("trust", args, args.command.within(), trust::trust);
+                Run { providers: args.command.providers(), ..run.packages(args.command.packages()) }
             }
-            Command::Merge(args) => of("merge", &args.within, &[]),
-            Command::Textconv(args) => of("textconv", &args.within, &[]),
-            Command::Git(args) => of("git", &args.within, &[]),
-            Command::Cache(_) => alone("cache"),
-            Command::Completions(_) => alone("completions"),
-            Command::Man(_) => alone("man"),
-            Command::Schema => alone("schema"),
-            Command::Version => alone("version"),
-            Command::Help(_) => alone("help"),
+            Command::Merge(args) => Run::of("merge", args, &args.within, merge::merge),
+            Command::Textconv(args) => Run::of("textconv", args, &args.within, merge::textconv),
+            Command::Git(args) => Run::of("git", args, &args.within, git::git),
+            Command::Cache(args) => Run::of("cache", args, None, cache::cache),
+            Command::Completions(args) => Run::printing("completions", args, |args, services| {
+                args.shell(services.variables().get("SHELL")).map(|shell| Generated::Script(completing::script(shell)))
+            }),
+            Command::Man(args) => {
+                Run::printing("man", args, |args, _| manual::page(&args.command).map(Generated::Page))
+            }
+            Command::Schema => Run::printing("schema", &(), |(), _| Ok(Generated::Schema(SCHEMA))),
+            Command::Version => {
+                Run::printing("version", &(), |(), _| Ok(Generated::Version(env!("CARGO_PKG_VERSION"))))
+            }
+            Command::Help(args) => Run::printing("help", args, |args, _| {
+                generated::help(&args.command, Length::Long).map(|page| Generated::Page(page.to_string()))
+            }),
         }
     }
 }
@@ -223,13 +306,13 @@ impl Command {
 impl Arguments {
     /// The directories of `-C`, before and after the command.
     fn directories(&self) -> Vec<PathBuf> {
-        let behind = self.command.common().within.into_iter().flat_map(|within| &within.chdir);
+        let behind = self.command.invocation().within.into_iter().flat_map(|within| &within.chdir);
         self.within.chdir.iter().chain(behind).cloned().collect()
     }
 
     /// The directories and options for all root modules.
     pub(super) fn scope(&self, environment: &Environment) -> Scope {
-        let Common { packages, modules, .. } = self.command.common();
+        let Invocation { packages, modules, .. } = self.command.invocation();
         let modules = modules.unwrap_or_else(|| ModuleAccess { lookup: ModuleLookup::Auto, ..ModuleAccess::default() });
         Scope {
             named: self.directories(),

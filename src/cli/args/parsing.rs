@@ -44,8 +44,6 @@ pub(in crate::cli) struct Arguments {
     pub(in crate::cli) within: Within,
     pub(in crate::cli) global: Global,
     pub(in crate::cli) command: Command,
-    /// True if there is `--`, after which names are files.
-    pub(in crate::cli) dashes: bool,
 }
 
 impl Arguments {
@@ -64,9 +62,11 @@ impl Arguments {
 fn parsed(mut description: clap::Command, arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     let mut matches = description.try_get_matches_from_mut(arguments)?;
     let program = Program::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut description))?;
-    let command = Command::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut description))?;
-    let dashes = arguments.iter().any(|argument| argument == "--");
-    Ok(Arguments { within: program.within, global: program.global, command, dashes })
+    let mut command = Command::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut description))?;
+    if let Command::Diff(args) = &mut command {
+        args.dashes = arguments.iter().any(|argument| argument == "--");
+    }
+    Ok(Arguments { within: program.within, global: program.global, command })
 }
 
 /// The first argument after the program's name that is the name of a command.

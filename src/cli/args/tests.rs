@@ -2,6 +2,7 @@ use std::ffi::OsString;
 
 use super::global::Colour;
 use super::parsing::description;
+
 use super::*;
 use crate::platform::Platform;
 use crate::report::{Detail, Format};
@@ -59,7 +60,7 @@ fn terraforms_command_line_is_ours() {
     assert_eq!(platforms, ["linux_amd64", "b_c"]);
     assert_eq!(options.providers, ["acme/x"]);
     assert_eq!(
-        parse(typed).unwrap().command.common().packages.and_then(Packages::choice),
+        parse(typed).unwrap().command.invocation().packages.and_then(Packages::choice),
         Some(SourceChoice::Directory("d".into()))
     );
     assert_eq!(lock("lock --platform a_b --platform a_b").options().platforms.len(), 1);

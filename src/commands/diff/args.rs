@@ -1,6 +1,7 @@
 //! The options of `diff`.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::commands::options::{Packages, Within};
 
@@ -50,6 +51,11 @@ pub(crate) struct DiffArgs {
 }
 
 impl DiffArgs {
+    /// True if files are compared, and not root modules.
+    pub(crate) fn names_files(&self) -> bool {
+        self.dashes || self.names.iter().any(|name| Path::new(name).exists())
+    }
+
     /// The arguments after `--`, if any: files only.
     pub(crate) fn files(&self) -> Option<&[OsString]> {
         self.dashes.then_some(&self.files)
