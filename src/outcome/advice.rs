@@ -7,16 +7,16 @@ use crate::finding::shell_word;
 use crate::path::shown;
 
 /// The commands for one root module that support `-r`.
-const WITH_RECURSION: [&str; 14] = [
+pub const WITH_RECURSION: [&str; 16] = [
     "audit", "sbom", "install", "lock", "upgrade", "verify", "list", "why", "outdated", "diff", "fmt", "explain",
-    "mirror", INIT,
+    "mirror", "get", "migrate", INIT,
 ];
 
 /// The commands for one root module that do not.
-const WITHOUT_RECURSION: [&str; 4] = ["add", "remove", "migrate", "get"];
+pub const WITHOUT_RECURSION: [&str; 2] = ["add", "remove"];
 
 /// The only subcommand for all root modules.
-const INIT: &str = "trust init";
+pub const INIT: &str = "trust init";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InvocationContext {

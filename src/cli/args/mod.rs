@@ -143,6 +143,8 @@ impl CompletionsArgs {
     }
 }
 
+type Function<'a> = Box<dyn Fn(&Services<'_>) -> Result<Outcome, Error> + 'a>;
+
 /// A command with its arguments: what all commands have, and the function that runs it.
 pub(super) struct Invocation<'a> {
     /// The command as shown in reports.
@@ -154,7 +156,7 @@ pub(super) struct Invocation<'a> {
     modules: Option<ModuleAccess>,
     /// As typed.
     pub(super) providers: Vec<&'a str>,
-    pub(super) run: Box<dyn Fn(&Services<'_>) -> Result<Outcome, Error> + 'a>,
+    pub(super) run: Function<'a>,
 }
 
 impl<'a> Invocation<'a> {
@@ -187,9 +189,9 @@ impl<'a> Invocation<'a> {
         Self { modules: Some(modules), ..self }
     }
 
-    fn about(self, providers: &'a [String]) -> Self {
+    fn about(self, providers: impl IntoIterator<Item = &'a String>) -> Self {
         // The arguments of `add` may end in a constraint.
-        let typed = providers.iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name));
+        let typed = providers.into_iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name));
         Self { providers: typed.collect(), ..self }
     }
 }
@@ -233,9 +235,8 @@ impl Command {
                 run.packages(&args.locking.packages).modules(args.variables.access())
             }
             Command::Outdated(args) => {
-                let run =
-                    Run::of("outdated", args, &args.within, spread(|it| &mut it.below.recursive, outdated::outdated));
-                let run = run.about(&args.providers);
+                let run = spread(|it: &mut OutdatedArgs| &mut it.below.recursive, outdated::outdated);
+                let run = Run::of("outdated", args, &args.within, run).about(&args.providers);
                 run.packages(&args.packages).modules(args.variables.access())
             }
             Command::Migrate(args) => {
@@ -252,10 +253,7 @@ impl Command {
                 let run = Run::of("verify", args, &args.within, spread(|it| &mut it.recursive, verify::verify));
                 run.packages(&args.packages).modules(args.modules.access())
             }
-            Command::Explain(args) => {
-                let run = Run::of("explain", args, &args.within, explain::explain);
-                Run { providers: args.topic.as_deref().into_iter().collect(), ..run }
-            }
+            Command::Explain(args) => Run::of("explain", args, &args.within, explain::explain).about(&args.topic),
             Command::Install(args) => {
                 let run = Run::of("install", args, &args.within, install::install).about(&args.providers);
                 run.packages(&args.packages).modules(args.variables.access())
@@ -272,9 +270,11 @@ impl Command {
                 run.about(&args.providers).modules(args.modules.access())
             }
             Command::Diff(args) => {
-                let run = Run::of("diff", args, &args.within, |args, services| match args.names_files() {
-                    true => diff::diff(args, services),
-                    false => spread(|it: &mut DiffArgs| &mut it.recursive, diff::diff)(args, services),
+                let run = Run::of("diff", args, &args.within, |args, services| {
+                    if args.names_files() {
+                        return diff::diff(args, services);
+                    }
+                    spread(|it: &mut DiffArgs| &mut it.recursive, diff::diff)(args, services)
                 });
                 run.packages(&args.packages)
             }
