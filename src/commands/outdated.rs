@@ -64,21 +64,15 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
         targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
     let roots = targets.paths.iter().zip(&places).zip(roots);
     let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
-    let mut outcome = Outcome::of_roots("outdated", outcomes.chain(targets.failed()).collect());
+    let mut outcome = targets.outcome_of("outdated", outcomes.chain(targets.failed()));
     if args.below.recursive && !args.providers.is_empty() {
         // Root modules that do not require the named providers are left out.
         outcome.roots.retain(
             |root| !matches!(&root.body, Ok(Body::Outdated(report)) if report.rows.is_empty() && report.complete),
         );
     }
-    let is_upgradable = |root: &RootOutcome| match &root.body {
-        Ok(Body::Outdated(report)) => report.rows.iter().any(Outdated::is_upgradable),
-        _ => false,
-    };
-    let differs = args.exit_code && outcome.roots.iter().any(is_upgradable);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }
-        .exit_1_if(differs)
-        .with_error(missing))
+    let differs = args.exit_code && outcome.roots.iter().any(RootOutcome::is_upgradable);
+    Ok(Outcome { notes, ..outcome }.exit_1_if(differs).with_error(missing))
 }
 
 struct Known {

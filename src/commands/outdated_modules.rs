@@ -20,21 +20,16 @@ pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>
     services.events_for(targets.dialect());
     let of = |(at, path): (usize, &std::path::PathBuf)| match targets.settings(at).and_then(|root| report(&root)) {
         Ok((report, errors)) => {
-            let body =
-                RootOutcome { path: path.clone(), body: Ok(Body::OutdatedModules(report)), findings: Vec::new() };
+            let body = RootOutcome::of(path, Body::OutdatedModules(report));
             let failure = Error::all(errors).map(|error| RootOutcome::failed(path, error));
             std::iter::once(body).chain(failure).collect()
         }
         Err(error) => vec![RootOutcome::failed(path, error)],
     };
-    let roots: Vec<RootOutcome> = targets.paths.iter().enumerate().flat_map(of).chain(targets.failed()).collect();
-    let is_upgradable = |root: &RootOutcome| match &root.body {
-        Ok(Body::OutdatedModules(report)) => report.rows.iter().any(OutdatedModule::is_upgradable),
-        _ => false,
-    };
-    let differs = exit_code && roots.iter().any(is_upgradable);
-    let outcome = Outcome::of_roots("outdated", roots);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.exit_1_if(differs))
+    let roots = targets.paths.iter().enumerate().flat_map(of).chain(targets.failed());
+    let outcome = targets.outcome_of("outdated", roots);
+    let differs = exit_code && outcome.roots.iter().any(RootOutcome::is_upgradable);
+    Ok(outcome.exit_1_if(differs))
 }
 
 /// The rows of one root module, and why some are missing.

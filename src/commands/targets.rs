@@ -234,8 +234,13 @@ impl<'a> Targets<'a> {
         roots: impl IntoIterator<Item = RootOutcome>,
         notes: Vec<String>,
     ) -> Outcome {
-        let outcome = Outcome::of_roots(command, self.in_order(roots));
-        Outcome { many: self.many(), dialect: self.dialect(), notes, ..outcome }
+        Outcome { notes, ..self.outcome_of(command, self.in_order(roots)) }
+    }
+
+    /// The same with exactly these results, in this order.
+    pub fn outcome_of(&self, command: &'static str, roots: impl IntoIterator<Item = RootOutcome>) -> Outcome {
+        let outcome = Outcome::of_roots(command, roots.into_iter().collect());
+        Outcome { many: self.many(), dialect: self.dialect(), ..outcome }
     }
 
     pub fn outcome<'r>(
@@ -246,8 +251,7 @@ impl<'a> Targets<'a> {
     ) -> Outcome {
         let roots =
             roots.iter().map(|root| RootOutcome { path: root.path.clone(), body: body(root), findings: Vec::new() });
-        let outcome = Outcome::of_roots(command, roots.chain(self.failed()).collect());
-        Outcome { many: self.many(), dialect: self.dialect(), ..outcome }
+        self.outcome_of(command, roots.chain(self.failed()))
     }
 
     /// The directories that could not be searched or opened.

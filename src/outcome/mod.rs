@@ -86,7 +86,7 @@ impl Outcome {
     }
 
     pub fn of_body(command: &'static str, body: Body) -> Self {
-        Self::of_roots(command, vec![RootOutcome { path: PathBuf::new(), body: Ok(body), findings: Vec::new() }])
+        Self::of_roots(command, vec![RootOutcome::of("", body)])
     }
 
     /// The findings of all root modules.
@@ -190,6 +190,19 @@ impl RootOutcome {
 
     pub fn placed_findings(&self) -> impl Iterator<Item = (&Path, &Finding)> {
         self.findings.iter().map(|finding| (self.path.as_path(), finding))
+    }
+
+    /// True if `outdated` found a newer version that the constraints allow.
+    pub fn is_upgradable(&self) -> bool {
+        match &self.body {
+            Ok(Body::Outdated(report)) => report.rows.iter().any(Outdated::is_upgradable),
+            Ok(Body::OutdatedModules(report)) => report.rows.iter().any(OutdatedModule::is_upgradable),
+            _ => false,
+        }
+    }
+
+    pub fn of(path: impl Into<PathBuf>, body: Body) -> Self {
+        Self { path: path.into(), body: Ok(body), findings: Vec::new() }
     }
 
     pub fn failed(path: impl Into<PathBuf>, error: Error) -> Self {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::groups::{ChangeGroup, Changed, Same, root_modules, some_names};
+use super::groups::{ChangeGroup, Changed, MOST_NAMES, Same, first_names, root_modules};
 use super::human::findings::together;
 use super::{Style, failure, shown, summary};
 use crate::addr::publisher;
@@ -75,8 +75,13 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
         let item = of_error(&failure.error, first);
         Annotation { message: item.message.clone() + &in_roots(&failure.paths), ..item }
     }));
-    let besides = outcome.error.iter().flat_map(Error::each).map(|error| of_error(error, Path::new("")));
-    items.into_iter().chain(besides).collect()
+    items.extend(outcome.error.iter().flat_map(of_failure));
+    items
+}
+
+/// The annotations for a run that ended without results.
+pub(super) fn of_failure(error: &Error) -> Vec<Annotation> {
+    error.each().map(|error| of_error(error, Path::new(""))).collect()
 }
 
 /// ` In 18 root modules: a, b, c and 15 more.`; empty for one.
@@ -84,7 +89,7 @@ fn in_roots(paths: &[&Path]) -> String {
     if paths.len() < 2 {
         return String::new();
     }
-    format!(" In {}: {}.", root_modules(paths.len()), some_names(paths))
+    format!(" In {}: {}.", root_modules(paths.len()), first_names(paths, MOST_NAMES))
 }
 
 fn of_finding(finding: &Finding, paths: &[&Path]) -> Annotation {
@@ -107,7 +112,7 @@ fn titled(address: Option<&str>, text: &str) -> String {
     address.map_or_else(|| text.to_owned(), |address| format!("{address}: {text}"))
 }
 
-pub(super) fn of_error(error: &Error, root: &Path) -> Annotation {
+fn of_error(error: &Error, root: &Path) -> Annotation {
     let file = error.file.clone().unwrap_or_else(|| root.join(FILE_NAME));
     let mut message = error.message.clone();
     for hint in &error.hints {

@@ -4,9 +4,8 @@
 
 use std::fmt::Write;
 
-use super::annotation::{Annotation, Findings, items, of_error};
+use super::annotation::{Annotation, Findings, items};
 use super::{printable, summary};
-use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
 use crate::topics::url_of_rule;
@@ -23,10 +22,6 @@ pub(super) fn render(outcome: &Outcome) -> String {
         let _ = writeln!(text, "{}", printable(&line));
     }
     text
-}
-
-pub(super) fn failure(error: &Error) -> String {
-    annotations(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
 }
 
 /// The first ten annotations of each level, worst level first, and the number of the others.
@@ -73,13 +68,14 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use crate::error::{Error, ErrorKind};
     use crate::finding::Position;
+    use crate::report::annotation::of_failure;
 
     #[test]
     fn what_has_a_meaning_is_escaped() {
         let error = Error::new(ErrorKind::LockFile, "50% of\r\n::error::it").in_file("a,b:c.hcl");
-        let item = of_error(&Error { position: Some(Position { line: 3, column: 7 }), ..error }, "".as_ref());
+        let item = of_failure(&Error { position: Some(Position { line: 3, column: 7 }), ..error }).remove(0);
         let line = annotations(&[item]);
         let wanted = "::error file=a%2Cb%3Ac.hcl,line=3,col=7,title=tflock lock-file::50%25 of\\r\\n::error::it\n";
         assert_eq!(line, wanted);
@@ -87,7 +83,7 @@ mod tests {
 
     #[test]
     fn ten_of_a_level_and_no_more() {
-        let error = |count| of_error(&Error::new(ErrorKind::Disk, format!("e{count}")), "".as_ref());
+        let error = |count| of_failure(&Error::new(ErrorKind::Disk, format!("e{count}"))).remove(0);
         let mut all: Vec<Annotation> = (0..12).map(error).collect();
         all.push(Annotation { level: Level::Note, ..error(99) });
         let text = annotations(&all);

@@ -5,23 +5,13 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::annotation::{Annotation, Findings, items, of_error};
+use super::annotation::Annotation;
 use super::human::findings::MOST_OF_RULE;
 use super::printable;
-use crate::error::Error;
 use crate::finding::Level;
 use crate::lockfile::FILE_NAME;
-use crate::outcome::Outcome;
 
-pub(super) fn render(outcome: &Outcome) -> String {
-    document(&items(outcome, Findings::Grouped))
-}
-
-pub(super) fn failure(error: &Error) -> String {
-    document(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
-}
-
-fn document(items: &[Annotation]) -> String {
+pub(super) fn document(items: &[Annotation]) -> String {
     // Fingerprints must be unique, so equal annotations are numbered.
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut of_rule: HashMap<&str, usize> = HashMap::new();

@@ -7,7 +7,6 @@ use super::groups::name;
 use super::{Style, printable};
 use crate::addr::ProviderAddr;
 use crate::outcome::{Body, Outcome, RootOutcome};
-use crate::requirements::Origin;
 
 /// The values of `why --graph`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
@@ -34,33 +33,27 @@ pub(super) fn edges(outcome: &Outcome) -> BTreeSet<Edge<'_>> {
 }
 
 fn edges_of(root: &RootOutcome) -> Vec<Edge<'_>> {
-    let path = root.path.as_path();
+    let edge = |address, module, constraint| Edge { root: &root.path, module, address, constraint };
     match &root.body {
         Ok(Body::Entries(entries)) => {
-            let edges =
-                entries.iter().flat_map(|it| it.required_by.iter().map(|module| (&it.address, module.as_str())));
-            edges.map(|(address, module)| Edge { root: path, module, address, constraint: None }).collect()
+            entries.iter().flat_map(|it| it.required_by.iter().map(|by| edge(&it.address, by, None))).collect()
         }
         Ok(Body::Requirements(all)) => {
-            all.iter().flat_map(|it| it.requirement.origins.iter().map(|by| edge(path, &it.address, by))).collect()
+            let origins = all.iter().flat_map(|it| it.requirement.origins.iter().map(|by| (&it.address, by)));
+            origins.map(|(address, by)| edge(address, &by.module, by.constraint.as_deref())).collect()
         }
         Ok(Body::Outdated(report)) => {
-            let edges = report.rows.iter().flat_map(|it| it.required_by.iter().map(|module| (&it.address, module)));
-            edges.map(|(address, module)| Edge { root: path, module, address, constraint: None }).collect()
+            report.rows.iter().flat_map(|it| it.required_by.iter().map(|by| edge(&it.address, by, None))).collect()
         }
         Ok(Body::Verified(verified)) => {
-            let edges = verified.required_by.iter();
-            edges.map(|(address, module)| Edge { root: path, module, address, constraint: None }).collect()
+            verified.required_by.iter().map(|(address, by)| edge(address, by, None)).collect()
         }
         Ok(Body::Review(review)) => {
-            review.changes.iter().flat_map(|it| it.required_by.iter().map(|by| edge(path, &it.address, by))).collect()
+            let origins = review.changes.iter().flat_map(|it| it.required_by.iter().map(|by| (&it.address, by)));
+            origins.map(|(address, by)| edge(address, &by.module, by.constraint.as_deref())).collect()
         }
         _ => Vec::new(),
     }
-}
-
-fn edge<'a>(root: &'a Path, address: &'a ProviderAddr, origin: &'a Origin) -> Edge<'a> {
-    Edge { root, module: &origin.module, address, constraint: origin.constraint.as_deref() }
 }
 
 /// Root modules, the modules that they call, and the providers that they require; constraints are at the arrows.

@@ -11,7 +11,7 @@ use super::annotation::{signed, versions};
 use super::human::is_whole;
 use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
-use crate::count::{counted, nonzero};
+use crate::count::{counted, first_of, nonzero};
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
@@ -22,7 +22,7 @@ use crate::outcome::{Body, Outcome, Review, RootOutcome};
 use crate::requirements::Origin;
 
 /// How many root modules are named; more are only counted.
-const MOST_NAMES: usize = 3;
+pub(super) const MOST_NAMES: usize = 3;
 
 /// How many root modules the heading of a group names.
 const MOST_IN_HEADING: usize = 20;
@@ -117,8 +117,8 @@ impl RootSummary {
     pub(super) fn heading(self, paths: &[&Path]) -> String {
         match paths.len() {
             count if count == self.all => self.table_cell(paths),
-            count if self.verbose || count <= MOST_IN_HEADING => names(paths),
-            count => format!("{} and {} more", names(&paths[..MOST_IN_HEADING]), count - MOST_IN_HEADING),
+            _ if self.verbose => names(paths),
+            _ => first_names(paths, MOST_IN_HEADING),
         }
     }
 
@@ -140,16 +140,13 @@ pub(super) fn root_modules(count: usize) -> String {
     counted(count, "root module")
 }
 
-/// The first names of many: `a, b, c and 15 more`.
-pub(super) fn some_names(paths: &[&Path]) -> String {
-    match paths.len().checked_sub(MOST_NAMES).filter(|left| *left > 0) {
-        Some(left) => format!("{} and {left} more", names(&paths[..MOST_NAMES])),
-        None => names(paths),
-    }
+fn names(paths: &[&Path]) -> String {
+    first_names(paths, usize::MAX)
 }
 
-fn names(paths: &[&Path]) -> String {
-    paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ")
+/// The first names of many: `a, b, c and 15 more`.
+pub(super) fn first_names(paths: &[&Path], most: usize) -> String {
+    first_of(&paths.iter().map(|path| name(path)).collect::<Vec<_>>(), most)
 }
 
 pub(super) fn name(path: &Path) -> String {
@@ -226,25 +223,12 @@ impl<'a> Changed<'a> {
         let mut all = Self { files: Vec::new(), groups: Vec::new(), unchecked: 0 };
         let mut known: HashMap<Key<'a>, usize> = HashMap::new();
         for root in roots {
-            let (changes, file) = match &root.body {
-                Ok(Body::Changes(it)) => (
-                    &it.changes,
-                    File { root: &root.path, path: &it.path, changed: it.changed, review: None, modules: &it.modules },
-                ),
-                Ok(Body::Review(it)) => (
-                    &it.changes,
-                    File {
-                        root: &root.path,
-                        path: &it.path,
-                        changed: it.changed,
-                        review: Some(it),
-                        modules: &it.modules,
-                    },
-                ),
+            let (changes, path, differs, review, modules) = match &root.body {
+                Ok(Body::Changes(it)) => (&it.changes, &it.path, it.changed, None, &it.modules),
+                Ok(Body::Review(it)) => (&it.changes, &it.path, it.changed, Some(it), &it.modules),
                 _ => continue,
             };
-            let path = file.path;
-            all.files.push(file);
+            all.files.push(File { root: &root.path, path, changed: differs, review, modules });
             let mut rules: HashMap<&ProviderAddr, Vec<Rule>> = HashMap::new();
             for finding in root.findings.iter().filter(|finding| finding.level > Level::Note) {
                 finding.address.iter().for_each(|address| rules.entry(address).or_default().push(finding.rule));
@@ -341,9 +325,7 @@ impl<'a> ChangeGroup<'a> {
     pub(super) fn required_by(&self) -> String {
         let mut places: Vec<(&String, usize)> = self.required_by.iter().map(|(place, count)| (place, *count)).collect();
         places.sort_by_key(|(_, count)| Reverse(*count));
-        let named: Vec<&str> = places.iter().take(MOST_PLACES).map(|(place, _)| place.as_str()).collect();
-        let more = places.len() - named.len();
-        named.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+        first_of(&places.iter().map(|(place, _)| place).collect::<Vec<_>>(), MOST_PLACES)
     }
 
     /// True if the hashes themselves changed, and not only because of another version.

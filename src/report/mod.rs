@@ -31,8 +31,10 @@ pub use size::size;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::error::Error;
+use crate::finding::Level;
 use crate::outcome::Outcome;
 pub(crate) use crate::path::shown;
+use annotation::{Findings, items, of_failure};
 use paint::{Paint, Painted};
 
 /// The least width of lines, even on narrower terminals.
@@ -102,6 +104,15 @@ impl Style {
     }
 }
 
+/// The word of a level for users.
+fn word_of(level: Level) -> &'static str {
+    match level {
+        Level::Deny => "denied",
+        Level::Warn => "warning",
+        Level::Note => "note",
+    }
+}
+
 pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
         Format::Human => match outcome.graph {
@@ -112,8 +123,8 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
         Format::Markdown => markdown::render(outcome, style),
         Format::Html => html::render(outcome, style),
         Format::Github => github::render(outcome),
-        Format::Gitlab => gitlab::render(outcome),
-        Format::Sarif => sarif::render(outcome),
+        Format::Gitlab => gitlab::document(&items(outcome, Findings::Grouped)),
+        Format::Sarif => sarif::document(&items(outcome, Findings::Each)),
         Format::Commit => commit::render(outcome, style),
         Format::Cyclonedx => sbom::render_cyclonedx(outcome),
         Format::Spdx => sbom::render_spdx(outcome),
@@ -139,9 +150,9 @@ pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
         Format::Json => json::failure(command, error),
         Format::Markdown => markdown::failure(error),
         Format::Html => html::failure(error),
-        Format::Github => github::failure(error),
-        Format::Gitlab => gitlab::failure(error),
-        Format::Sarif => sarif::failure(error),
+        Format::Github => github::annotations(&of_failure(error)),
+        Format::Gitlab => gitlab::document(&of_failure(error)),
+        Format::Sarif => sarif::document(&of_failure(error)),
     }
 }
 

@@ -4,24 +4,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::annotation::{Annotation, Findings, items, of_error};
+use super::annotation::Annotation;
 use super::printable;
-use crate::error::Error;
 use crate::finding::{Level, Position};
-use crate::outcome::Outcome;
 use crate::topics::url_of_rule;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn render(outcome: &Outcome) -> String {
-    document(&items(outcome, Findings::Each))
-}
-
-pub(super) fn failure(error: &Error) -> String {
-    document(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
-}
-
-fn document(items: &[Annotation]) -> String {
+pub(super) fn document(items: &[Annotation]) -> String {
     let (failures, remarks): (Vec<&Annotation>, Vec<&Annotation>) = items.iter().partition(|item| item.is_failure);
     let mut rules: Vec<&Annotation> = Vec::new();
     for item in &remarks {

@@ -15,7 +15,7 @@ use crate::commands::sources::Sources;
 use crate::commands::targets::{Targets, Unlocked};
 use crate::commands::trust_store::TrustStore;
 use crate::commands::verify_online::questions;
-use crate::count::counted;
+use crate::count::{counted, first_of};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
@@ -79,7 +79,7 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
     let mut outcomes = targets.in_order(outcomes);
     add_findings(base.as_ref(), of_work_tree, &mut outcomes, targets.many());
-    let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", outcomes) };
+    let outcome = targets.outcome_of("verify", outcomes);
     notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
     notes.extend(not_judged(&nested));
     if locks_modules && !options.installed {
@@ -163,7 +163,7 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
             Ok(root) if !is_concerned => {
                 used.extend(locked(&root).cloned());
                 let verified = Verified { unchanged: true, not_checked: root.unread().cloned(), ..verified(base) };
-                unchanged.push(RootOutcome { path, body: Ok(Body::Verified(verified)), findings: Vec::new() });
+                unchanged.push(RootOutcome::of(path, Body::Verified(verified)));
             }
             root => changed.push((path, root)),
         }
@@ -198,15 +198,9 @@ fn add_findings(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<Roo
 
 /// Names the root modules that are not judged, since they are in repositories of their own.
 fn not_judged(nested: &[PathBuf]) -> Option<String> {
-    let first = nested.iter().take(MOST_NAMED).map(|path| shown(path)).collect::<Vec<_>>().join(", ");
-    let more = match nested.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let names = first_of(&nested.iter().map(|path| shown(path)).collect::<Vec<_>>(), MOST_NAMED);
     (!nested.is_empty()).then(|| {
-        format!(
-            "not checked: root modules of git repositories within this one, which have their own gate: {first}{more}"
-        )
+        format!("not checked: root modules of git repositories within this one, which have their own gate: {names}")
     })
 }
 

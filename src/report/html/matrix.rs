@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 
-use super::{arrow, text, word};
+use super::{arrow, text};
 use crate::addr::ProviderAddr;
 use crate::count::counted;
 use crate::diff::risk;
@@ -12,7 +12,7 @@ use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::level_of;
 use crate::report::groups::{name, root_modules};
-use crate::report::{Style, human};
+use crate::report::{Style, human, word_of};
 use crate::version::Version;
 
 #[derive(Default)]
@@ -65,7 +65,7 @@ fn legend(command: &str) -> Option<&'static str> {
 
 fn cell(cell: Option<&Cell>) -> Markup {
     html! { @match cell {
-        Some(Cell { text: content, level: Some(level) }) => td class=(word(*level)) { (text(content)) },
+        Some(Cell { text: content, level: Some(level) }) => td class=(word_of(*level)) { (text(content)) },
         Some(Cell { text: content, level: None }) => td { (text(content)) },
         None => td {},
     } }

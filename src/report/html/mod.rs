@@ -14,12 +14,12 @@ use sha2::{Digest, Sha256};
 
 use super::annotation::{release_facts, versions};
 use super::failure::{self, Failure};
-use super::groups::{Changed, RootSummary, name};
+use super::groups::{Changed, RootSummary, first_names};
 use super::human::findings::{Group, together};
-use super::{Style, printable, shown, summary};
+use super::{Style, printable, shown, summary, word_of};
 use crate::diff::Change;
 use crate::error::Error;
-use crate::finding::{Level, Rule};
+use crate::finding::Rule;
 use crate::outcome::Outcome;
 use crate::topics::of_rule;
 
@@ -100,23 +100,11 @@ fn arrow(change: &Change) -> String {
     versions(change).replace("->", "→")
 }
 
-fn word(level: Level) -> &'static str {
-    match level {
-        Level::Deny => "denied",
-        Level::Warn => "warning",
-        Level::Note => "note",
-    }
-}
-
 /// The root modules of a finding or change: names if there are few, otherwise their number and folded names.
 fn roots(before: &str, paths: &[&Path], naming: RootSummary) -> Markup {
     let label = naming.label(paths);
-    let names = || {
-        let more = paths.len().saturating_sub(MOST_NAMES);
-        let names = paths.iter().take(MOST_NAMES).map(|path| name(path)).collect::<Vec<_>>().join(", ");
-        if more > 0 { format!("{names} and {more} more") } else { names }
-    };
-    html! { @if label == names() || paths.len() < 2 { (before) (label) } @else { details { summary { (before) (label) } (names()) } } }
+    let names = first_names(paths, MOST_NAMES);
+    html! { @if label == names || paths.len() < 2 { (before) (label) } @else { details { summary { (before) (label) } (names) } } }
 }
 
 /// One row for each change of a provider, most dangerous first.
@@ -146,7 +134,7 @@ fn findings(findings: &[Group<'_>], naming: RootSummary) -> Option<Markup> {
     (!findings.is_empty()).then(|| {
         html! {
             ol.findings { @for (at, group) in findings.iter().enumerate() {
-                @let (finding, word) = (group.first, word(group.first.level));
+                @let (finding, word) = (group.first, word_of(group.first.level));
                 li id={ "finding-" (at + 1) } class=(word) data-row {
                     strong { (word) } " " (text(&group.message)) " " a href={ "#rule-" (finding.rule.id()) } { (finding.rule.id()) }
                     @if let Some(file) = &finding.file {

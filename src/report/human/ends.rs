@@ -9,7 +9,7 @@ use crate::count::nonzero;
 use crate::error::ErrorKind;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
-use crate::outcome::{Body, Need, Outcome, Outdated, OutdatedModule, RootOutcome};
+use crate::outcome::{Body, Need, Outcome, RootOutcome};
 use crate::report::groups::{name, root_modules};
 use crate::report::paint::Paint;
 use crate::report::{Detail, Style};
@@ -152,9 +152,8 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Verified(verified)) if verified.not_checked.is_some() => End::NotChecked,
         Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
         Ok(Body::Verified(_)) => End::Passed,
-        Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_upgradable) => End::Upgradable,
+        Ok(_) if root.is_upgradable() => End::Upgradable,
         Ok(Body::Outdated(report)) if report.complete => End::Same,
-        Ok(Body::OutdatedModules(report)) if report.rows.iter().any(OutdatedModule::is_upgradable) => End::Upgradable,
         Ok(Body::OutdatedModules(report)) if report.complete => End::Same,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,

@@ -10,7 +10,7 @@ use crate::report::failure::{helps, place};
 use crate::report::groups::{RootSummary, Same};
 use crate::report::paint::Paint;
 use crate::report::wrap::{flow, width};
-use crate::report::{Detail, Style, printable};
+use crate::report::{Detail, Style, printable, word_of};
 
 /// Groups equal findings of several root modules, independent of their places.
 pub(in crate::report) fn together<'a>(
@@ -51,12 +51,12 @@ fn message(finding: &Finding, style: Style) -> String {
 }
 
 fn label(finding: &Finding, style: Style) -> (String, usize) {
-    let (word, paint) = match finding.level {
-        Level::Note => ("note", Paint::Aside),
-        Level::Warn => ("warning", Paint::Careful),
-        Level::Deny => ("denied", Paint::Bad),
+    let paint = match finding.level {
+        Level::Note => Paint::Aside,
+        Level::Warn => Paint::Careful,
+        Level::Deny => Paint::Bad,
     };
-    let label = format!("{word}[{}]:", finding.rule.id());
+    let label = format!("{}[{}]:", word_of(finding.level), finding.rule.id());
     (style.paint(paint, &label).to_string(), width(&label))
 }
 

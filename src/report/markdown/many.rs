@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::escape::{self, code, escaped};
 use super::{LIMIT, failure, markdown, review, table_of};
+use crate::count::first_of;
 use crate::outcome::{Body, Grouping, Outcome, Outdated, OutdatedModule, RootOutcome};
 use crate::report::failure::{Failure, together};
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
@@ -76,8 +77,7 @@ fn passed(outcome: &Outcome) -> String {
     if well.is_empty() {
         return String::new();
     }
-    let names: Vec<String> = well.iter().take(MOST_NAMES).map(|root| code(&name(&root.path))).collect();
-    let more = if well.len() > MOST_NAMES { format!(" and {} more", well.len() - MOST_NAMES) } else { String::new() };
+    let names = first_of(&well.iter().map(|root| code(&name(&root.path))).collect::<Vec<_>>(), MOST_NAMES);
     let summary = format!("{} without findings", root_modules(well.len()));
-    format!("<details>\n<summary>{summary}</summary>\n\n{}{more}\n\n</details>\n\n", names.join(", "))
+    format!("<details>\n<summary>{summary}</summary>\n\n{names}\n\n</details>\n\n")
 }

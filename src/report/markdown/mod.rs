@@ -14,7 +14,8 @@ use super::groups::{Changed, RootSummary};
 use super::human::findings::{Group, MOST_OF_RULE, together};
 use super::summary::name;
 use super::table::Table;
-use super::{Style, human, shown};
+use super::{Style, human, shown, word_of};
+use crate::count::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -60,10 +61,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
 
 /// The first lock files by name, and the number of the others.
 fn files(changed: &Changed<'_>) -> String {
-    let first = &changed.files[..changed.files.len().min(MOST_FILES)];
-    let shown: Vec<String> = first.iter().map(|file| code(&shown(file.path))).collect();
-    let more = changed.files.len() - first.len();
-    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+    first_of(&changed.files.iter().map(|file| code(&shown(file.path))).collect::<Vec<_>>(), MOST_FILES)
 }
 
 fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: Shown) -> String {
@@ -130,11 +128,8 @@ fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming:
     });
     let left = left.len() + listed.len().saturating_sub(MOST_FINDINGS);
     for Group { message, first, paths } in listed.into_iter().take(MOST_FINDINGS) {
-        let level = match first.level {
-            Level::Deny => "**denied**",
-            Level::Warn => "warning",
-            Level::Note => "note",
-        };
+        let level = word_of(first.level);
+        let level = if first.level == Level::Deny { format!("**{level}**") } else { level.to_owned() };
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
         let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file)))).unwrap_or_default();
         let others = (paths.len() > 1).then(|| format!(", in {}", escaped(&naming.label(paths))));
