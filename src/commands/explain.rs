@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::Services;
 use super::options::Within;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::opening::open;
+use super::{Services, known_providers};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::{below, lock_file};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Rule;
 use crate::hash::PackageHash;
@@ -161,14 +160,10 @@ fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>,
     let tops: BTreeSet<&PathBuf> = runs.iter().map(|run| &run.boundary).collect();
     let mut others = Vec::new();
     for top in tops {
-        let locked = below::survey(top)?.places.into_iter().filter(|place| place.has_lock);
-        let roots = locked.map(|place| top.join(place.path));
-        for root in roots.filter(|root| !own.contains(&worktree::absolute(root))) {
-            let Some(bytes) = lock_file::read(&root.join(lockfile::FILE_NAME))? else { continue };
-            let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
-            let Ok(Decoded { lock, spans, .. }) = lockfile::decode(&bytes, dialect) else { continue };
-            let shown = root.strip_prefix(top).unwrap_or(&root).join(lockfile::FILE_NAME);
-            others.push(Other { shown, lock, spans });
+        let locks = known_providers::locks_below(top)?.into_iter();
+        for (root, decoded) in locks.filter(|(root, _)| !own.contains(&worktree::absolute(&top.join(root)))) {
+            let Ok(Decoded { lock, spans, .. }) = decoded else { continue };
+            others.push(Other { shown: root.join(lockfile::FILE_NAME), lock, spans });
         }
     }
     Ok(others)

@@ -7,8 +7,10 @@ use super::trust_store::TrustStore;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::{below, lock_file};
+use crate::error::Error;
+use crate::finding::Finding;
 use crate::git::Git;
-use crate::lockfile;
+use crate::lockfile::{self, Decoded};
 use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, named_roots, one_dialect};
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -60,6 +62,19 @@ pub(super) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) 
         Some(lockfile::decode(bytes, dialect).ok()?.lock)
     });
     locked.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
+}
+
+type Below = Vec<(PathBuf, Result<Decoded, Vec<Finding>>)>;
+
+/// Each lock file below a directory, with the path of its own directory from there.
+pub(super) fn locks_below(top: &Path) -> Result<Below, Error> {
+    let mut locks = Vec::new();
+    for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
+        let Some(bytes) = lock_file::read(&top.join(&place.path).join(lockfile::FILE_NAME))? else { continue };
+        let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
+        locks.push((place.path, lockfile::decode(&bytes, dialect)));
+    }
+    Ok(locks)
 }
 
 pub(super) fn remembered(root: &RunSettings) -> BTreeSet<ProviderAddr> {

@@ -166,7 +166,7 @@ fn modules(pair: &Pair) -> Result<(Vec<ModuleChange>, Vec<Finding>), Error> {
     let replaced = changes.iter().filter(|change| change.kind == ModuleChangeKind::ContentReplaced).map(|change| {
         let message = format!("{}: {}", change.key, change.sentence());
         let finding = Finding::new(Rule::ModuleChanged, message).about_module(&change.key.source);
-        new.spans.get(&change.key).map_or(finding.clone(), |position| finding.at(*position))
+        finding.at(new.spans.get(&change.key).copied())
     });
     let removed = removed.then(|| Finding::new(Rule::LockFileRemoved, "the module lock file was removed"));
     let findings = replaced.chain(removed).map(|finding| finding.in_file(&path)).collect();

@@ -10,13 +10,12 @@ use std::path::Path;
 pub(crate) use args::{SignerArgs, TrustArgs, TrustCommand};
 pub use run::trust;
 
-use super::key_names;
 use super::trust_store::TrustStore;
+use super::{key_names, known_providers};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::{below, lock_file};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
@@ -95,7 +94,7 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
     let forgotten = matches!(action, TrustCommand::Forget { .. });
     let (path, looked_up) = (settings.trust.shown.clone(), false);
     let report = TrustReport { path, changed, forgotten, looked_up, pins, names };
-    let root = RootOutcome { path: settings.path.clone(), body: Ok(Body::Trust(report)), findings: Vec::new() };
+    let root = RootOutcome::of(&settings.path, Body::Trust(report));
     Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })
 }
 
@@ -272,13 +271,10 @@ fn locked_versions(
 /// All readable lock files below a directory.
 fn locks_below(top: &Path, mut unread: impl FnMut(&Path)) -> Result<Vec<LockFile>, Error> {
     let mut locks = Vec::new();
-    for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
-        let path = top.join(place.path).join(lockfile::FILE_NAME);
-        let Some(bytes) = lock_file::read(&path)? else { continue };
-        let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
-        match lockfile::decode(&bytes, dialect) {
+    for (directory, decoded) in known_providers::locks_below(top)? {
+        match decoded {
             Ok(decoded) => locks.push(decoded.lock),
-            Err(_) => unread(&path),
+            Err(_) => unread(&top.join(directory).join(lockfile::FILE_NAME)),
         }
     }
     Ok(locks)

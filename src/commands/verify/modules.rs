@@ -60,8 +60,7 @@ impl LockedModules<'_> {
             let finding = block.and_then(|(block, served)| modulelock::of_served(key, block, served));
             // The call may have reported it already.
             let finding = finding.filter(|it| findings.iter().all(|other| other.message != it.message));
-            let position = read.file.spans.get(key);
-            findings.extend(finding.map(|it| position.map_or(it.clone(), |position| it.at(*position))));
+            findings.extend(finding.map(|it| it.at(read.file.spans.get(key).copied())));
         }
         if let Some(before) = before {
             let is_moving = |key: &ModuleKey| match self.facts.served.get(key) {

@@ -182,10 +182,10 @@ impl Finding {
         .replace(" ADDR", &format!(" {address}"))
     }
 
-    /// The same finding at a place in its file.
+    /// The same finding at a place in its file, if it is known.
     #[must_use]
-    pub fn at(mut self, position: Position) -> Self {
-        self.position = Some(position);
+    pub fn at(mut self, position: impl Into<Option<Position>>) -> Self {
+        self.position = position.into().or(self.position);
         self
     }
 

@@ -42,18 +42,6 @@ struct Pieces {
     footer: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-enum BlocksError {
-    #[error("the file is not UTF-8 text")]
-    NotText,
-    #[error("line {line}: {message}")]
-    Syntax { line: usize, message: String },
-    #[error("an attribute outside of any block")]
-    Attribute,
-    #[error("{0} is there twice")]
-    Twice(String),
-}
-
 /// Merges the texts of trust files, in the line ends of ours. What two sides of a text with markers agree about decides a
 /// conflict.
 pub(super) fn merge(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
@@ -76,10 +64,9 @@ pub(super) fn merge(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: Mer
             merged
         }
         (ours_read, theirs_read) => {
-            let unreadable = |side, error: BlocksError| Remark::Unreadable(side, error.to_string());
             let wrong = [
-                ours_read.err().map(|error| unreadable(Side::Ours, error)),
-                theirs_read.err().map(|error| unreadable(Side::Theirs, error)),
+                ours_read.err().map(|error| Remark::Unreadable(Side::Ours, error)),
+                theirs_read.err().map(|error| Remark::Unreadable(Side::Theirs, error)),
             ];
             markers.whole_file(ours, theirs, wrong.into_iter().flatten().collect())
         }
@@ -100,17 +87,16 @@ fn with_carriage_returns(text: &[u8]) -> Vec<u8> {
 }
 
 impl Pieces {
-    fn read(text: &[u8]) -> Result<Self, BlocksError> {
+    /// The pieces of a text, or why it has none.
+    fn read(text: &[u8]) -> Result<Self, String> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let text = std::str::from_utf8(text).map_err(|_| BlocksError::NotText)?.replace("\r\n", "\n");
-        let body = parse_body(&text).map_err(|error| BlocksError::Syntax {
-            line: error.location().line(),
-            message: error.message().to_owned(),
-        })?;
+        let text = std::str::from_utf8(text).map_err(|_| "the file is not UTF-8 text")?.replace("\r\n", "\n");
+        let body =
+            parse_body(&text).map_err(|error| format!("line {}: {}", error.location().line(), error.message()))?;
         let mut pieces = Self::default();
         let mut end = 0;
         for structure in &body {
-            let Structure::Block(block) = structure else { return Err(BlocksError::Attribute) };
+            let Structure::Block(block) = structure else { return Err("an attribute outside of any block".into()) };
             let span = block.span().unwrap_or(end..end);
             let gap = text.get(end..span.start).unwrap_or_default().trim();
             // A comment behind the brace belongs to the block.
@@ -119,7 +105,7 @@ impl Pieces {
             let piece = Piece { comments: comments.to_owned(), block: text[span.start..end].trim_end().to_owned() };
             let key = Key::of(block);
             if pieces.by_key.insert(key.clone(), piece).is_some() {
-                return Err(BlocksError::Twice(key.name()));
+                return Err(format!("{} is there twice", key.name()));
             }
             pieces.keys.push(key);
         }

@@ -69,7 +69,7 @@ pub fn of_calls(file: &ModuleLockFile, calls: &[Call], complete: bool) -> Vec<Fi
     if complete {
         findings.extend(file.lock.iter().filter_map(|(key, block)| {
             let finding = Finding::new(Rule::ModuleStale, stale(key, block, calls)?).about_module(&key.source);
-            Some(file.spans.get(key).map_or(finding.clone(), |position| finding.at(*position)))
+            Some(finding.at(file.spans.get(key).copied()))
         }));
     }
     findings
@@ -162,7 +162,7 @@ pub fn after(before: &ModuleLock, now: &ModuleLockFile, is_moving: &dyn Fn(&Modu
         };
         let message = format!("the locked content of {key} was replaced: {} at the base, {} now", of(old), of(block));
         let finding = Finding::new(Rule::ModuleChanged, message).about_module(&key.source);
-        Some(now.spans.get(key).map_or(finding.clone(), |position| finding.at(*position)))
+        Some(finding.at(now.spans.get(key).copied()))
     });
     changed.collect()
 }

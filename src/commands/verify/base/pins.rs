@@ -61,11 +61,8 @@ impl Base {
 fn findings(before: &Pins, now: &TrustFile, file: &Path) -> Vec<Finding> {
     let changes = verify::pin_changes(before, &now.pins).into_iter();
     let finding = |change: verify::PinChange| {
-        let finding = Finding::new(change.rule, change.message).in_file(file);
-        match change.block.and_then(|block| now.spans.get(&block).copied()) {
-            Some(position) => finding.at(position),
-            None => finding,
-        }
+        let position = change.block.and_then(|block| now.spans.get(&block).copied());
+        Finding::new(change.rule, change.message).in_file(file).at(position)
     };
     changes.map(finding).collect()
 }

@@ -74,10 +74,7 @@ fn placed(base: &Base, directory: &Path, weakenings: &[Weakening]) -> Vec<Findin
     let lines = lines(base, &file);
     let finding = |weakening: &Weakening| {
         let finding = Finding::new(Rule::PolicyWeakened, &weakening.message).in_file(&file);
-        match lines.get(&weakening.line) {
-            Some(position) => finding.at(*position),
-            None => finding,
-        }
+        finding.at(lines.get(&weakening.line).copied())
     };
     weakenings.iter().map(finding).collect()
 }
