@@ -151,7 +151,7 @@ fn chosen(choice: Answer) -> Result<Chosen, Error> {
                 .map(|(version, why)| PassedOver { version: version.clone(), reason: why.to_string() });
             Ok(Chosen { version: Some(selected.version().clone()), passed_over: left.collect() })
         }
-        Err(Refusal::Finding(finding)) if [Rule::Banned, Rule::TooYoung].contains(&finding.rule) => {
+        Err(Refusal::Finding(finding, _)) if [Rule::Banned, Rule::TooYoung].contains(&finding.rule) => {
             Ok(Chosen::default())
         }
         Err(Refusal::Error(error)) if error.kind == ErrorKind::NotFound => Ok(Chosen::default()),

@@ -234,8 +234,7 @@ fn chosen(
         Some(Lookup::Known(release)) => release,
         Some(Lookup::Inconclusive(error)) => return Err(error.clone()),
         Some(Lookup::Withdrawn(message)) => return Err(Error::new(ErrorKind::NotFound, message.clone())),
-        Some(Lookup::Refused(finding)) => return Err(Error::new(ErrorKind::Trust, finding.message.clone())),
-        Some(Lookup::Revoked(finding, _)) => return Err(Error::new(ErrorKind::Trust, finding.message.clone())),
+        Some(Lookup::Refused(finding, _)) => return Err(Error::new(ErrorKind::Trust, finding.message.clone())),
         Some(Lookup::NotRequested) | None => {
             return Err(Error::new(ErrorKind::Unavailable, format!("nothing is known of {addr} {version}")));
         }

@@ -168,16 +168,6 @@ fn is_executable(_: &Path) -> bool {
     false
 }
 
-pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
-    for entry in read_folder(path)? {
-        let (entry, file_type) = entry.map_err(|source| PackageError::Read { path: path.to_owned(), source })?;
-        if !file_type.is_dir() && is_program_of(entry.file_name().as_encoded_bytes(), kind) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// What the program of an unpacked package of a provider of this type was built from.
 pub fn built_from(path: &Path, kind: &str) -> Result<Result<GoInfo, Unknown>, PackageError> {
     let mut programs = Vec::new();

@@ -20,9 +20,8 @@ pub type Answer = Result<Arc<Selected>, Refusal>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     Error(Error),
-    Finding(Finding),
-    /// The answer is bad since the signing key is revoked, which is worth remembering.
-    Revoked(Box<Finding>, Fingerprint),
+    /// With the signing key if the answer is bad since that is revoked, which is worth remembering.
+    Finding(Box<Finding>, Option<Fingerprint>),
 }
 
 impl Refusal {
@@ -30,8 +29,7 @@ impl Refusal {
     pub fn into_error(self) -> Error {
         match self {
             Self::Error(error) => error,
-            Self::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
-            Self::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
+            Self::Finding(finding, _) => Error::new(ErrorKind::Trust, finding.message),
         }
     }
 }
@@ -50,7 +48,7 @@ impl From<crate::source::Miss> for Refusal {
 
 impl From<Finding> for Refusal {
     fn from(finding: Finding) -> Self {
-        Self::Finding(finding)
+        Self::Finding(Box::new(finding), None)
     }
 }
 

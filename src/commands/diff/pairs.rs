@@ -199,8 +199,7 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledg
     let mut findings = match knowledge {
         release::Lookup::NotRequested | release::Lookup::Inconclusive(_) => Vec::new(),
         release::Lookup::Withdrawn(message) => vec![Finding::new(Rule::VersionWithdrawn, message)],
-        release::Lookup::Refused(finding) => vec![finding.clone()],
-        release::Lookup::Revoked(finding, _) => vec![(**finding).clone()],
+        release::Lookup::Refused(finding, _) => vec![finding.clone()],
         release::Lookup::Known(release) => release.findings.clone(),
     };
     if let Some(release) = knowledge.release() {

@@ -92,8 +92,7 @@ impl Root {
     fn explain(&mut self, want: &Want, found: &Found) {
         match &found.refusal {
             Some(Refusal::Error(error)) => self.failed.push(error.clone()),
-            Some(Refusal::Finding(finding)) => self.findings.push(finding.clone()),
-            Some(Refusal::Revoked(finding, _)) => self.findings.push((**finding).clone()),
+            Some(Refusal::Finding(finding, _)) => self.findings.push((**finding).clone()),
             None if found.is_of_release(&want.recorded) => self.uncovered.push(want.key.clone()),
             None => self.findings.push(refused(want, &found.unrecorded)),
         }

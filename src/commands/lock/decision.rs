@@ -123,10 +123,9 @@ impl RootDecision<'_> {
         let decision = &mut self.decision;
         match refusal {
             Refusal::Error(error) => decision.errors.push(error),
-            Refusal::Finding(finding) => decision.findings.push(finding),
-            Refusal::Revoked(finding, key) => {
+            Refusal::Finding(finding, revoked) => {
                 decision.findings.push(*finding);
-                decision.updates.push(TrustUpdate::of_revoked(key, addr, self.root.today()));
+                decision.updates.extend(revoked.map(|key| TrustUpdate::of_revoked(key, addr, self.root.today())));
             }
         }
     }

@@ -152,8 +152,7 @@ fn forbidden_signers_are_not_remembered() {
     let job = world.job(&shared, LockOptions::default()).unwrap();
     stores.load(&job.root.settings.trust).unwrap();
     assert!(job.decide(&answers(release("1.2.0", 1)), &stores, &world.cache).updates.is_empty());
-    let refused =
-        job.decide(&answers(Err(Refusal::Finding(Finding::new(Rule::SignerDenied, "no")))), &stores, &world.cache);
+    let refused = job.decide(&answers(Err(Finding::new(Rule::SignerDenied, "no").into())), &stores, &world.cache);
     assert!(refused.is_refused() && refused.entries.is_empty());
 }
 

@@ -118,8 +118,7 @@ impl Judged {
             match answer {
                 Ok(package) => report.packages.push(package),
                 Err(Refusal::Error(error)) => failed.push(error),
-                Err(Refusal::Finding(finding)) => findings.push(finding),
-                Err(Refusal::Revoked(finding, _)) => findings.push(*finding),
+                Err(Refusal::Finding(finding, _)) => findings.push(*finding),
             }
         }
         outcome.findings.extend(placed(&root, findings));

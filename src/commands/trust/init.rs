@@ -165,13 +165,10 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
                 errors.push(error.hint(format!("`tflock upgrade {}` selects another release", key.0)));
                 continue;
             }
-            Some(Lookup::Refused(finding)) => {
+            Some(Lookup::Refused(finding, signer)) => {
                 findings.push(finding.clone());
-                continue;
-            }
-            Some(Lookup::Revoked(finding, signer)) => {
-                findings.push((**finding).clone());
-                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, Date::of(context.now)));
+                let today = Date::of(context.now);
+                revoked.extend(signer.iter().map(|signer| TrustUpdate::of_revoked(signer.clone(), &key.0, today)));
                 continue;
             }
             Some(Lookup::NotRequested) | None => continue,

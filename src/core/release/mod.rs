@@ -50,10 +50,8 @@ pub enum Lookup {
     Inconclusive(Error),
     /// The registry says that there is no such release.
     Withdrawn(String),
-    /// What the registry serves must not be used.
-    Refused(Finding),
-    /// The same, since the signing key is revoked.
-    Revoked(Box<Finding>, Fingerprint),
+    /// What the registry serves must not be used; with the signing key, if that is revoked.
+    Refused(Finding, Option<Fingerprint>),
     /// The release.
     Known(Arc<Release>),
 }

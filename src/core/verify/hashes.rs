@@ -38,7 +38,7 @@ impl Judged<'_> {
                 findings.extend(self.refuted(release, &of(&Status::is_refuted), none_fits));
             }
             Lookup::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
-            Lookup::NotRequested | Lookup::Withdrawn(_) | Lookup::Refused(_) | Lookup::Revoked(..) => {}
+            Lookup::NotRequested | Lookup::Withdrawn(_) | Lookup::Refused(..) => {}
         }
         findings
     }
@@ -47,8 +47,7 @@ impl Judged<'_> {
     pub(super) fn unproven(&self, unknown: usize) -> Option<Unanswered> {
         let why = match self.knowledge {
             Lookup::Withdrawn(message) => message,
-            Lookup::Refused(finding) => &finding.message,
-            Lookup::Revoked(finding, _) => &finding.message,
+            Lookup::Refused(finding, _) => &finding.message,
             Lookup::NotRequested | Lookup::Inconclusive(_) | Lookup::Known(_) => return None,
         };
         let hashes = match unknown {

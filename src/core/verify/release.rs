@@ -22,8 +22,7 @@ impl Judged<'_> {
             Lookup::Withdrawn(message) => {
                 vec![self.find(Rule::VersionWithdrawn, message).at(self.version_at())]
             }
-            Lookup::Refused(finding) => vec![finding.clone().about(self.addr).at(self.version_at())],
-            Lookup::Revoked(finding, _) => vec![(**finding).clone().about(self.addr).at(self.version_at())],
+            Lookup::Refused(finding, _) => vec![finding.clone().about(self.addr).at(self.version_at())],
             Lookup::Known(release) => {
                 let noticed = release.findings.iter().map(|finding| finding.clone().at(self.version_at()));
                 let mut findings: Vec<Finding> = noticed.collect();

@@ -76,7 +76,7 @@ pub fn settle(
     let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
-        let findings = findings.into_iter().map(Refusal::Finding);
+        let findings = findings.into_iter().map(Refusal::from);
         return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
     }
     let has_known = |entry: &LockEntry| {

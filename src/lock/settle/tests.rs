@@ -98,8 +98,8 @@ fn said(step: &Query, selected: &Selected) -> Vec<Rule> {
 fn refused(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Vec<Rule> {
     let refusals = decided(step, selected, witnesses).unwrap_err().into_iter();
     let rules = refusals.filter_map(|refusal| match refusal {
-        Refusal::Finding(finding) => Some(finding.rule),
-        Refusal::Error(_) | Refusal::Revoked(..) => None,
+        Refusal::Finding(finding, _) => Some(finding.rule),
+        Refusal::Error(_) => None,
     });
     rules.collect()
 }
@@ -108,7 +108,7 @@ fn refused(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Vec<Rule
 fn error(step: &Query, selected: &Selected) -> String {
     match decided(step, selected, &[]).unwrap_err().remove(0) {
         Refusal::Error(error) => error.message,
-        other => panic!("{other:?}"),
+        other @ Refusal::Finding(..) => panic!("{other:?}"),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::disk::mirror::LocalPackage;
 use crate::disk::package::{self as packages, PackageError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
+use crate::goinfo::Unknown;
 use crate::hash::archive::{BadArchive, Threads};
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
@@ -65,7 +66,8 @@ fn archive(key: &PackageKey, path: &Path, destination: &Destination, cache: &Cac
 
 fn directory(key: &PackageKey, path: &Path, destination: &Destination, cache: &Cache) -> Result<PackageFacts, Refusal> {
     let addr = &key.address;
-    if !packages::has_program(path, addr.type_name()).map_err(Error::from)? {
+    let built_from = packages::built_from(path, addr.type_name()).map_err(Error::from)?;
+    if built_from == Err(Unknown::NoProgram) {
         return Err(no_program(addr, path).into());
     }
     let (h1, files) = match destination.contents() {
@@ -73,7 +75,6 @@ fn directory(key: &PackageKey, path: &Path, destination: &Destination, cache: &C
         None => (packages::hash_directory(path).map_err(Error::from)?, Vec::new()),
     };
     destination.finish(&h1, &files).map_err(Error::from)?;
-    let built_from = packages::built_from(path, addr.type_name()).map_err(Error::from)?;
     if let Some(program) = ProgramRecord::new(&h1, &key.platform, built_from) {
         cache.record_program(program);
     }

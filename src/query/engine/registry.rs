@@ -81,7 +81,7 @@ pub(super) fn listed(
     package: &Package,
     sums: &Sums,
 ) -> Result<Sha256Digest, Refusal> {
-    let refuse = |message: String| Refusal::Finding(Finding::new(Rule::WrongChecksum, message).about(addr));
+    let refuse = |message: String| Refusal::from(Finding::new(Rule::WrongChecksum, message).about(addr));
     let name = &package.file_name;
     let digest = sums
         .digest_of(name)

@@ -123,8 +123,7 @@ impl Searched {
                 known.compute([(platform, facts)].into());
             }
             Err(refusal) if query.goal == Goal::Packages => drop(self.problem.get_or_insert(refusal)),
-            Err(Refusal::Finding(finding)) => known.release.findings.push(finding),
-            Err(Refusal::Revoked(finding, _)) => known.release.findings.push(*finding),
+            Err(Refusal::Finding(finding, _)) => known.release.findings.push(*finding),
             Err(Refusal::Error(error)) => drop(known.release.inconclusive.get_or_insert(error)),
         }
     }
@@ -137,7 +136,7 @@ impl Searched {
                 let is_open = to_show(release, query).is_some_and(|entry| !is_shown(release, entry));
                 (is_open && error.kind != ErrorKind::NotFound).then(|| error.into())
             }
-            bad => Some(bad),
+            bad @ Refusal::Finding(..) => Some(bad),
         }
     }
 
@@ -313,7 +312,7 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_had_counts_unless_another_package_shows_the_release() {
         let error = |kind| Refusal::Error(Error::new(kind, "x"));
-        let bad = Refusal::Finding(Finding::new(Rule::WrongChecksum, "x"));
+        let bad = Refusal::from(Finding::new(Rule::WrongChecksum, "x"));
         for (recorded, failing, is_refused) in [
             (h1(2), error(ErrorKind::Unavailable), false),
             (h1(9), error(ErrorKind::Unavailable), true),

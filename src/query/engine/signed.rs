@@ -130,16 +130,12 @@ fn missing_signature(addr: &ProviderAddr, version: &Version, miss: Miss) -> Refu
 }
 
 fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError) -> Refusal {
-    let rule = match error {
-        SignatureError::Revoked(_) | SignatureError::RevokedSubkey { .. } => Rule::RevokedKey,
-        _ => Rule::BadSignature,
+    let (rule, revoked) = match error {
+        SignatureError::Revoked(key) | SignatureError::RevokedSubkey { subkey: key, .. } => {
+            (Rule::RevokedKey, Some(key.clone()))
+        }
+        _ => (Rule::BadSignature, None),
     };
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
-    let finding = Finding::new(rule, message).about(addr);
-    match error {
-        SignatureError::Revoked(key) | SignatureError::RevokedSubkey { subkey: key, .. } => {
-            Refusal::Revoked(Box::new(finding), key.clone())
-        }
-        _ => finding.into(),
-    }
+    Refusal::Finding(Box::new(Finding::new(rule, message).about(addr)), revoked)
 }

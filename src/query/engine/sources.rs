@@ -111,8 +111,7 @@ impl Sources {
                 None => match Box::pin(sources.answer(&key.0, &query, reservation)).await {
                     Ok(selected) => Lookup::Known(Arc::new(selected.release)),
                     Err(Refusal::Error(error)) => Lookup::Inconclusive(error),
-                    Err(Refusal::Finding(finding)) => Lookup::Refused(finding),
-                    Err(Refusal::Revoked(finding, key)) => Lookup::Revoked(finding, key),
+                    Err(Refusal::Finding(finding, revoked)) => Lookup::Refused(*finding, revoked),
                 },
             };
             sources.events.emit(Event::Answered);

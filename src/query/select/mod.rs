@@ -83,7 +83,7 @@ impl Candidates<'_> {
             Looked::Open(version) => Ok(Next::Query(version)),
             Looked::Nothing(passed_over) => Err(self
                 .all_banned(&passed_over)
-                .map_or_else(|| self.nothing_allowed(criteria, &passed_over).into(), Refusal::Finding)),
+                .map_or_else(|| self.nothing_allowed(criteria, &passed_over).into(), Refusal::from)),
         }
     }
 

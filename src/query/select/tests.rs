@@ -115,10 +115,9 @@ impl Source {
                 }
                 Ok(Next::Take(Choice { version, passed_over })) => (Ok(version.to_string()), passed_over),
                 Err(Refusal::Error(error)) => (Err(error.message), Vec::new()),
-                Err(Refusal::Finding(finding)) => {
+                Err(Refusal::Finding(finding, _)) => {
                     (Err(format!("{}: {}", finding.rule.id(), finding.message)), Vec::new())
                 }
-                Err(other) => panic!("{other:?}"),
             };
             let passed_over = passed_over.iter().map(|(version, why)| format!("{version}: {why}")).collect();
             return Story { end, passed_over, queried };
