@@ -117,11 +117,11 @@ impl Packages {
 }
 
 /// The option of the commands that read the module tree.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Modules {
     /// Which remote modules to read: installed ones and otherwise downloaded, only installed, or none.
-    #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t)]
-    which: Which,
+    #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t = ModuleLookup::Auto)]
+    which: ModuleLookup,
     #[command(flatten)]
     variables: Assignments,
 }
@@ -142,29 +142,9 @@ fn variable(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// The values of `--modules`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Which {
-    /// Installed ones if they are up to date; others are downloaded into the cache.
-    #[default]
-    Auto,
-    /// Those that `init` or `get` installed.
-    Installed,
-    /// None: their requirements stay unknown.
-    None,
-}
-
 impl Modules {
-    fn lookup(&self) -> ModuleLookup {
-        match self.which {
-            Which::Auto => ModuleLookup::Auto,
-            Which::Installed => ModuleLookup::Installed,
-            Which::None => ModuleLookup::None,
-        }
-    }
-
     pub(crate) fn access(&self) -> ModuleAccess {
-        ModuleAccess { lookup: self.lookup(), ..self.variables.access() }
+        ModuleAccess { lookup: self.which, ..self.variables.access() }
     }
 }
 

@@ -126,8 +126,8 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
         Format::Gitlab => gitlab::document(&items(outcome, Findings::Grouped)),
         Format::Sarif => sarif::document(&items(outcome, Findings::Each)),
         Format::Commit => commit::render(outcome, style),
-        Format::Cyclonedx => sbom::render_cyclonedx(outcome),
-        Format::Spdx => sbom::render_spdx(outcome),
+        Format::Cyclonedx => sbom::render(outcome, sbom::cyclonedx),
+        Format::Spdx => sbom::render(outcome, sbom::spdx),
     }
 }
 

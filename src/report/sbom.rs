@@ -5,27 +5,21 @@
 use std::collections::BTreeMap;
 
 use packageurl::PackageUrl;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::goinfo::{GoInfo, GoModule};
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::outcome::{Body, Inventory, InventoryModule, InventoryProgram, InventoryProvider, Outcome};
+use crate::outcome::{Body, Inventory, InventoryModule, InventoryProgram, InventoryProvider, Outcome, RootOutcome};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-fn inventory(outcome: &Outcome) -> Option<&Inventory> {
-    outcome.roots.iter().find_map(|root| match &root.body {
-        Ok(Body::Sbom(inventory)) => Some(&**inventory),
+/// The inventory in one of the two formats.
+pub(super) fn render(outcome: &Outcome, document: fn(&Inventory) -> Value) -> String {
+    let text = |root: &RootOutcome| match &root.body {
+        Ok(Body::Sbom(inventory)) => Some(super::json::harmless(&document(inventory))),
         _ => None,
-    })
-}
-
-pub(super) fn render_cyclonedx(outcome: &Outcome) -> String {
-    inventory(outcome).map(|inventory| super::json::harmless(&cyclonedx(inventory))).unwrap_or_default()
-}
-
-pub(super) fn render_spdx(outcome: &Outcome) -> String {
-    inventory(outcome).map(|inventory| super::json::harmless(&spdx(inventory))).unwrap_or_default()
+    };
+    outcome.roots.iter().find_map(text).unwrap_or_default()
 }
 
 fn property(name: &str, value: impl Into<String>) -> Value {
@@ -179,7 +173,12 @@ fn go_modules(info: &GoInfo) -> Vec<GoModule> {
     [stdlib].into_iter().chain(info.dependencies()).collect()
 }
 
+/// The package that a module was built from; a local directory is none.
 fn purl(module: &GoModule) -> Option<String> {
+    if module.is_local() {
+        return None;
+    }
+    let module = module.built();
     let (namespace, name) =
         module.path.rsplit_once('/').map_or((None, &*module.path), |(space, name)| (Some(space), name));
     let mut url = PackageUrl::new("golang", name).ok()?;
@@ -199,14 +198,12 @@ fn go_components(info: &GoInfo) -> Vec<Value> {
         let replaces =
             module.replace.is_some().then(|| property("replaces", format!("{} {}", module.path, module.version)));
         let properties: Vec<Value> = sum.into_iter().chain(replaces).collect();
-        // A local directory is no package.
-        let purl = if module.is_local() { None } else { purl(built) };
         let component = json!({ "type": "library", "name": built.path });
         with(
             component,
             [
                 ("version", (!built.version.is_empty()).then(|| json!(built.version))),
-                ("purl", purl.map(Value::from)),
+                ("purl", purl(module).map(Value::from)),
                 ("properties", Some(json!(properties))),
             ],
         )
@@ -228,7 +225,7 @@ fn package(id: &str, name: &str, members: impl IntoIterator<Item = (&'static str
     with(package, members)
 }
 
-fn spdx(inventory: &Inventory) -> Value {
+pub(super) fn spdx(inventory: &Inventory) -> Value {
     let ids: BTreeMap<&str, String> =
         inventory.needs.keys().enumerate().map(|(at, part)| (part.as_str(), format!("SPDXRef-{}", at + 1))).collect();
     let relation = |one: &str, kind: &str, other: &str| json!({ "spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other });
@@ -258,8 +255,7 @@ fn spdx(inventory: &Inventory) -> Value {
         packages.push(package(id, &name, [("versionInfo", version.map(Value::from)), ("comment", comment)]));
         for (at, module) in inside.iter().enumerate() {
             let (built, inner) = (module.built(), format!("{id}-{}", at + 1));
-            let purl = if module.is_local() { None } else { purl(built) };
-            let reference = purl.map(|purl| {
+            let reference = purl(module).map(|purl| {
                 json!([{ "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl }])
             });
             let sum = (!built.sum.is_empty()).then(|| json!(format!("sum: {}", built.sum)));
@@ -278,17 +274,14 @@ fn spdx(inventory: &Inventory) -> Value {
         );
     }
     let content = Sha256Digest::of(json!([packages, relations]).to_string().as_bytes());
-    Value::Object(Map::from_iter([
-        ("spdxVersion".to_owned(), json!("SPDX-2.3")),
-        ("dataLicense".to_owned(), json!("CC0-1.0")),
-        ("SPDXID".to_owned(), json!("SPDXRef-DOCUMENT")),
-        ("name".to_owned(), json!(inventory.name)),
-        ("documentNamespace".to_owned(), json!(format!("https://spdx.org/spdxdocs/tflock-{}", content.to_hex()))),
-        (
-            "creationInfo".to_owned(),
-            json!({ "created": inventory.created, "creators": [format!("Tool: tflock-{VERSION}")] }),
-        ),
-        ("packages".to_owned(), json!(packages)),
-        ("relationships".to_owned(), json!(relations)),
-    ]))
+    json!({
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": inventory.name,
+        "documentNamespace": format!("https://spdx.org/spdxdocs/tflock-{}", content.to_hex()),
+        "creationInfo": { "created": inventory.created, "creators": [format!("Tool: tflock-{VERSION}")] },
+        "packages": packages,
+        "relationships": relations,
+    })
 }

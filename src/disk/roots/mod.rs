@@ -61,15 +61,15 @@ pub struct TreeOptions {
 /// Trees by the configuration of a directory, for each tool.
 pub type TreeMemo = [TextMemo<Arc<Tree>>; 2];
 
-/// Where modules are looked for that are not local.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Which modules are read that are not local; the values of `--modules`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ModuleLookup {
-    /// Where they are installed, if that is up to date; else among the fetched ones.
+    /// Installed ones if they are up to date; others are downloaded into the cache.
     Auto,
-    /// Where they are installed, only; an installed module that is not up to date is an error.
+    /// Those that `init` or `get` installed.
     #[default]
     Installed,
-    /// Nowhere: what they require is not known.
+    /// None: their requirements stay unknown.
     None,
 }
 
