@@ -10,9 +10,8 @@ use crate::config::{ModuleSource, ModuleVersion};
 use crate::disk::roots::{Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
-use crate::outcome::{Body, CallOnPath, Outcome, Required};
+use crate::outcome::{Body, CallOnPath, GraphFormat, Outcome, Required};
 use crate::path::{shown, worktree};
-use crate::report::GraphFormat;
 use crate::requirements::Requirements;
 use crate::workspace::{Named, Names, Reading, RootModule};
 

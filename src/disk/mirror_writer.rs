@@ -19,6 +19,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
@@ -48,6 +49,16 @@ pub struct MirrorRelease {
     pub keys: Vec<String>,
     /// The hashes of the packages, by the platforms that name their files.
     pub archives: BTreeMap<Platform, Vec<PackageHash>>,
+}
+
+/// What became of a package in a mirror.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    Fetched,
+    /// Downloaded; it replaced a file with another digest.
+    Replaced,
+    Present,
 }
 
 /// The names of the copies of what was signed, next to the packages: checksums, signature, keys.

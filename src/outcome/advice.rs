@@ -1,10 +1,11 @@
 //! Adapts the commands in next steps to the user's directory. A next step is written as if typed in the root module,
 //! such as "run `tflock lock`". Only the whole run knows where the user started it.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::finding::shell_word;
 use crate::path::shown;
+use crate::path::worktree::Top;
 
 /// The commands for one root module that support `-r`.
 pub const WITH_RECURSION: [&str; 16] = [
@@ -26,28 +27,6 @@ pub struct InvocationContext {
     pub top: Top,
     /// True if files are also shown relative to the top; otherwise as the run named them.
     pub files_from_top: bool,
-}
-
-/// The top of the working tree, which paths of root modules are relative to, as seen from the directory of the run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Top {
-    /// From the directory of the run to the top.
-    pub up: PathBuf,
-    /// From the top to the directory of the run; empty if it is not below the top.
-    pub down: PathBuf,
-}
-
-impl Top {
-    /// A path below the top, relative to the directory of the run: `live/a` in `live` is `a`.
-    pub fn path_to(&self, path: &Path) -> PathBuf {
-        let path: PathBuf = path.components().filter(|component| *component != Component::CurDir).collect();
-        let common = self.down.components().zip(path.components()).take_while(|(here, there)| here == there).count();
-        if common == 0 {
-            return self.up.join(path).components().filter(|component| *component != Component::CurDir).collect();
-        }
-        let up = std::iter::repeat_n(Component::ParentDir, self.down.components().count() - common);
-        up.chain(path.components().skip(common)).collect()
-    }
 }
 
 impl InvocationContext {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::addr::ProviderAddr;
+use crate::disk::mirror_writer::Fate;
 use crate::documents;
 use crate::error::Error;
 use crate::hash::PackageHash;
@@ -33,23 +34,4 @@ pub struct MirroredPackage {
     pub size: u64,
     pub hashes: Vec<PackageHash>,
     pub fate: Fate,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fate {
-    Fetched,
-    /// Downloaded; it replaced a file with another digest.
-    Replaced,
-    Present,
-}
-
-impl Fate {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Fate::Fetched => "fetched",
-            Fate::Replaced => "replaced",
-            Fate::Present => "present",
-        }
-    }
 }

@@ -26,13 +26,13 @@ use crate::lockfile::LockEntry;
 use crate::merge::Shortened;
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
-use crate::report::GraphFormat;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use crate::verify::Verified;
 use advice::InvocationContext;
 
+pub use crate::disk::mirror_writer::Fate;
 pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Unjudged, Vulnerability};
 pub use changes::{Changes, Need, Review, TrustChange};
 pub use explained::{
@@ -40,7 +40,7 @@ pub use explained::{
     RecordedHash, ReleaseOfHash,
 };
 pub use install::{InstallReport, InstallState, InstalledPackage};
-pub use mirror::{Fate, MirrorReport, MirroredPackage};
+pub use mirror::{MirrorReport, MirroredPackage};
 pub use modules::{
     CallOnPath, InstalledModule, InstalledModules, ModuleHolder, ModuleVersions, OutdatedModule, OutdatedModules,
     UsedModule,
@@ -67,6 +67,15 @@ pub struct Outcome {
     pub graph: Option<GraphFormat>,
     /// True if root modules were searched for: next steps for all of them get `-r`.
     pub recursive: bool,
+}
+
+/// The values of `why --graph`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz: `tflock why --graph dot | dot -Tsvg`.
+    Dot,
+    /// For Mermaid, which code hosts draw in Markdown.
+    Mermaid,
 }
 
 /// The values of `list --by`.

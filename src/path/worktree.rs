@@ -3,7 +3,7 @@
 //! Source: `git help repository-layout` and `git help gitrepository-layout`, as far as it goes by directory entries: the
 //! first directory upwards that contains `.git`, a directory or (in linked working trees and submodules) a file.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::{lexical, no_follow};
 
@@ -34,6 +34,28 @@ impl WorkTree {
 
     pub fn within(&self) -> impl Iterator<Item = &Path> {
         self.directory.ancestors().take_while(|place| place.starts_with(self.boundary()))
+    }
+}
+
+/// The top of the working tree, which paths of root modules are relative to, as seen from the directory of the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Top {
+    /// From the directory of the run to the top.
+    pub up: PathBuf,
+    /// From the top to the directory of the run; empty if it is not below the top.
+    pub down: PathBuf,
+}
+
+impl Top {
+    /// A path below the top, relative to the directory of the run: `live/a` in `live` is `a`.
+    pub fn path_to(&self, path: &Path) -> PathBuf {
+        let path: PathBuf = path.components().filter(|component| *component != Component::CurDir).collect();
+        let common = self.down.components().zip(path.components()).take_while(|(here, there)| here == there).count();
+        if common == 0 {
+            return self.up.join(path).components().filter(|component| *component != Component::CurDir).collect();
+        }
+        let up = std::iter::repeat_n(Component::ParentDir, self.down.components().count() - common);
+        up.chain(path.components().skip(common)).collect()
     }
 }
 

@@ -6,16 +6,7 @@ use std::path::Path;
 use super::groups::name;
 use super::{Style, printable};
 use crate::addr::ProviderAddr;
-use crate::outcome::{Body, Outcome, RootOutcome};
-
-/// The values of `why --graph`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
-pub enum GraphFormat {
-    /// For Graphviz: `tflock why --graph dot | dot -Tsvg`.
-    Dot,
-    /// For Mermaid, which code hosts draw in Markdown.
-    Mermaid,
-}
+use crate::outcome::{Body, GraphFormat, Outcome, RootOutcome};
 
 /// A module that requires a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -24,7 +24,6 @@ mod table;
 mod wrap;
 
 pub use annotation::rule_of_change;
-pub use graph::GraphFormat;
 pub use printable::printable;
 pub use size::size;
 

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Environment, Readings};
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleAccess;
-use crate::outcome::advice::Top;
-use crate::path::worktree::WorkTree;
+use crate::path::worktree::{Top, WorkTree};
 use crate::settings::SourceChoice;
 
 /// The global options and the environment.

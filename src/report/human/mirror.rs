@@ -48,14 +48,15 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         }
         let platforms: Vec<&str> = same.iter().map(|package| package.platform.as_str()).collect();
         let (addr, version) = (style.addr(&same[0].address), &same[0].version);
-        // Writing to a string cannot fail, here and below.
-        let line = format!("+ {addr} {version}  {}: {}", same[0].fate.as_str(), platforms.join(", "));
-        let _ = match same[0].fate {
+        let line = |fate: &str| format!("+ {addr} {version}  {fate}: {}", platforms.join(", "));
+        let line = match same[0].fate {
             Fate::Replaced => {
-                writeln!(text, "{}", style.paint(Paint::Careful, line + " (the file there was not this package)"))
+                style.paint(Paint::Careful, line("replaced") + " (the file there was not this package)").to_string()
             }
-            _ => writeln!(text, "{line}"),
+            Fate::Fetched => line("fetched"),
+            Fate::Present => line("present"),
         };
+        text.extend([&line, "\n"]);
     }
     let denied = denied || !report.failed.is_empty();
     let verdict = match (report.checked, denied) {
@@ -65,6 +66,7 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         (false, false) => "",
     };
     let directory = shown(&report.directory);
+    // Writing to a string cannot fail, here and below.
     let _ = write!(text, "{verdict}{} in {}", counted(report.packages.len(), "package"), printable(&directory));
     let come: Vec<&MirroredPackage> = packages.into_iter().filter(|package| package.fate != Fate::Present).collect();
     if !report.checked {
