@@ -4,6 +4,7 @@
 mod add;
 mod advised;
 mod altered;
+mod arrows;
 mod at_once;
 mod attack;
 mod audit;

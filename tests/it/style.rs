@@ -85,7 +85,7 @@ fn has(text: &str, word: &str) -> bool {
 }
 
 /// All files below a folder whose names end so.
-fn files(folder: &Path, ending: &str) -> Vec<(std::path::PathBuf, String)> {
+pub fn files(folder: &Path, ending: &str) -> Vec<(std::path::PathBuf, String)> {
     let mut found = Vec::new();
     for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
