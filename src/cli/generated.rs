@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Arg;
 use clap::builder::StyledStr;
 
-use super::args::command;
+use super::args::{GROUPS, command};
 use super::usage;
 use crate::error::{Error, ErrorKind};
 
@@ -29,32 +29,6 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
         Length::Short => found.render_help(),
     })
 }
-
-/// The commands in groups, as `tflock` without arguments prints them. Usage, groups and footer must fit a terminal of 80 by 24.
-const GROUPS: [(&str, &[(&str, &str)]); 5] = [
-    (
-        "Everyday",
-        &[
-            ("lock", "Complete the lock file with the hashes of every platform"),
-            ("add, remove", "Change what the configuration requires, and lock it"),
-            ("upgrade, outdated", "Select the newest allowed versions, or show them"),
-            ("list, why", "Show what is locked, and who requires a provider"),
-            ("install", "Install the locked providers and modules"),
-        ],
-    ),
-    (
-        "Review and CI",
-        &[
-            ("verify", "Check the lock file: the gate for CI"),
-            ("diff, explain", "Explain a change, a rule, a hash or a provider"),
-            ("audit, sbom", "Check or list what is inside providers"),
-            ("merge, git, textconv", "Merge and compare lock files, also through Git"),
-        ],
-    ),
-    ("Trust", &[("trust", "Manage the remembered signers of providers")]),
-    ("Modules", &[("get", "Install the locked modules")]),
-    ("Maintenance", &[("fmt, hash, migrate, mirror, cache, completions, man, schema, version, help", "")]),
-];
 
 /// Shows the commands in groups instead of the options.
 fn overview(all: clap::Command) -> clap::Command {

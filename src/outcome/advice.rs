@@ -7,17 +7,8 @@ use crate::finding::shell_word;
 use crate::path::shown;
 use crate::path::worktree::Top;
 
-/// The commands for one root module that support `-r`.
-pub const WITH_RECURSION: [&str; 16] = [
-    "audit", "sbom", "install", "lock", "upgrade", "verify", "list", "why", "outdated", "diff", "fmt", "explain",
-    "mirror", "get", "migrate", INIT,
-];
-
-/// The commands for one root module that do not.
-pub const WITHOUT_RECURSION: [&str; 2] = ["add", "remove"];
-
 /// The only subcommand for all root modules.
-pub const INIT: &str = "trust init";
+const INIT: &str = "trust init";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InvocationContext {
@@ -63,8 +54,18 @@ impl InvocationContext {
 
 /// Adds `-r` to the commands in a text.
 pub fn with_recursion(text: &str) -> String {
-    let fits = |command: &str, rest: &str| WITH_RECURSION.contains(&command) && !is_recursive(rest);
+    let fits = |command: &str, rest: &str| has_recursion(command) && !is_recursive(rest);
     changed(text, |command, rest| fits(command, rest).then(|| format!("tflock {command} -r{rest}")))
+}
+
+/// True if a command is for one root module, or with `-r` for many.
+pub fn has_root(command: &str) -> bool {
+    let others = "trust git cache hash merge textconv completions man schema version help providers";
+    !others.split(' ').any(|other| other == command)
+}
+
+pub fn has_recursion(command: &str) -> bool {
+    has_root(command) && !["add", "remove"].contains(&command)
 }
 
 /// Adds `-C` to the commands in a text; with `others`, also to those for several root modules.
@@ -74,11 +75,10 @@ fn with_directory(text: &str, directory: &Path, others: bool) -> String {
     }
     let directory = shell_word(&shown(directory));
     changed(text, |command, rest| {
-        let about_one = WITH_RECURSION.contains(&command) || WITHOUT_RECURSION.contains(&command);
         let about_many = others && ["trust", "git"].contains(&command);
         // With `-C`, a search begins in the root module; for searched root modules the command already has its directory.
         let stays = !others && is_recursive(rest);
-        ((about_one || about_many) && !stays).then(|| format!("tflock -C {directory} {command}{rest}"))
+        ((has_root(command) || about_many) && !stays).then(|| format!("tflock -C {directory} {command}{rest}"))
     })
 }
 
@@ -92,7 +92,7 @@ fn is_recursive(rest: &str) -> bool {
 fn changed(text: &str, change: impl Fn(&str, &str) -> Option<String>) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| {
         let Some(line) = part.strip_prefix("tflock ").filter(|_| at % 2 == 1) else { return part.to_owned() };
-        let says = line.split(' ').any(|word| ["-C", "--help", "RULE"].contains(&word));
+        let says = line.split(' ').any(|word| ["-C", "--help", "RULE", "COMMAND"].contains(&word));
         let end = if line.starts_with(INIT) { INIT.len() } else { line.find(' ').unwrap_or(line.len()) };
         let (command, rest) = line.split_at(end);
         change(command, rest).filter(|_| !says).unwrap_or_else(|| part.to_owned())

@@ -88,6 +88,32 @@ pub(super) enum Command {
     Man(ManArgs),
 }
 
+/// The commands in groups, as `tflock` without arguments prints them. Usage, groups and footer must fit a terminal of 80 by 24.
+pub(super) const GROUPS: [(&str, &[(&str, &str)]); 5] = [
+    (
+        "Everyday",
+        &[
+            ("lock", "Complete the lock file with the hashes of every platform"),
+            ("add, remove", "Change what the configuration requires, and lock it"),
+            ("upgrade, outdated", "Select the newest allowed versions, or show them"),
+            ("list, why", "Show what is locked, and who requires a provider"),
+            ("install", "Install the locked providers and modules"),
+        ],
+    ),
+    (
+        "Review and CI",
+        &[
+            ("verify", "Check the lock file: the gate for CI"),
+            ("diff, explain", "Explain a change, a rule, a hash or a provider"),
+            ("audit, sbom", "Check or list what is inside providers"),
+            ("merge, git, textconv", "Merge and compare lock files, also through Git"),
+        ],
+    ),
+    ("Trust", &[("trust", "Manage the remembered signers of providers")]),
+    ("Modules", &[("get", "Install the locked modules")]),
+    ("Maintenance", &[("fmt, hash, migrate, mirror, cache, completions, man, schema, version, help", "")]),
+];
+
 /// Terraform's name for lock.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProvidersCommand {
