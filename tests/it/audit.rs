@@ -184,7 +184,7 @@ fn a_change_is_audited_for_what_it_adds() {
 type Change<'a> = &'a dyn Fn(&str, String) -> Option<String>;
 
 fn copied(change: Change) -> tempfile::TempDir {
-    let copy = tempfile::tempdir().unwrap();
+    let copy = crate::support::tempdir();
     for folder in ["index", "ID"] {
         std::fs::create_dir(copy.path().join(folder)).unwrap();
         for file in std::fs::read_dir(database().join(folder)).unwrap().map(|file| file.unwrap().path()) {
@@ -380,7 +380,7 @@ fn what_was_imported_is_reported() {
 fn build_information_is_shared_through_an_index() {
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);
-    let index = tempfile::tempdir().unwrap();
+    let index = crate::support::tempdir();
     let url = format!("file://{}", index.path().display());
     let publish = ["lock", "--platform=linux_amd64", "--platform=windows_386", "--publish", "--index", &url];
     let run = workspace.tflock(&registry, publish).ended_with(0);
@@ -429,7 +429,7 @@ type Edit<'a> = &'a dyn Fn(&str) -> String;
 fn hostile_build_information_is_printed_or_refused() {
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);
-    let index = tempfile::tempdir().unwrap();
+    let index = crate::support::tempdir();
     let url = format!("file://{}", index.path().display());
     let publish = ["lock", "--platform=linux_amd64", "--publish", "--index", &url];
     workspace.tflock(&registry, publish).ended_with(0);

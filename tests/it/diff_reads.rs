@@ -31,7 +31,7 @@ fn commands_of_git(roots: usize) -> Vec<String> {
         workspace.git(["add", "."]);
         workspace.git(["commit", "--quiet", "--message", constraint]);
     }
-    let bin = tempfile::tempdir().unwrap();
+    let bin = crate::support::tempdir();
     let (git, log) = (bin.path().join("git"), bin.path().join("log"));
     let script = format!("#!/bin/sh\necho \"$*\" >> {}\nexec /usr/bin/git \"$@\"\n", log.display());
     std::fs::write(&git, script).unwrap();

@@ -10,7 +10,7 @@ use crate::support::worlds::{LOCK_BOTH, PLATFORMS, widget};
 
 /// A directory with what a first machine published, and the lock file of that machine.
 fn published(registry: &Registry) -> (tempfile::TempDir, String) {
-    let index = tempfile::tempdir().unwrap();
+    let index = crate::support::tempdir();
     let workspace = Workspace::from("modules/one-root");
     workspace.tflock(registry, LOCK_BOTH).ended_with(0);
     let url = format!("file://{}", index.path().display());
@@ -166,7 +166,7 @@ fn a_lie_is_found_when_the_archive_is_looked_at() {
 #[test]
 fn publishing_reads_the_cli_configuration_of_the_tool() {
     let registry = widget();
-    let index = tempfile::tempdir().unwrap();
+    let index = crate::support::tempdir();
     let directory = format!("file://{}", index.path().display());
     // Terraform has no such method.
     let workspace = Workspace::from("modules/one-root").cli_config("provider_installation {\n  oci_mirror {\n    \

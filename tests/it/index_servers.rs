@@ -134,7 +134,7 @@ fn nginx(folder: &Path) -> Option<Program> {
 
 #[test]
 fn nginx_takes_files_and_gives_them_to_200_readers() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::tempdir();
     let Some(program) = nginx(folder.path()) else { return };
     let url = format!("https://localhost:{}/team", program.port);
     spares_downloads(&url, &[]);
@@ -143,6 +143,6 @@ fn nginx_takes_files_and_gives_them_to_200_readers() {
 
 #[test]
 fn a_directory_serves_200_readers() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::tempdir();
     nothing_is_torn(&IndexPlace::Directory(folder.path().to_owned()), 200);
 }

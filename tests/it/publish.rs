@@ -83,7 +83,7 @@ fn publishing_needs_an_option_and_ignores_the_working_tree() {
     let run = elsewhere.tflock(&registry, args).ended_with(2);
     assert!(run.stderr.contains("is inside the working tree"), "{run}");
     workspace.tflock(&registry, [&LOCK_BOTH[..], &["--index", &url]].concat()).ended_with(2);
-    let index = tempfile::tempdir().unwrap();
+    let index = crate::support::tempdir();
     let workspace = workspace.env("TFLOCK_INDEX", &format!("file://{}", index.path().display()));
     let run = publish(&workspace, &registry, &[]).ended_with(0);
     assert!(run.stderr.contains("2 of 2 records are new") && index.path().join("v1").is_dir(), "{run}");
@@ -92,7 +92,7 @@ fn publishing_needs_an_option_and_ignores_the_working_tree() {
 #[test]
 fn what_is_there_and_wrong_is_a_finding() {
     let registry = widget();
-    let index = tempfile::tempdir().unwrap();
+    let index = crate::support::tempdir();
     let url = format!("file://{}", index.path().display());
     let workspace = Workspace::from("modules/one-root");
     publish(&workspace, &registry, &["--index", &url]).ended_with(0);

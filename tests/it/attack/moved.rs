@@ -193,7 +193,7 @@ fn git_runs_as_often_for_many_root_modules_as_for_few() {
                 workspace.write(&format!("modules/m{at}/main.tf"), "locals {}\n");
             }
             commit(&workspace, "change");
-            let folder = tempfile::tempdir().unwrap();
+            let folder = crate::support::tempdir();
             let git = workspace.git(["--exec-path"]).stdout.trim().to_owned() + "/git";
             let program = folder.path().join("git");
             let log_file = folder.path().join("log");

@@ -79,7 +79,7 @@ fn nothing_that_a_repository_names_runs() {
                     [filter \"x\"]\n  clean = \"env > $PWN/clean; cat\"\n  process = \"touch $PWN/process\"\n\
                     [diff \"x\"]\n  textconv = \"touch $PWN/textconv; cat\"\n  command = \"touch $PWN/diff\"\n\
                     [log]\n  showSignature = true\n[gpg]\n  program = \"touch $PWN/gpg; false\"\n";
-    let loot = tempfile::tempdir().unwrap();
+    let loot = crate::support::tempdir();
     let programs = programs.replace("$PWN", loot.path().to_str().unwrap());
     let workspace = repository(&registry).env("TF_TOKEN_example_com", "secret");
     evil(&workspace);

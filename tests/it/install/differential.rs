@@ -176,7 +176,7 @@ fn init_uses_providers_and_modules_of_one_run() {
 #[test]
 fn what_terraform_cached_or_mirrored_is_a_source() {
     let registry = widget();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::tempdir();
     let [plugins, mirror] = ["plugins", "mirror"].map(|name| folder.path().join(name));
     fs::create_dir(&plugins).unwrap();
     let cached = || locked(&registry).env("TF_PLUGIN_CACHE_DIR", plugins.to_str().unwrap());

@@ -43,7 +43,7 @@ fn a_clone_is_refused_where_the_file_system_has_none() {
 #[test]
 fn a_plugin_cache_gets_each_package_and_is_a_source() {
     let registry = widget();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::tempdir();
     let plugins = folder.path().to_str().unwrap().to_owned();
     let workspace = several(&registry, &["a", "b"]).env("TF_PLUGIN_CACHE_DIR", &plugins);
     workspace.tflock(&registry, ["install", "-r", "--platform=linux_amd64"]).ended_with(0);

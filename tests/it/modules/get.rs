@@ -180,7 +180,7 @@ fn the_list_is_merged() {
 #[test]
 fn a_link_is_not_written_through() {
     let (registry, workspace) = tree();
-    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = crate::support::tempdir();
     for link in [".terraform", ".terraform/modules"] {
         let place = workspace.path(link);
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();

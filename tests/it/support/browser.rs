@@ -28,7 +28,7 @@ impl Browser {
     /// `None` without Chromium, and a line on stderr says so.
     pub fn start() -> Option<Self> {
         let chromium = found("chromium")?;
-        let profile = tempfile::tempdir().unwrap();
+        let profile = super::tempdir();
         // It talks on the descriptors 3 and 4.
         let script = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null"#;
         let user_data = format!("--user-data-dir={}", profile.path().display());

@@ -19,3 +19,26 @@ pub mod tools;
 pub mod workspace;
 pub mod worlds;
 pub mod yaml;
+
+/// A directory that goes with its test. It lies in memory where there is room: tests make and remove some 100,000 files.
+pub fn tempdir() -> tempfile::TempDir {
+    static PLACE: std::sync::OnceLock<std::path::PathBuf> = std::sync::OnceLock::new();
+    let place = PLACE.get_or_init(|| memory().unwrap_or_else(std::env::temp_dir));
+    tempfile::tempdir_in(place).unwrap()
+}
+
+/// The file system in memory, if it has 2 GiB and programs may run from it, and the caller has not chosen another place.
+#[cfg(target_os = "linux")]
+fn memory() -> Option<std::path::PathBuf> {
+    use rustix::fs::StatVfsMountFlags;
+
+    let place = std::path::PathBuf::from("/dev/shm");
+    let found = rustix::fs::statvfs(&place).ok()?;
+    let fits = found.f_bavail * found.f_frsize >= 2 << 30 && !found.f_flag.contains(StatVfsMountFlags::NOEXEC);
+    (fits && std::env::var_os("TMPDIR").is_none()).then_some(place)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory() -> Option<std::path::PathBuf> {
+    None
+}

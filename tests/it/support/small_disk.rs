@@ -9,7 +9,7 @@ pub struct SmallDisk(tempfile::TempDir);
 impl SmallDisk {
     /// With room for a few directories and one page; `None`, and a line on stderr, if it cannot be mounted.
     pub fn mounted() -> Option<Self> {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = super::tempdir();
         let mount = ["-t", "tmpfs", "-o", "size=4k,nr_inodes=9,mode=755", "tmpfs", directory.path().to_str().unwrap()];
         let is_mounted = Command::new("mount").args(mount).output().is_ok_and(|output| output.status.success());
         if !is_mounted {

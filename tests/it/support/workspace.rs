@@ -1,6 +1,6 @@
 //! A directory to work in, thrown away with the test, and programs run in it.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,7 +45,7 @@ impl Workspace {
 
     /// These files only: path and text.
     pub fn with_files(files: &[(&str, &str)]) -> Self {
-        let sandbox = tempfile::tempdir().unwrap();
+        let sandbox = super::tempdir();
         for folder in ["work", "home", "cache", "tmp"] {
             std::fs::create_dir(sandbox.path().join(folder)).unwrap();
         }
@@ -179,9 +179,17 @@ impl Workspace {
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
-        let somebody =
-            ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com", "-c", "init.defaultBranch=main"];
-        let args = somebody.iter().map(OsString::from).chain(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        let settings = [
+            "user.name=Somebody",
+            "user.email=somebody@example.com",
+            "init.defaultBranch=main",
+            // A repository lives for one test: it needs no samples of hooks, no housekeeping and no safety from power cuts.
+            "init.templateDir=",
+            "maintenance.auto=false",
+            "core.fsync=none",
+        ];
+        let settings = settings.into_iter().flat_map(|setting| ["-c".into(), setting.into()]);
+        let args = settings.chain(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self.invocation(Path::new("git"), None, args).run()
     }
 

@@ -45,7 +45,7 @@ impl Registry {
         let world = Arc::new(Mutex::new(World::default()));
         let server = server::Server::start(&world);
         world.lock().unwrap().other_host = format!("127.0.0.1:{}", server.ports[1]);
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::tempdir();
         std::fs::write(folder.path().join("ca.pem"), ca_pem()).unwrap();
         Self { world, server, folder, subject: None, stands_for: Vec::new() }
     }
