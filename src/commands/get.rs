@@ -6,11 +6,14 @@ use std::path::Path;
 use super::Services;
 use super::options::{Assignments, Within};
 use super::targets::{Targets, Unlocked};
+use super::verify::tracked_packages;
 use crate::config::{Installed, ModuleSource};
+use crate::disk::directories::refuse_links;
 use crate::disk::directory_lock::DirectoryLock;
-use crate::disk::modules_dir::{ModulesDir, refuse_links};
+use crate::disk::modules_dir::ModulesDir;
 use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, TreeOptions, file_from};
 use crate::error::{Error, ErrorKind};
+use crate::git::TrackedFiles;
 use crate::modulelock::FILE_NAME;
 use crate::modules::{copy_package, is_laid_out};
 use crate::outcome::{Body, InstalledModule, InstalledModules, Outcome};
@@ -40,7 +43,12 @@ pub fn get(args: &GetArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
     let roots = targets.all_settings()?;
     services.events_for(targets.dialect());
-    Ok(targets.outcome("get", &roots, |settings| install(settings).map(Body::Installed)))
+    let tracked = TrackedFiles::default();
+    let outcome = targets.outcome("get", &roots, |settings| {
+        refuse_tracked(settings, &tracked)?;
+        install(settings).map(Body::Installed)
+    });
+    Ok(outcome)
 }
 
 /// Installs modules as a part of `install`: the locked ones, or, if all are local, only the list of modules. Other
@@ -54,6 +62,14 @@ pub(super) fn install_for(settings: &RunSettings) -> Result<Option<InstalledModu
     let is_local =
         settings.load_tree(&options).is_ok_and(|tree| tree.missing.is_empty() && tree.remote_modules.is_empty());
     if is_local { install(settings).map(Some) } else { Ok(None) }
+}
+
+/// What git tracks below the data directory would be replaced, and comes back with the next checkout.
+fn refuse_tracked(settings: &RunSettings, tracked: &TrackedFiles) -> Result<(), Error> {
+    refuse_links(&settings.data_dir(), "modules")?;
+    let found = tracked.first_at(&settings.data_dir());
+    let findings = tracked_packages(settings, &found.into_iter().collect::<Vec<_>>());
+    Error::of_findings(ErrorKind::Trust, &findings).map_or(Ok(()), Err)
 }
 
 fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {

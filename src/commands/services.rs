@@ -12,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::package_store::{self, PackageStore};
 use crate::error::{Error, ErrorKind};
-use crate::git::Git;
+use crate::git::{Git, TrackedFiles};
 use crate::path::worktree;
 use crate::query::{Event, Events};
 use crate::settings::Variables;
@@ -81,11 +81,14 @@ pub(super) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(P
         return package_store::temporary().map(|(store, directory)| (store, Some(directory)));
     }
     // Stored packages are hashed before use, so a change in the working tree cannot forge them.
-    let is_ignored = |tree: &Path, place: &Path| Git::open(tree).is_ok_and(|git| git.is_ignored(&place.join("x")));
+    let is_ignored = |tree: &Path, place: &Path| {
+        let is_tracked = TrackedFiles::default().first_at(place).is_some();
+        !is_tracked && Git::open(tree).is_ok_and(|git| git.is_ignored(&place.join("x")))
+    };
     match options.package_place(is_ignored) {
         Ok(place) => Ok((PackageStore::in_cache(&place), None)),
         Err(problem) => {
-            let hint = "set TFLOCK_CACHE_DIR to a directory of your own outside of the working tree, or to one in it that git ignores";
+            let hint = "set TFLOCK_CACHE_DIR to a directory of your own outside of the working tree, or to one in it that git ignores and in which it tracks nothing";
             Err(Error::new(ErrorKind::Disk, problem).hint(hint))
         }
     }

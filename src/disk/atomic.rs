@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::directories;
 use crate::error::{Error, ErrorKind};
 use crate::path::shown;
 
@@ -63,7 +64,7 @@ pub(super) fn bare(path: &Path) -> &Path {
     path.strip_prefix(".").ok().filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
 }
 
-pub(super) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+pub fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
     move |reason| StoreError::System { action, path, reason }
 }
@@ -260,8 +261,12 @@ impl From<StoreError> for Error {
             }
             StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
         };
+        let of_link = match &error {
+            StoreError::System { reason, .. } => directories::hint(reason),
+            _ => None,
+        };
         let mapped = Self::new(ErrorKind::Disk, error.to_string()).in_file(bare(file));
-        hint.into_iter().fold(mapped, Self::hint)
+        hint.map(str::to_owned).into_iter().chain(of_link).fold(mapped, Self::hint)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic::new_file;
 use super::cache::exchange::IndexKey;
-use super::files;
+use super::{directories, files};
 use crate::path::{shown, worktree};
 use crate::settings::IndexPlace;
 
@@ -32,7 +32,7 @@ pub fn write(entry: &Path, line: &str) -> io::Result<bool> {
         return Ok(false);
     }
     let directory = entry.parent().unwrap_or(entry);
-    std::fs::create_dir_all(directory)?;
+    directories::create(directory)?;
     let mut temporary = new_file(".tmp".as_ref(), directory)?;
     temporary.write_all(line.as_bytes())?;
     match temporary.persist_noclobber(entry) {

@@ -210,17 +210,6 @@ pub fn left_in(directory: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(OWN)).map(|entry| entry.path())
 }
 
-/// Makes a directory below `top`, and refuses links on the way: they lead elsewhere.
-pub fn create_within(top: &Path, directory: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(directory).map_err(failed("create", directory))?;
-    let real = |path: &Path| fs::canonicalize(path).map_err(failed("write into", path));
-    let (target, within) = (real(directory)?, real(top)?);
-    if directory.strip_prefix(top).is_ok_and(|way| within.join(way) == target) {
-        return Ok(());
-    }
-    Err(StoreError::Outside { path: directory.to_owned(), target, within })
-}
-
 /// True if anything has this path, a link that leads nowhere too.
 pub fn is_taken(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()

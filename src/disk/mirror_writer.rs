@@ -25,7 +25,7 @@ use tempfile::NamedTempFile;
 
 use super::atomic::{self, Mode, StoreError, failed, put_in_place};
 use super::directory_lock::DirectoryLock;
-use super::files;
+use super::{directories, files};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::PackageHash;
@@ -77,21 +77,16 @@ impl MirrorWriter {
         if base.metadata().is_ok_and(|found| !found.is_dir()) {
             return Err(failed("write into", base)(std::io::ErrorKind::NotADirectory.into()).into());
         }
-        std::fs::create_dir_all(base).map_err(failed("create", base))?;
+        directories::create(base).map_err(failed("create", base))?;
         let lock = DirectoryLock::acquire(base)?;
         Ok(Self { base: base.to_owned(), _lock: lock })
     }
 
-    /// The directory of a provider, made if need be and cleared of what a killed run left. A symbolic link that leads out of
+    /// The directory of a provider, made if need be and cleared of what a killed run left. A symbolic link below
     /// the mirror is refused: the tools follow none there.
     pub fn directory(&self, addr: &ProviderAddr) -> Result<PathBuf, Error> {
         let directory = directory_in(&self.base, addr);
-        std::fs::create_dir_all(&directory).map_err(failed("create", &directory))?;
-        let target = std::fs::canonicalize(&directory).map_err(failed("write into", &directory))?;
-        let within = std::fs::canonicalize(&self.base).map_err(failed("write into", &self.base))?;
-        if directory_in(&within, addr) != target {
-            return Err(StoreError::Outside { path: directory, target, within }.into());
-        }
+        directories::create_below(&self.base, &directory).map_err(failed("create", &directory))?;
         atomic::sweep(&directory);
         Ok(directory)
     }

@@ -10,6 +10,7 @@ pub mod attributes_file;
 pub mod below;
 pub mod cache;
 pub mod cli_config;
+pub mod directories;
 pub mod directory_lock;
 pub mod files;
 pub mod helper;

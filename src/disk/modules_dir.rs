@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::atomic::{Mode, store, sweep};
+use super::directories::{around, create_below, refuse_links};
 use super::files;
 use crate::config::{Installed, Manifest};
 use crate::error::{Error, ErrorKind};
@@ -30,7 +31,7 @@ impl ModulesDir {
     pub fn open(data_dir: &Path) -> Result<Self, Error> {
         refuse_links(data_dir, "modules")?;
         let path = data_dir.join("modules");
-        fs::create_dir_all(&path).map_err(|reason| unwritable(&path, &reason))?;
+        create_below(around(data_dir), &path).map_err(|reason| unwritable(&path, &reason))?;
         let left = fs::read_dir(&path).into_iter().flatten().flatten();
         for entry in left.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
             let _ = fs::remove_dir_all(entry.path());
@@ -86,17 +87,6 @@ impl ModulesDir {
         store(&self.path.join(LIST), manifest.encode().as_bytes(), Mode::KeepOr(0o644), &self.data_dir)?;
         Ok(())
     }
-}
-
-/// Refuses a data directory, or a folder in it, behind which another place is.
-pub fn refuse_links(data_dir: &Path, folder: &str) -> Result<(), Error> {
-    for place in [data_dir, &data_dir.join(folder)] {
-        if fs::symlink_metadata(place).is_ok_and(|meta| meta.is_symlink()) {
-            let message = format!("{} is a symbolic link, and {folder} are not installed through one", shown(place));
-            return Err(Error::new(ErrorKind::Disk, message).in_file(place).hint("remove the link"));
-        }
-    }
-    Ok(())
 }
 
 fn unwritable(path: &Path, reason: &io::Error) -> Error {

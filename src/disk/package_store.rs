@@ -17,6 +17,7 @@ use tempfile::TempDir;
 
 use super::atomic::{StoreError, failed};
 use super::cache::Pruned;
+use super::directories;
 use super::directory_lock::DirectoryLock;
 use super::linking;
 use super::mirror_writer::directory_in;
@@ -25,6 +26,7 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::{Contents, PackageFile};
 use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
+use crate::path::links::refuse_on_the_way;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -77,6 +79,7 @@ impl PackageStore {
 
     /// Removes the packages that were not used since a time, or all. A run that is about to link one downloads it again.
     pub fn prune(&self, before: Option<SystemTime>) -> Result<Pruned, StoreError> {
+        refuse_on_the_way(&self.base, &self.base).map_err(failed("prune", &self.base))?;
         let used = |entry: &Path| fs::metadata(entry).and_then(|found| found.modified()).ok();
         let mut pruned = Pruned::default();
         for entry in self.entries() {
@@ -103,6 +106,9 @@ pub fn temporary() -> Result<(PackageStore, TempDir), Error> {
 impl Shelf {
     /// The entries by the name of a recorded `h1:`. Whether they still have that content is for the caller to find out.
     pub fn named(&self, recorded: &PackageHashes) -> Vec<StoredPackage> {
+        if refuse_on_the_way(&self.directory, &self.directory).is_err() {
+            return Vec::new();
+        }
         let stored = |h1: &PackageHash| Some(StoredPackage { h1: h1.clone(), path: self.path_of(h1)? });
         let exists = |stored: &StoredPackage| stored.path.symlink_metadata().is_ok_and(|found| found.is_dir());
         recorded.of(HashScheme::H1).filter_map(stored).filter(exists).collect()
@@ -110,7 +116,7 @@ impl Shelf {
 
     /// Waits until no other run fills the shelf. What a killed run left there is removed.
     pub fn lock(&self) -> Result<DirectoryLock, StoreError> {
-        fs::create_dir_all(&self.directory).map_err(failed("create", &self.directory))?;
+        directories::create(&self.directory).map_err(failed("create", &self.directory))?;
         let lock = DirectoryLock::acquire_patiently(&self.directory)?;
         linking::sweep(&self.directory);
         Ok(lock)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::changes::Listed;
 use super::{Git, Kind};
@@ -19,6 +19,8 @@ struct Listing {
     paths: Vec<RepoPath>,
     /// The folders of packages by the folded directory that they are in.
     packages: BTreeMap<String, Vec<TrackedFolder>>,
+    /// All paths by how file systems that fold names compare them; filled when they are first looked at.
+    folded: OnceLock<BTreeMap<String, RepoPath>>,
 }
 
 /// A folder of packages of a root module that git tracks.
@@ -38,6 +40,24 @@ impl TrackedFiles {
         let Some(top) = worktree::top(&place) else { return Vec::new() };
         let Some(way) = RepoPath::below(&top, &place) else { return Vec::new() };
         self.listing(&top).packages.get(&*folded(&way)).cloned().unwrap_or_default()
+    }
+
+    /// The first path that git tracks at or below a place or on the way to it, in any spelling, in the working trees that it is
+    /// in. No link of these may be on the way.
+    pub fn first_at(&self, place: &Path) -> Option<TrackedFolder> {
+        let place = worktree::real_path(place);
+        let tracked = |top: PathBuf| {
+            let way = RepoPath::below(&top, &place)?;
+            let listing = self.listing(&top);
+            let (own, paths) = (folded(&way).into_owned(), listing.folded());
+            let is_below =
+                |path: &str| path.strip_prefix(&own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            let on_the_way = own.match_indices('/').find_map(|(at, _)| paths.get(&own[..at]));
+            let mut from_it = paths.range(own.clone()..).take_while(|(path, _)| path.starts_with(&own));
+            let first = on_the_way.or_else(|| from_it.find(|(path, _)| is_below(path)).map(|(_, first)| first))?;
+            Some(TrackedFolder { path: way, first: first.clone(), is_plain: true })
+        };
+        worktree::tops(&place).into_iter().find_map(tracked)
     }
 
     /// Passes the paths of a working tree to a function, by its top.
@@ -67,7 +87,12 @@ impl Listing {
                 of_root.push(TrackedFolder { path: RepoPath::from_git(folder.path), first: path.clone(), is_plain });
             }
         }
-        Some(Self { paths: tracked.into_keys().collect(), packages })
+        Some(Self { paths: tracked.into_keys().collect(), packages, folded: OnceLock::new() })
+    }
+
+    fn folded(&self) -> &BTreeMap<String, RepoPath> {
+        let all = || self.paths.iter().map(|path| (folded(path).into_owned(), path.clone())).collect();
+        self.folded.get_or_init(all)
     }
 }
 
@@ -122,5 +147,19 @@ mod tests {
         assert_eq!(packages(&all, "c"), []);
         assert_eq!(packages(&all, "d"), [row("d/Terraform.D/Plugins", "d/Terraform.D/Plugins/y", false)]);
         assert_eq!((packages(&all, "").len(), packages(&all, "e").len()), (2, 0));
+        let first = |place: &str| all.first_at(&root.join(place)).map(|it| it.first.to_string());
+        for (place, expected) in [
+            ("e", Some("e/y")),
+            ("E", Some("e/y")),
+            ("e/y/z", Some("e/y")),
+            ("c/terraform.d", Some("c/terraform.d/y")),
+            ("d/terraform.d/plugins/", Some("d/Terraform.D/Plugins/y")),
+            ("a-", None),
+            ("e/yy", None),
+            ("e/z", None),
+            ("new/e", None),
+        ] {
+            assert_eq!(first(place).as_deref(), expected, "{place}");
+        }
     }
 }

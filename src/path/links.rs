@@ -3,12 +3,14 @@
 //! A symbolic link that is in a git working tree must not lead out of it or into `.git`, at any step: what it leads to
 //! would differ from place to place, and from what was reviewed. `..` in a path that a caller names is no link. The tools
 //! make links of their own below `.terraform`, which lead anywhere; if git tracks them, another check reports it.
+//!
+//! What tflock makes for itself (caches, stores, data directories) is never behind a link of a working tree, wherever that leads.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{lexical, no_follow};
+use super::{lexical, no_follow, shown, worktree};
 
 /// How many symbolic links in a row are followed, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -35,6 +37,19 @@ pub enum Refusal {
     Name,
 }
 
+/// A symbolic link on the way to a directory that tflock makes. It comes inside of an [`io::Error`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} is a symbolic link, and tflock does not write through it", shown(&self.link))]
+pub struct LinkOnTheWay {
+    pub link: PathBuf,
+}
+
+impl LinkOnTheWay {
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
 impl Refusal {
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
@@ -56,6 +71,25 @@ pub(crate) fn stepwise(path: &Path) -> io::Result<PathBuf> {
     let mut way = Way::to(path)?;
     way.end()?;
     Ok(way.place)
+}
+
+/// Refuses a symbolic link on the way to a directory that tflock makes: in a git working tree, where a change may have put
+/// it, and anywhere below `top`. What does not exist is no link.
+pub fn refuse_on_the_way(top: &Path, directory: &Path) -> io::Result<()> {
+    if no_follow::leads(directory).is_ok_and(|leads| leads) {
+        return Ok(());
+    }
+    let (base, below) = directory.strip_prefix(top).map_or((directory, Path::new("")), |below| (top, below));
+    let mut way = Way::to(base)?;
+    way.is_for_writing = true;
+    let to_base = std::mem::take(&mut way.rest);
+    way.ahead(below, None);
+    way.own = way.rest.len();
+    way.rest.extend(to_base);
+    match way.end() {
+        Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+        done => done,
+    }
 }
 
 /// All that a path leads over: each symbolic link on its way, and where it ends; as far as it leads. Each is a place
@@ -93,17 +127,22 @@ struct Step {
     within: Option<PathBuf>,
 }
 
+#[derive(Default)]
 struct Way {
     /// How far, without symbolic links.
     place: PathBuf,
     /// What is left, the next part last.
     rest: Vec<Step>,
     links: Vec<PathBuf>,
+    /// True if directories are to be made there, so that no link of a working tree is followed.
+    is_for_writing: bool,
+    /// How many of the last parts no link may be at, wherever they are.
+    own: usize,
 }
 
 impl Way {
     fn to(path: &Path) -> io::Result<Self> {
-        let mut way = Self { place: PathBuf::new(), rest: Vec::new(), links: Vec::new() };
+        let mut way = Self::default();
         way.ahead(&std::path::absolute(path)?, None);
         Ok(way)
     }
@@ -158,10 +197,15 @@ impl Way {
     /// A link that leads nowhere is not an absent file.
     fn absent(&self, reason: io::Error) -> io::Error {
         let is_absent = matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-        if is_absent && !self.links.is_empty() { refused(Refusal::Nowhere) } else { reason }
+        if is_absent && !self.links.is_empty() && !self.is_for_writing { refused(Refusal::Nowhere) } else { reason }
     }
 
     fn follow(&mut self, step: &Step) -> io::Result<()> {
+        let directory = self.place.parent().unwrap_or(&self.place);
+        let is_own = self.rest.len() < self.own;
+        if self.is_for_writing && (is_own || worktree::above_or_at(directory).is_some()) {
+            return Err(io::Error::other(LinkOnTheWay { link: as_seen_here(&self.place) }));
+        }
         self.links.push(self.place.clone());
         if self.links.len() > MAX_LINKS {
             return Err(refused(Refusal::Circle));
@@ -182,8 +226,14 @@ impl Way {
 
 /// The working tree that a link must not lead out of: the one that it is in, unless it is one of the tools.
 fn confines(directory: &Path, name: &OsStr) -> Option<PathBuf> {
-    let top = directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok())?;
-    let way = directory.strip_prefix(top).ok()?;
+    let top = worktree::above_or_at(directory)?;
+    let way = directory.strip_prefix(&top).ok()?;
     let of_tools = way.iter().chain([name]).any(|part| part == DATA);
-    (!of_tools).then(|| top.to_owned())
+    (!of_tools).then_some(top)
+}
+
+/// A path below the directory of the process as users write it.
+fn as_seen_here(path: &Path) -> PathBuf {
+    let here = std::path::absolute(".").unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).to_owned()
 }

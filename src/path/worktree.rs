@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{lexical, no_follow};
+use super::{lexical, links, no_follow};
 
 /// A directory, and the working tree around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Top {
 }
 
 /// The first directory upwards with a `.git`, of a path without symbolic links.
-fn above_or_at(directory: &Path) -> Option<PathBuf> {
+pub(super) fn above_or_at(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
 }
 
@@ -111,10 +111,14 @@ pub fn absolute(directory: &Path) -> PathBuf {
         .unwrap_or_else(|_| directory.to_owned())
 }
 
-/// True if a directory is in one of some working trees, in any spelling: then a change of these can fill it.
+/// True if a directory is in one of some working trees, in any spelling, or if the way to it leads over a link in one: then a
+/// change of these can fill it.
 pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
-    let place = real_path(directory);
-    trees.iter().any(|tree| place.starts_with(real_path(tree)))
+    let mut places = links::stations(directory);
+    // The system may take names of other letters for the same; the link itself must not be followed for its own name.
+    places.extend(places.clone().iter().filter_map(|place| Some(real_path(place.parent()?).join(place.file_name()?))));
+    places.push(real_path(directory));
+    trees.iter().map(|tree| real_path(tree)).any(|tree| places.iter().any(|place| place.starts_with(&tree)))
 }
 
 pub fn real_path(path: &Path) -> PathBuf {
@@ -139,5 +143,41 @@ mod tests {
         assert_eq!(top(&base.join("link")), Some(base.join("tree")));
         std::fs::create_dir_all(base.join("tree/root/sub/.git")).unwrap();
         assert_eq!(tops(&base.join("link/sub")), [base.join("tree/root/sub"), base.join("tree")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_behind_a_link_is_where_the_link_is() {
+        use super::is_within;
+        let directory = tempfile::tempdir().unwrap();
+        let base = directory.path();
+        for place in ["tree/.git", "tree/root", "outside"] {
+            std::fs::create_dir_all(base.join(place)).unwrap();
+        }
+        let link = |name: &str, target: &str| std::os::unix::fs::symlink(target, base.join(name)).unwrap();
+        link("tree/out", "../outside");
+        link("tree/nowhere", "../none");
+        link("alias", "tree");
+        link("twice", "alias");
+        link("in", "tree/root");
+        link("over", "tree/out");
+        let trees = [base.join("tree")];
+        let within = [
+            "tree",
+            "tree/root/x/y",
+            "tree/out",
+            "tree/out/x",
+            "tree/nowhere/x",
+            "alias/out/x",
+            "twice/x",
+            "in/x",
+            "over/x",
+        ];
+        for place in within {
+            assert!(is_within(&base.join(place), &trees), "{place}");
+        }
+        for place in ["", "outside", "none/x", "tree-2", "tree/../outside"] {
+            assert!(!is_within(&base.join(place), &trees), "{place}");
+        }
     }
 }

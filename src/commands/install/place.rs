@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use super::fetch::Found;
 use super::wanted::{Root, Want, cache_place, state_of};
 use super::{InstallArgs, installed_differs, refused};
+use crate::disk::atomic::failed;
+use crate::disk::directories::{around, create_below};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::linking::{self, Linker};
 use crate::disk::mirror::FilesystemMirror;
@@ -60,7 +62,7 @@ impl Root {
     fn tidy(&self, want: &Want) {
         let parent = want.place.parent().unwrap_or(&want.place);
         if linking::left_in(parent).next().is_some() {
-            let _ = prepare(&self.providers, &want.place);
+            let _ = self.prepare(&want.place);
         }
     }
 
@@ -76,7 +78,7 @@ impl Root {
             return Err(Error::new(ErrorKind::Disk, message));
         }
         let before = want.state;
-        let _lock = prepare(&self.providers, &want.place)?;
+        let _lock = self.prepare(&want.place)?;
         // Another run may have installed it meanwhile.
         (want.state, want.h1) = state_of(&want.place, &want.recorded, known);
         if want.state == InstallState::Present {
@@ -86,6 +88,10 @@ impl Root {
         want.state = if before == InstallState::Differs { InstallState::Replaced } else { InstallState::Installed };
         (want.h1, want.bytes) = (Some(stored.h1.clone()), linking::size_of(&stored.path));
         Ok(())
+    }
+
+    fn prepare(&self, place: &Path) -> Result<DirectoryLock, Error> {
+        prepare(around(&self.settings.data_dir()), &self.providers, place)
     }
 
     /// Reports why a package is not installed.
@@ -107,7 +113,7 @@ impl Root {
             for version in versions.into_iter().filter(|version| Some(version) != locked.as_ref()) {
                 let place =
                     crate::disk::mirror_writer::directory_in(&self.providers, &address).join(version.to_string());
-                let _lock = prepare(&self.providers, &place)?;
+                let _lock = self.prepare(&place)?;
                 linking::remove(&place)?;
                 self.removed.push((address.clone(), version));
             }
@@ -116,11 +122,11 @@ impl Root {
     }
 }
 
-/// Creates the parent directory of `place`, and waits until no other run writes below `top`.
-fn prepare(top: &Path, place: &Path) -> Result<DirectoryLock, Error> {
+/// Creates the parent directory of `place`, without links below `top`, and waits until no other run writes below `shared`.
+fn prepare(top: &Path, shared: &Path, place: &Path) -> Result<DirectoryLock, Error> {
     let parent = place.parent().unwrap_or(place);
-    linking::create_within(top, parent)?;
-    let lock = DirectoryLock::acquire(top)?;
+    create_below(top, parent).map_err(failed("create", parent))?;
+    let lock = DirectoryLock::acquire(shared)?;
     linking::sweep(parent);
     Ok(lock)
 }
@@ -143,10 +149,11 @@ pub(super) fn in_plugin_caches(
             if !done.insert(place.clone()) {
                 continue;
             }
-            let placed = prepare(cache, &place).and_then(|_lock| match state_of(&place, &want.recorded, known) {
-                (InstallState::Present, _) => Ok(()),
-                _ => linker.place(&stored.path, &place).map_err(Error::from),
-            });
+            let placed =
+                prepare(cache, cache, &place).and_then(|_lock| match state_of(&place, &want.recorded, known) {
+                    (InstallState::Present, _) => Ok(()),
+                    _ => linker.place(&stored.path, &place).map_err(Error::from),
+                });
             notes.extend(placed.err().map(|error| format!("the plugin cache lacks a package: {}", error.message)));
         }
     }

@@ -8,8 +8,8 @@ use crate::addr::ProviderAddr;
 use crate::commands::RunSettings;
 use crate::commands::local_places::LocalPlaces;
 use crate::commands::verify::tracked_packages;
+use crate::disk::directories::refuse_links;
 use crate::disk::mirror_writer::directory_in;
-use crate::disk::modules_dir::refuse_links;
 use crate::disk::package::{KnownFiles, hash_directory_once};
 use crate::error::Error;
 use crate::finding::Finding;
@@ -70,9 +70,12 @@ impl Root {
         }
         let data = settings.data_dir();
         let is_installed_to = |folder: &&crate::git::TrackedFolder| folder.path.ends_with(".terraform");
-        let folders: Vec<_> = tracked.packages(&settings.root).iter().filter(is_installed_to).cloned().collect();
-        let mut findings = tracked_packages(&settings, &folders);
+        let mut folders: Vec<_> = tracked.packages(&settings.root).iter().filter(is_installed_to).cloned().collect();
         refuse_links(&data, "providers")?;
+        if folders.is_empty() {
+            folders.extend(tracked.first_at(&data));
+        }
+        let mut findings = tracked_packages(&settings, &folders);
         let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(&settings)?;
         let mut root = Self {
             providers: data.join("providers"),

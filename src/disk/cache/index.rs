@@ -18,6 +18,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::CacheError;
+use crate::disk::directories;
 use crate::hash::{PackageHash, Sha256Digest};
 
 pub(super) const FOLDER: &str = "index";
@@ -181,7 +182,7 @@ fn log_path(folder: &Path, number: u16) -> PathBuf {
 fn append(path: &Path, entries: &[IndexEntry]) -> Result<(), CacheError> {
     let open = || File::options().append(true).create(true).open(path);
     let file = open().or_else(|_| {
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        path.parent().map_or(Ok(()), directories::create)?;
         open()
     });
     let mut file = file.map_err(CacheError::at(path))?;

@@ -27,9 +27,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use etcetera::BaseStrategy as _;
 
 use super::atomic::put_in_place;
+use super::{directories, package_store};
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::path::worktree::is_within;
+use crate::path::links::refuse_on_the_way;
+use crate::path::worktree::{is_within, tops};
 use crate::path::{lexical, shown};
 use exchange::Exported;
 pub use index::{IndexEntry, Origin};
@@ -92,11 +94,10 @@ impl Cache {
     /// The cache at its place, which need not exist yet. Never fails: where there can be none, what is recorded lasts
     /// as long as the run, and [`Cache::note`] says why.
     pub fn open(options: CacheOptions) -> Self {
-        let CacheOptions { directory, work_trees, disabled } = options;
-        if disabled {
+        if options.disabled {
             return Self::at(None, None);
         }
-        match find_place(directory, &work_trees) {
+        match options.place() {
             Ok(place) => Self::at(Some(place), None),
             Err(note) => Self::at(None, Some(note)),
         }
@@ -236,16 +237,43 @@ impl Drop for Cache {
 impl CacheOptions {
     /// Where the package store may be. It alone may be inside a working tree whose git ignores it.
     pub fn package_place(self, is_ignored: impl Fn(&Path, &Path) -> bool) -> Result<PathBuf, String> {
-        let Self { directory, work_trees, .. } = self;
-        find_place(directory.clone(), &work_trees).or_else(|problem| {
-            let place = find_place(directory, &[])?;
-            let around = work_trees.iter().find(|tree| is_within(&place, std::slice::from_ref(tree)));
-            if around.is_some_and(|tree| is_ignored(tree, &place)) { Ok(place) } else { Err(problem) }
-        })
+        let place = find_place(self.directory.clone())?;
+        let packages = place.join(package_store::FOLDER);
+        refuse_on_the_way(&packages, &packages).map_err(|reason| unusable("package store", &reason))?;
+        match self.tree_around(&place) {
+            Some(tree) if !is_ignored(&tree, &place) => Err(forgeable(&place, &tree)),
+            _ => Ok(place),
+        }
+    }
+
+    /// Where the cache may be: outside of every working tree of this run, and of the one that the user names a directory of.
+    fn place(self) -> Result<PathBuf, String> {
+        let place = find_place(self.directory.clone())?;
+        self.tree_around(&place).map_or(Ok(place.clone()), |tree| Err(forgeable(&place, &tree)))
+    }
+
+    fn tree_around(&self, place: &Path) -> Option<PathBuf> {
+        let is_named = self.directory.as_ref().is_some_and(|given| !given.as_os_str().is_empty());
+        let named = if is_named { tops(place) } else { Vec::new() };
+        let mut trees = self.work_trees.iter().chain(&named);
+        trees.find(|tree| is_within(place, std::slice::from_ref(tree))).cloned()
     }
 }
 
-fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<PathBuf, String> {
+fn unusable(what: &str, reason: &io::Error) -> String {
+    format!("no {what} is used: {reason}; remove it or set TFLOCK_CACHE_DIR")
+}
+
+fn forgeable(place: &Path, tree: &Path) -> String {
+    format!(
+        "no cache is used: {} is inside the working tree {}, so a change could forge it; set TFLOCK_CACHE_DIR",
+        shown(place),
+        shown(tree)
+    )
+}
+
+/// Where the cache is as it is written, wherever links lead.
+fn find_place(directory: Option<PathBuf>) -> Result<PathBuf, String> {
     let place = match directory.filter(|given| !given.as_os_str().is_empty()) {
         Some(given) => std::path::absolute(given).map_err(|reason| format!("no cache is used: {reason}"))?,
         None => etcetera::choose_base_strategy()
@@ -255,6 +283,7 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
     };
     // `missing/..` would lead elsewhere as soon as `missing` is made.
     let place = lexical(Path::new(""), &place);
+    refuse_on_the_way(&place, &place).map_err(|reason| unusable("cache", &reason))?;
     if place.exists() && !place.is_dir() {
         return Err(format!("no cache is used: {} is not a directory", shown(&place)));
     }
@@ -262,14 +291,7 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
         let message = "can be written by other users, who could forge it; set TFLOCK_CACHE_DIR";
         return Err(format!("no cache is used: {} {message}", shown(open)));
     }
-    match work_trees.iter().find(|tree| is_within(&place, std::slice::from_ref(tree))) {
-        Some(tree) => Err(format!(
-            "no cache is used: {} is inside the working tree {}, so a change could forge it; set TFLOCK_CACHE_DIR",
-            shown(&place),
-            shown(tree)
-        )),
-        None => Ok(place),
-    }
+    Ok(place)
 }
 
 /// True for a folder that everyone may write to, or that is neither ours nor the administrator's. An administrator
@@ -295,7 +317,7 @@ fn fan_out(folder: &Path, kind: &str, hex: &str) -> PathBuf {
 /// Writes a file by renaming. It is not flushed to the disk: what is damaged counts as absent.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
     let directory = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(directory).map_err(CacheError::at(directory))?;
+    directories::create(directory).map_err(CacheError::at(directory))?;
     let file = tempfile::NamedTempFile::new_in(directory).map_err(CacheError::at(directory))?;
     std::fs::write(file.path(), bytes).map_err(CacheError::at(path))?;
     put_in_place(file, path).map_err(CacheError::at(path))

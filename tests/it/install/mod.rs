@@ -2,6 +2,8 @@
 
 mod differential;
 mod faults;
+#[cfg(unix)]
+mod links;
 mod modules;
 mod places;
 
