@@ -3,6 +3,7 @@
 use crate::support::locked::{LOCK, MAIN, honest, locked};
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
+use crate::support::side_by_side;
 use crate::support::workspace::Workspace;
 
 const PAGE: &str = "<!doctype html><title>Please sign in</title>";
@@ -80,28 +81,29 @@ fn asked(endpoint: Endpoint, answer: &Answer, commands: &[&[&str]]) -> usize {
 #[test]
 fn a_page_is_no_document_for_any_command() {
     let page = Answer::html();
-    for (endpoint, least) in [
+    let documents = [
         (Endpoint::Discovery, 9),
         (Endpoint::Versions, 9),
         (Endpoint::Download, 8),
         (Endpoint::Sums, 8),
         (Endpoint::Signature, 8),
         (Endpoint::Zip, 5),
-    ] {
-        let asking = asked(endpoint, &page, &COMMANDS);
-        assert!(asking >= least, "{endpoint:?}: {asking}");
-    }
+    ];
+    side_by_side(&documents, |(endpoint, least)| {
+        let asking = asked(*endpoint, &page, &COMMANDS);
+        assert!(asking >= *least, "{endpoint:?}: {asking}");
+    });
 }
 
 #[test]
 fn another_shape_is_no_document_for_any_command() {
-    for endpoint in [Endpoint::Discovery, Endpoint::Versions, Endpoint::Download] {
+    side_by_side(&[Endpoint::Discovery, Endpoint::Versions, Endpoint::Download], |endpoint| {
         for (at, shape) in SHAPES.iter().enumerate() {
             // Each shape by some commands, and each command with some shapes.
             let commands: Vec<&[&str]> = COMMANDS.into_iter().skip(at % 3).step_by(3).collect();
-            assert!(asked(endpoint, &Answer::json(*shape), &commands) > 0, "{endpoint:?} {shape}");
+            assert!(asked(*endpoint, &Answer::json(*shape), &commands) > 0, "{endpoint:?} {shape}");
         }
-    }
+    });
 }
 
 #[test]

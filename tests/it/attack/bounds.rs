@@ -156,6 +156,7 @@ fn a_cache_in_the_work_tree_around_a_submodule_is_not_used() {
 #[test]
 fn what_passes_online_is_known() {
     use crate::support::registry::{Answer, Endpoint, Flaw};
+    use crate::support::side_by_side;
     type Twist = fn(Registry) -> Registry;
     const TWISTS: [Twist; 12] = [
         |it| it,
@@ -178,8 +179,9 @@ fn what_passes_online_is_known() {
         Some("h9:abc"),
     ];
     let args: [&[&str]; 4] = [&[], &["--deep"], &["--deep", "--all-platforms"], &["--max-download", "400"]];
-    let mut passed = 0;
-    for (at, twist) in TWISTS.iter().enumerate() {
+    let passed = std::sync::atomic::AtomicUsize::new(0);
+    let twists: Vec<_> = TWISTS.iter().enumerate().collect();
+    side_by_side(&twists, |(at, twist)| {
         for (offset, hash) in hashes.iter().enumerate() {
             let registry = honest();
             let workspace = super::impatient(&registry);
@@ -190,11 +192,12 @@ fn what_passes_online_is_known() {
             let args = ["verify", "--no-cache", "--format", "json"].iter().chain(args);
             let run = workspace.tflock(&registry, args);
             if run.code == Some(0) {
-                passed += 1;
+                passed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 let is_known = hash.is_none_or(|hash| hash.starts_with("h9:"));
                 assert!(run.json()["unknown"] == 0 && is_known, "{at} {hash:?}: {run}");
             }
         }
-    }
+    });
+    let passed = passed.into_inner();
     assert!(passed > 4, "{passed}");
 }

@@ -3,6 +3,7 @@
 use super::impatient;
 use crate::support::locked::{honest, locked, rules, verify};
 use crate::support::registry::{Answer, Endpoint};
+use crate::support::side_by_side;
 
 /// What is wrong, with which endpoint, and what it answers. The gate says exit code 4 and accuses no one; nor does
 /// `lock`, and it writes nothing.
@@ -64,7 +65,7 @@ fn archives_that_are_no_answer() {
 
 #[track_caller]
 fn inconclusive(outages: &[Outage]) {
-    for (name, endpoint, answer) in outages {
+    side_by_side(outages, |(name, endpoint, answer)| {
         let registry = honest();
         let workspace = impatient(&registry);
         let registry = registry.answers(*endpoint, answer());
@@ -83,7 +84,7 @@ fn inconclusive(outages: &[Outage]) {
         let run = workspace.tflock(&registry, lock);
         assert_eq!(run.code, Some(4), "{name}: {run}");
         assert!(run.touched().is_empty() && rules(&run, "deny").is_empty(), "{name}: {run}");
-    }
+    });
 }
 
 /// An empty list is an answer.

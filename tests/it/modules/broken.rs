@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{CALL, world};
 use crate::support::registry::{Answer, Endpoint};
+use crate::support::side_by_side;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::LOCK;
 
@@ -18,19 +19,19 @@ fn one_failure_each() {
         ("half", Answer::truncated(), 4),
         ("a reset", Answer::reset(), 4),
     ];
-    for (what, answer, code) in answers {
+    side_by_side(&answers, |(what, answer, code)| {
         // An answer that is nothing but a header cannot be cut in half.
-        for endpoint in all.into_iter().filter(|at| (what, *at) != ("half", Endpoint::ModuleDownload)) {
+        for endpoint in all.into_iter().filter(|at| (*what, *at) != ("half", Endpoint::ModuleDownload)) {
             let registry = world().answers(endpoint, answer.clone());
             let workspace = Workspace::with_files(&[("main.tf", CALL)]);
             let run = workspace.tflock(&registry, LOCK);
-            assert_eq!(run.code, Some(code), "{what} at {endpoint:?}: {run}");
+            assert_eq!(run.code, Some(*code), "{what} at {endpoint:?}: {run}");
             assert!(run.stderr.contains("module") && run.stderr.contains("main.tf:1:1"), "{what} {endpoint:?}: {run}");
             assert!(run.touched().is_empty(), "{what} at {endpoint:?}: {run}");
             let registry = registry.recovered();
             workspace.tflock(&registry, LOCK).ended_with(0);
         }
-    }
+    });
 }
 
 /// The gate does not know what the module requires: that is neither good nor bad.

@@ -7,6 +7,7 @@ use super::oci::{layout, served};
 use crate::index::machine;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
+use crate::support::side_by_side;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::widget;
 
@@ -28,23 +29,23 @@ fn secretive(registry: &Registry) -> Workspace {
 
 #[test]
 fn no_source_and_no_failure_shows_a_secret() {
-    for fault in FAULTS {
+    let sources = ["origin", "configured", "net", "fs:/nowhere"];
+    let rows: Vec<_> = FAULTS.iter().flat_map(|fault| sources.map(|source| (fault, source))).collect();
+    side_by_side(&rows, |(fault, source)| {
         let mut registry = widget().requiring_token(&format!("{SECRET}-block"));
-        if let Some(status) = fault {
+        if let Some(status) = **fault {
             for endpoint in [Endpoint::Versions, Endpoint::MirrorIndex] {
                 registry = registry.answers(endpoint, Answer::status(status));
             }
         }
         let workspace = secretive(&registry);
         let net = format!("net:https://me:{SECRET}@{}/mirror/?key={SECRET}", registry.host());
-        for source in ["origin", "configured", &net, &format!("fs:/{}", "nowhere")] {
-            for command in [&["lock", "--platform=linux_amd64"][..], &["verify"], &["outdated"]] {
-                let more = ["--source", source, "-v"];
-                shows_none(&workspace.tflock(&registry, command.iter().chain(&more)));
-                shows_none(&workspace.tflock(&registry, command.iter().chain(&more).chain(&["--format=json"])));
-            }
+        let more = ["--source", if *source == "net" { &net } else { source }, "-v"];
+        for command in [&["lock", "--platform=linux_amd64"][..], &["verify"], &["outdated"]] {
+            shows_none(&workspace.tflock(&registry, command.iter().chain(&more)));
+            shows_none(&workspace.tflock(&registry, command.iter().chain(&more).chain(&["--format=json"])));
         }
-    }
+    });
 }
 
 #[test]
@@ -64,10 +65,10 @@ const FAULTS: [Option<u16>; 5] = [None, Some(401), Some(403), Some(404), Some(50
 #[test]
 fn no_index_shows_a_secret() {
     let token = format!("{SECRET}-of-index");
-    for fault in FAULTS {
+    side_by_side(&FAULTS, |fault| {
         let registry = widget().taking_files("/team/").guarding("/team/", &format!("Bearer {token}"), "Bearer");
         let failing = |registry: Registry, status| registry.answers(Endpoint::Other, Answer::status(status));
-        let registry = fault.into_iter().fold(registry, failing);
+        let registry = (*fault).into_iter().fold(registry, failing);
         let url = format!("https://{}/team", registry.host());
         let workspace = machine(&url, "  trust = \"verified\"\n").env("TF_TOKEN_{{registry}}", &token);
         let lock = ["lock", "--platform=linux_amd64"];
@@ -76,7 +77,7 @@ fn no_index_shows_a_secret() {
             shows_none(&workspace.tflock(&registry, command.iter().chain(&["-v"])));
             shows_none(&workspace.tflock(&registry, command.iter().chain(&["--format=json"])));
         }
-    }
+    });
     let registry = widget();
     for wrong in
         ["https://me:{}@h.example/", "https://h.example/?sig={}", "https://me:{}@h.example:port/", "s3://me:{}@x"]
@@ -93,10 +94,10 @@ fn no_index_shows_a_secret() {
 /// Secrets in the sources of calls, in locations of a registry, in tokens and in `.netrc`.
 #[test]
 fn no_module_shows_a_secret() {
-    for fault in FAULTS {
+    side_by_side(&FAULTS, |fault| {
         let mut registry = widget().requiring_token(&format!("{SECRET}-variable"));
         let far = format!("https://me:{SECRET}@{}/far.tar.gz?sig={SECRET}", registry.other_host());
-        if let Some(status) = fault {
+        if let Some(status) = *fault {
             for endpoint in [Endpoint::ModuleVersions, Endpoint::Other] {
                 registry = registry.answers(endpoint, Answer::status(status));
             }
@@ -127,7 +128,7 @@ fn no_module_shows_a_secret() {
         let lock = ["lock", "--platform=linux_amd64", "--lock-modules"];
         let commands = [&lock[..], &["list", "--modules"], &["outdated", "--modules"], &["why"], &["get"]];
         // After this status requests are retried, which takes a while.
-        let count = if fault == Some(500) { 1 } else { commands.len() };
+        let count = if *fault == Some(500) { 1 } else { commands.len() };
         for command in &commands[..count] {
             shows_none(&workspace.tflock(&registry, command.iter().chain(&["-v"])));
             shows_none(&workspace.tflock(&registry, command.iter().chain(&["--format=json"])));
@@ -139,7 +140,7 @@ fn no_module_shows_a_secret() {
             0,
             "{run}"
         );
-    }
+    });
 }
 
 /// A program below `home`, which says this and ends with this exit code.

@@ -20,6 +20,20 @@ pub mod workspace;
 pub mod worlds;
 pub mod yaml;
 
+/// Checks each row on one of eight threads: rows that wait for a server or its time limit do not wait for each other.
+pub fn side_by_side<T: Sync>(rows: &[T], check: impl Fn(&T) + Sync) {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some(row) = rows.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    check(row);
+                }
+            });
+        }
+    });
+}
+
 /// A directory that goes with its test. It lies in memory where there is room: tests make and remove some 100,000 files.
 pub fn tempdir() -> tempfile::TempDir {
     static PLACE: std::sync::OnceLock<std::path::PathBuf> = std::sync::OnceLock::new();
