@@ -1,11 +1,10 @@
 //! `outdated --modules`: shows selected and newer versions of modules, and what excludes the newer ones.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::Services;
 use super::targets::{Targets, Unlocked};
-use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion, newest_version, select_version};
+use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
 use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{ModuleLock, Offered};
@@ -51,7 +50,7 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
         let offered = fetch.offered(&settings.module_terms(), &requests);
         for (call, offered) in calls.iter().zip(offered) {
             match offered {
-                Ok(offered) => call.row(&offered, &settings.path, &mut rows),
+                Ok(offered) => call.row(&offered, settings, &mut rows),
                 Err(error) if errors.contains(&error) => {}
                 Err(error) => errors.push(error),
             }
@@ -94,17 +93,19 @@ impl<'a> Called<'a> {
     }
 
     /// Adds the call to the row of its package and versions; does nothing if the source has only one version.
-    fn row(&self, offered: &Offered, root: &Path, rows: &mut Rows) {
+    fn row(&self, offered: &Offered, settings: &RunSettings, rows: &mut Rows) {
         let Some(package) = self.source.package() else { return };
-        let canonical = |version: Option<ModuleVersion>| version.map(|version| version.canonical());
         let (selected, allowed, newest, constraint) = match offered {
             Offered::Fixed => return,
-            Offered::Versions(listed) => (
-                self.version.clone(),
-                canonical(select_version(listed, self.constraints)),
-                canonical(newest_version(listed)),
-                self.constraints.map(|constraints| constraints.as_str().to_owned()),
-            ),
+            Offered::Versions(listed) => {
+                let list = VersionList::new(listed, settings.dialect);
+                (
+                    self.version.clone(),
+                    list.selectable(self.constraints).newest().map(ModuleVersion::canonical),
+                    list.selectable(None).newest().map(ModuleVersion::canonical),
+                    self.constraints.map(|constraints| constraints.as_str().to_owned()),
+                )
+            }
             Offered::Commit { commit, tagged, newer } => {
                 let named = |at: &str| match tagged {
                     Some(tag) if at == commit => tag.clone(),
@@ -119,7 +120,7 @@ impl<'a> Called<'a> {
         let holder = constraint.filter(|_| newest.is_some() && newest != allowed).map(|constraint| ModuleHolder {
             call: self.key.to_owned(),
             constraint,
-            file: file_from(root, &self.place.file),
+            file: file_from(&settings.path, &self.place.file),
             position: self.place.position,
         });
         let versions = ModuleVersions { source: package, selected, allowed, newest };

@@ -13,13 +13,11 @@ use super::netrc::Netrc;
 use super::registry::ModuleRegistry;
 use super::store::{Store, StoredPackage};
 use super::wanted::{SharedKey, Wanted, allow_url};
-use crate::config::{
-    ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, newest_version, select_version,
-};
+use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, VersionList};
 use crate::dialect::Dialect;
 use crate::disk::roots::FetchedModule;
 use crate::error::{Error, ErrorKind};
-use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served};
+use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served, ambiguous_version};
 use crate::net::{Client, Cost, RunBudget, Shared};
 use crate::settings::allow_module_host;
 use crate::source::oci::OciClient;
@@ -172,28 +170,40 @@ impl Fetcher {
 
     async fn of_registry(&self, module: &RegistryModule, wanted: &Wanted) -> Result<FetchedModule, Error> {
         let package = RegistryModule { subdir: String::new(), ..module.clone() };
-        let version = match wanted.pin.as_ref().and_then(|pin| pin.version.clone()) {
-            Some(version) => version,
-            None => self.selected(&package, wanted).await?,
+        let constraints = wanted.constraints.as_ref();
+        let (version, list) = match wanted.pin.as_ref().and_then(|pin| Some((pin.version.clone()?, &pin.content))) {
+            // What is locked stays. But where it was moved from another registry, this one was never queried.
+            Some((version, content)) if content.location.is_some() || self.options.offline => (version, None),
+            Some((version, _)) => (version, Some(self.list(&package, wanted, true).await?)),
+            None => {
+                let list = self.list_with_selectable(&package, wanted).await?;
+                let newest = list.selectable(constraints).newest().cloned();
+                (newest.ok_or_else(|| no_version(&package, constraints, &list))?, Some(list))
+            }
         };
+        let ambiguity = list.and_then(|list| ambiguous_version(&version, &list, constraints));
         let shown = format!("{package} {}", version.canonical());
         let key = format!("release {} {shown}{}", wanted.dialect.program(), wanted.kind());
         let job = self.release((&package, &version), wanted, &key);
         let placed = self.releases.answer(wanted.shared(&key), Box::pin(job)).await?;
         let subdir = join_subdirs(&placed.subdir, &module.subdir).map_err(|error| unreachable(&shown, &error))?;
-        Ok(FetchedModule { version: Some(version), ..wanted.fetched(&placed, &subdir, shown)? })
+        let fetched = wanted.fetched(&placed, &subdir, shown)?;
+        // Only locks need to know.
+        let ambiguity = ambiguity.filter(|_| wanted.whole).or(fetched.ambiguity.clone());
+        Ok(FetchedModule { version: Some(version), ambiguity, ..fetched })
     }
 
-    /// The version that a call selects.
-    async fn selected(&self, package: &RegistryModule, wanted: &Wanted) -> Result<ModuleVersion, Error> {
-        let constraints = wanted.constraints.as_ref();
-        let listed = self.listed(package, wanted, wanted.fresh).await?;
-        if let Some(version) = select_version(&listed, constraints) {
-            return Ok(version);
-        }
+    /// The list of versions from which a call selects.
+    async fn list_with_selectable(&self, package: &RegistryModule, wanted: &Wanted) -> Result<VersionList, Error> {
+        // What is locked is selected from the list of today.
+        let list = self.list(package, wanted, wanted.fresh || wanted.whole).await?;
+        let is_known = self.options.offline || list.selectable(wanted.constraints.as_ref()).newest().is_some();
         // What was kept for a while may lack the newest.
-        let listed = if self.options.offline { listed } else { self.listed(package, wanted, true).await? };
-        select_version(&listed, constraints).ok_or_else(|| no_version(package, constraints, &listed))
+        if is_known { Ok(list) } else { self.list(package, wanted, true).await }
+    }
+
+    async fn list(&self, package: &RegistryModule, wanted: &Wanted, fresh: bool) -> Result<VersionList, Error> {
+        Ok(VersionList::new(&*self.listed(package, wanted, fresh).await?, wanted.dialect))
     }
 
     async fn of_address(&self, module: &RemoteModule, wanted: &Wanted) -> Result<FetchedModule, Error> {
@@ -350,11 +360,11 @@ impl Fetcher {
     }
 }
 
-fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, listed: &[String]) -> Error {
+fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, list: &VersionList) -> Error {
     let wanted = constraints.map(|constraints| format!(" that satisfies {:?}", constraints.as_str()));
     let message = format!("module {module} has no version{}", wanted.unwrap_or_default());
     let error = Error::new(ErrorKind::NotFound, message);
-    match newest_version(listed) {
+    match list.selectable(None).newest() {
         Some(newest) => error.hint(format!("the newest version is {}", newest.canonical())),
         None => error,
     }

@@ -32,8 +32,8 @@ use crate::workspace::{Exclusions, RootSource, Scope};
 const MOST_NAMED: usize = 5;
 
 /// A limit of the check of modules.
-const GAP: &str = "`init` re-downloads modules, and a tag may move before that: run `tflock get` first, or \
-                   `tflock verify --installed` afterwards, to check what was installed";
+const GAP: &str = "`init` re-downloads modules, and a tag may move or a registry list a new version before that: run \
+                   `tflock get` first, or `tflock verify --installed` afterwards, to check what was installed";
 
 pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
@@ -54,7 +54,7 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let Opening { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
     let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
-    let locks_modules = opened.iter().any(|root| root.locks_modules());
+    let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
     let of_work_tree = match &base {
         Some(base) => of_work_tree(base, trust, &opened, (scope, targets.found))?,
         None => ambiguous::of_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
@@ -82,7 +82,10 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     let outcome = targets.outcome_of("verify", outcomes);
     notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
     notes.extend(not_judged(&nested));
-    if locks_modules && !options.installed {
+    if locked_modules > 0 && scope.offline {
+        notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
+    }
+    if locked_modules > 0 && !options.installed {
         notes.push(GAP.to_owned());
     }
     notes.extend(cache.finish());

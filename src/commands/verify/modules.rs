@@ -4,23 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::installed_modules;
-use crate::config::{ModuleConstraints, ModuleSource};
+use crate::config::{ModuleConstraints, ModuleSource, VersionList};
 use crate::disk::installed_modules::is_read_from_hidden;
-use crate::disk::roots::{ReadModuleLock, Tree, file_from};
+use crate::disk::roots::{MissingModule, ReadModuleLock, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
-use crate::modulelock::{self, Ambiguity, Call, FILE_NAME, ModuleKey, ModuleLock, Served};
+use crate::modulelock::{self, Ambiguity, Call, FILE_NAME, ModuleKey, ModuleLock, Offered, Served};
 use crate::verify::Unanswered;
 use crate::workspace::RunSettings;
 
 /// What the sources of locked packages serve now, or the error; packages that were not queried are missing.
 pub(super) type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
 
+/// What registries list of locked packages now, by package, or the error.
+type ListedVersions = BTreeMap<String, Result<VersionList, Error>>;
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModuleFacts {
     /// The text of the module lock file before the change.
     pub(super) before: Option<Vec<u8>>,
     pub(super) served: ServedModules,
+    pub(super) listed: ListedVersions,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +34,12 @@ pub(super) struct LockedModules<'a> {
     pub(super) facts: &'a ModuleFacts,
 }
 
-/// Looks up what the sources of locked packages serve now, each once. If installed modules are judged, sources of
+/// Looks up what the sources of locked packages serve and list now, each once. If installed modules are judged, sources of
 /// packages that match the lock are not queried, unless the change locked them.
 pub(super) fn query_sources(roots: &mut super::Roots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
-        let served = root.locked_modules().map(|modules| modules.query_sources(installed)).unwrap_or_default();
-        root.modules.served = served;
+        let Some(modules) = root.locked_modules() else { continue };
+        (root.modules.served, root.modules.listed) = modules.query_sources(installed);
     }
 }
 
@@ -54,7 +58,11 @@ impl LockedModules<'_> {
         if read.file.encode() != read.text {
             findings.push(Finding::new(Rule::NotCanonical, "the module lock file is not written as tflock writes it"));
         }
-        findings.extend(modulelock::of_calls(&read.file, &self.calls(), self.tree.complete));
+        let calls = self.calls();
+        findings.extend(modulelock::of_calls(&read.file, &calls, self.tree.complete));
+        let lists = self.facts.listed.iter();
+        let lists = lists.filter_map(|(package, list)| Some((package.clone(), list.as_ref().ok()?.clone()))).collect();
+        findings.extend(modulelock::of_listed(&read.file, &calls, &lists));
         for (key, served) in &self.facts.served {
             let block = read.file.lock.get(key).zip(served.as_ref().ok());
             let finding = block.and_then(|(block, served)| modulelock::of_served(key, block, served));
@@ -70,13 +78,24 @@ impl LockedModules<'_> {
             };
             findings.extend(modulelock::after(&before, &read.file, &is_moving));
         }
-        let refuted = self.tree.missing.iter().filter(|module| module.is_refuted()).map(|module| {
+        let refuted = self.tree.missing.iter().filter(|module| module.is_refuted() && !self.is_judged(module));
+        let refuted = refuted.map(|module| {
             let reason = module.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
             let package = module.request.as_ref().and_then(|request| request.source.package()).unwrap_or_default();
             Finding::new(Rule::ModuleChanged, format!("module {}: {reason}", module.key)).about_module(&package)
         });
         findings.extend(refuted);
         findings.into_iter().map(|it| if it.file.is_none() { it.in_file(&file) } else { it }).collect()
+    }
+
+    /// True if there is a finding on what the source of a missing module serves in its place.
+    fn is_judged(&self, module: &MissingModule) -> bool {
+        let request = module.request.as_ref();
+        let pin = request.and_then(|request| Some((request.source.package()?, request.pin.as_ref()?)));
+        pin.is_some_and(|(source, pin)| {
+            let key = ModuleKey { source, version: pin.version.clone() };
+            matches!(self.facts.served.get(&key), Some(Ok(Served::Other { .. } | Served::Ambiguous(_))))
+        })
     }
 
     /// The queries without an answer.
@@ -88,7 +107,18 @@ impl LockedModules<'_> {
             let error = Error { message, ..error.clone() }.in_file(self.settings.path.join(FILE_NAME));
             Some(Unanswered { error, changed: changed.contains(key) })
         });
-        failed.collect()
+        // A source that did not answer one question is named once.
+        let is_named = |package: &str| self.facts.served.iter().any(|(key, it)| key.source == *package && it.is_err());
+        let unlisted =
+            self.facts.listed.iter().filter(|(package, _)| !is_named(package)).filter_map(|(package, list)| {
+                let error = list.as_ref().err()?;
+                let init = format!("{} init", self.settings.dialect.program());
+                let message =
+                    format!("which version of {package} `{init}` will install is not known: {}", error.message);
+                let error = Error { message, ..error.clone() }.in_file(self.settings.path.join(FILE_NAME));
+                Some(Unanswered { error, changed: changed.iter().any(|key| key.source == *package) })
+            });
+        failed.chain(unlisted).collect()
     }
 
     /// The blocks that the change added or changed.
@@ -98,15 +128,16 @@ impl LockedModules<'_> {
         changed.map(|(key, _)| key).collect()
     }
 
-    /// Looks up what the sources serve now of packages that calls use.
-    fn query_sources(&self, installed: bool) -> ServedModules {
+    /// Looks up what the sources of packages that calls use serve now, and what registries list of them.
+    fn query_sources(&self, installed: bool) -> (ServedModules, ListedVersions) {
         use crate::disk::roots::ModuleRequest;
         use crate::modulelock::Pin;
 
         let Some((read, fetch)) = self.tree.module_lock.as_ref().zip(self.settings.modules.fetch.as_ref()) else {
-            return ServedModules::new();
+            return Default::default();
         };
         let (mut keys, mut requests) = (Vec::new(), Vec::new());
+        let mut of_registries: BTreeMap<String, ModuleRequest> = BTreeMap::new();
         let mut queried = if installed { installed_modules::proven(self) } else { BTreeSet::new() };
         let changed = self.changed();
         queried.retain(|key| !changed.contains(key));
@@ -115,14 +146,28 @@ impl LockedModules<'_> {
             if queried.insert(key.clone()) {
                 let pin = Pin { version: key.version.clone(), content: block.content.clone() };
                 let request = ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin: None };
+                if key.version.is_some() {
+                    of_registries.insert(key.source.clone(), request.clone());
+                }
                 keys.push(key.clone());
                 requests.push((request, pin));
             }
         }
         if requests.is_empty() {
-            return ServedModules::new();
+            return Default::default();
         }
-        keys.into_iter().zip(fetch.served(&self.settings.module_terms(), &requests)).collect()
+        let terms = self.settings.module_terms();
+        let served = keys.into_iter().zip(fetch.served(&terms, &requests)).collect();
+        let (packages, requests): (Vec<_>, Vec<_>) = of_registries.into_iter().unzip();
+        let listed = packages.into_iter().zip(fetch.offered(&terms, &requests)).filter_map(|(package, offered)| {
+            let list = match offered {
+                Ok(Offered::Versions(listed)) => Ok(VersionList::new(&listed, terms.dialect)),
+                Ok(_) => return None,
+                Err(error) => Err(error),
+            };
+            Some((package, list))
+        });
+        (served, listed.collect())
     }
 
     /// The module lock before the change; an unreadable one is empty.

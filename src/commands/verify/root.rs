@@ -162,9 +162,10 @@ impl Root {
         self.module.tree.as_deref()
     }
 
-    pub(super) fn locks_modules(&self) -> bool {
+    /// How many packages of modules are locked.
+    pub(super) fn locked_packages(&self) -> usize {
         let read = self.tree().and_then(|tree| tree.module_lock.as_ref());
-        read.is_some_and(|read| !read.file.lock.is_empty())
+        read.map_or(0, |read| read.file.lock.iter().count())
     }
 
     /// The locked modules and their calls.

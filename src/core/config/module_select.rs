@@ -1,23 +1,84 @@
 //! Which version of a registry's module a call gets.
 //!
-//! Source: `internal/initwd/module_install.go`; `spec` of module constraints in `config/module_version.rs`.
+//! Source: `internal/initwd/module_install.go` of both tools; constraints in `config/module_version.rs`.
 
 use super::{ModuleConstraints, ModuleVersion};
+use crate::dialect::Dialect;
 
-/// The newest of the listed versions that a call's constraint allows: a pre-release only if a term names it exactly.
-///
-/// Of versions that differ in metadata alone, the first listed one. What is no version does not count.
-pub fn select_version(listed: &[String], constraints: Option<&ModuleConstraints>) -> Option<ModuleVersion> {
-    let versions = listed.iter().filter_map(|text| text.parse::<ModuleVersion>().ok());
-    let eligible = |version: &ModuleVersion| match constraints {
-        None => !version.is_prerelease(),
-        Some(constraints) => constraints.allows(version) && (!version.is_prerelease() || constraints.names(version)),
-    };
-    newest(versions.filter(eligible))
+/// The versions of a module, in the order of its registry, and the tool that selects from them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionList {
+    versions: Vec<ModuleVersion>,
+    dialect: Dialect,
 }
 
-pub fn newest_version(listed: &[String]) -> Option<ModuleVersion> {
-    select_version(listed, None)
+/// The versions of a list that a call may get, in its order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selectable<'a>(Vec<&'a ModuleVersion>);
+
+impl VersionList {
+    /// The versions that a registry lists; what is no version does not count.
+    pub fn new(listed: &[String], dialect: Dialect) -> Self {
+        Self { versions: listed.iter().filter_map(|text| text.parse().ok()).collect(), dialect }
+    }
+
+    /// The tool that selects.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// What a constraint allows; a pre-release only if it is named exactly.
+    pub fn selectable(&self, constraints: Option<&ModuleConstraints>) -> Selectable<'_> {
+        let is_selectable = |version: &&ModuleVersion| match constraints {
+            None => !version.is_prerelease(),
+            Some(constraints) => {
+                constraints.allows(version) && (!version.is_prerelease() || constraints.names(version, self.dialect))
+            }
+        };
+        Selectable(self.versions.iter().filter(is_selectable).collect())
+    }
+
+    /// True if it has a version, in whatever spelling.
+    pub fn contains(&self, wanted: &ModuleVersion) -> bool {
+        let wanted = wanted.canonical();
+        self.versions.iter().any(|version| version.canonical() == wanted)
+    }
+}
+
+impl<'a> Selectable<'a> {
+    /// The one that `init` installs: the newest, and of equal ones the first.
+    pub fn newest(&self) -> Option<&'a ModuleVersion> {
+        let newest = |best: &'a ModuleVersion, version| if best.precedence(version).is_lt() { version } else { best };
+        self.0.iter().copied().reduce(newest)
+    }
+
+    /// The newest of those that no other one equals.
+    pub fn newest_unequalled(&self) -> Option<&'a ModuleVersion> {
+        let mut versions = self.0.clone();
+        versions.sort_by(|one, other| other.precedence(one));
+        let mut equal = versions.chunk_by(|one, other| one.precedence(other).is_eq());
+        equal
+            .find(|equal| equal.iter().all(|version| version.canonical() == equal[0].canonical()))
+            .map(|equal| equal[0])
+    }
+
+    /// Those that compare as equal to a version, as the tools request them, each once: other spellings of one request
+    /// are the same download.
+    pub fn equal_to(&self, version: &ModuleVersion) -> Vec<String> {
+        let mut equal = Vec::new();
+        for listed in self.0.iter().filter(|listed| listed.precedence(version).is_eq()) {
+            let name = listed.canonical();
+            if !equal.contains(&name) {
+                equal.push(name);
+            }
+        }
+        equal
+    }
+}
+
+/// The newest of the listed versions that is no pre-release.
+pub fn newest_version(listed: &[String], dialect: Dialect) -> Option<ModuleVersion> {
+    VersionList::new(listed, dialect).selectable(None).newest().cloned()
 }
 
 /// What a `ref` or a tag says of its version: what is before it, such as `net/` or `release-`, and the version. None for
@@ -45,42 +106,98 @@ pub fn newer_tag<'a>(reference: &str, tags: impl IntoIterator<Item = &'a str>) -
     newer.max_by(|(_, one), (_, other)| one.precedence(other)).map(|(tag, _)| tag)
 }
 
-fn newest(versions: impl Iterator<Item = ModuleVersion>) -> Option<ModuleVersion> {
-    versions.fold(None, |best: Option<ModuleVersion>, version| match best {
-        Some(best) if version.precedence(&best).is_le() => Some(best),
-        _ => Some(version),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn selected(constraints: &str) -> Option<String> {
-        let listed = ["1.2.0", "v1.10.0", "1.9.0", "2.0.0-rc1", "bogus", "0.1", "1.9.0+b"].map(str::to_owned);
-        let constraints = (!constraints.is_empty()).then(|| constraints.parse().unwrap());
-        select_version(&listed, constraints.as_ref()).map(|version| version.canonical())
+    fn list(versions: &[&str], dialect: Dialect) -> VersionList {
+        let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        VersionList::new(&versions, dialect)
     }
 
+    fn constraints(text: &str) -> Option<ModuleConstraints> {
+        (!text.is_empty()).then(|| text.parse().unwrap())
+    }
+
+    fn newest(listed: &[&str], text: &str, dialect: Dialect) -> Option<String> {
+        list(listed, dialect).selectable(constraints(text).as_ref()).newest().map(ModuleVersion::canonical)
+    }
+
+    /// As terraform 1.11.4 selects.
     #[test]
     fn the_newest_allowed_version() {
-        for (constraints, expected) in [
-            ("", Some("1.10.0")),
-            (">= 1.2, != 1.10.0, < 2.0", Some("1.9.0")),
-            ("2.0.0-rc1", Some("2.0.0-rc1")),
-            ("= v2.0.0-rc1", Some("2.0.0-rc1")),
-            (">= 2.0.0-rc1", None),
-            ("~> 0.1", Some("0.1.0")),
-            (">= 3", None),
+        let many = &["1.2.0", "v1.10.0", "1.9.0", "2.0.0-rc1", "bogus", "0.1", "1.9.0+b"][..];
+        for (listed, constraints, expected) in [
+            (many, "", Some("1.10.0")),
+            (many, ">= 1.2, != 1.10.0, < 2.0", Some("1.9.0")),
+            (many, "2.0.0-rc1", Some("2.0.0-rc1")),
+            (many, ">= 2.0.0-rc1", None),
+            (many, "~> 0.1", Some("0.1.0")),
+            (many, ">= 3", None),
+            (&["1.0.0", "1.0.0.1"], "~> 1.0", Some("1.0.0.1")),
+            (&["1.0.0"], "~> 1.0.0.0", None),
+            (&["0.0.0", "0.0.0+a"], "", Some("0.0.0")),
+            (&["1.0.0", "1.0.0+a"], "!= 1.0.0+b", None),
+            (&["", " 1.1.0", "1.1.0 ", "9223372036854775808.0.0", "1.0.0"], "", Some("1.0.0")),
+            (&["1.0.0-"], "", None),
+            // Metadata decides nothing, nor do further zeros: the first of the list is installed.
+            (&["1.0.0+b", "1.0.0+a", "1.0.0"], "1.0.0", Some("1.0.0+b")),
+            (&["1.0.0.0", "1.0.0"], "1.0.0", Some("1.0.0.0")),
+            (&["1.0.0.0", "1.0.0-rc1"], "1.0.0-rc1", Some("1.0.0.0")),
+            (&["1.0.0-rc1", "1.0.0.0"], "1.0.0-rc1", Some("1.0.0-rc1")),
         ] {
-            assert_eq!(selected(constraints).as_deref(), expected, "{constraints}");
+            let selected = newest(listed, constraints, Dialect::Terraform);
+            assert_eq!(selected.as_deref(), expected, "{listed:?} {constraints}");
+        }
+    }
+
+    /// As terraform 1.11.4 selects; `OpenTofu` also takes the `v` off.
+    #[test]
+    fn pre_releases_are_named_by_one_exact_constraint() {
+        for (listed, constraint, by_terraform, by_tofu) in [
+            ("1.0.0-rc1", "1.0.0-rc1", true, true),
+            ("1.0.0-rc1", " 1.0.0-rc1 ", true, true),
+            ("1.0.0-rc1", "=1.0.0-rc1", true, true),
+            ("1.0.0-rc1", "= 1.0.0-rc1", false, false),
+            ("1.0.0-rc1", "v1.0.0-rc1", false, true),
+            ("1.0.0-rc1", "=v1.0.0-rc1", false, true),
+            ("1.0.0-rc1", "= v1.0.0-rc1", false, false),
+            ("1.0.0-rc1", "1.0.0-rc1, >= 0.1", false, false),
+            ("1.0.0-rc1", "1.0.0-rc1,1.0.0-rc1", false, false),
+            ("1.0.0-rc1", ">= 1.0.0-rc1", false, false),
+            ("1.0.0-rc1", "~> 1.0.0-rc1", false, false),
+            ("1.0.0-rc1", "1.0-rc1", true, true),
+            ("1-rc1", "1.0.0-rc1", true, true),
+            ("1.0.0rc1", "1.0.0-rc1", true, true),
+            ("1.0.0-rc1", "1.0.0rc1", false, false),
+            ("1.0.0-rc1+a", "1.0.0-rc1", false, false),
+            ("1.0.0-rc1+a", "1.0.0-rc1+a", true, true),
+            ("1.0.0-~a", "1.0.0-~a", false, false),
+            ("1.0.0-01", "1.0.0-1", false, false),
+            ("1.0.0-01", "1.0.0-01", true, true),
+            ("1.0.0.0-rc1", "1.0.0.0-rc1", false, false),
+        ] {
+            for (dialect, expected) in [(Dialect::Terraform, by_terraform), (Dialect::OpenTofu, by_tofu)] {
+                let is_selected = newest(&[listed], constraint, dialect).is_some();
+                assert_eq!(is_selected, expected, "{listed} {constraint} {dialect:?}");
+            }
         }
     }
 
     #[test]
-    fn metadata_alone_decides_nothing() {
-        let listed = ["1.0.0+b", "1.0.0+a"].map(str::to_owned);
-        assert_eq!(select_version(&listed, None).map(|version| version.canonical()).as_deref(), Some("1.0.0+b"));
+    fn equal_versions_are_other_downloads() {
+        let equal = |listed: &[&str], text: &str, to: &str| {
+            let list = list(listed, Dialect::Terraform);
+            list.selectable(constraints(text).as_ref()).equal_to(&to.parse().unwrap()).join(" ")
+        };
+        assert_eq!(equal(&["1.0.0+b", "1.0.0", "1.0.0.0", "1.1.0"], "", "1.0.0"), "1.0.0+b 1.0.0 1.0.0.0");
+        assert_eq!(equal(&["v1.0.0", "01.0", "1"], "", "1.0.0"), "1.0.0");
+        assert_eq!(equal(&["1.0.0+b"], "", "1.0.0"), "1.0.0+b");
+        // What the constraint does not allow is not installed.
+        assert_eq!(equal(&["1.0.0", "1.0.0.0"], "~> 1.0.0.0", "1.0.0.0"), "1.0.0.0");
+        assert_eq!(equal(&["1.0.0-rc1", "1.0.0-rc1+b"], "1.0.0-rc1", "1.0.0-rc1"), "1.0.0-rc1");
+        let some = list(&["1.1.0", "0.9.0", "1.1.0+a", "v1.0.0", "1.0.0"], Dialect::Terraform);
+        assert_eq!(some.selectable(None).newest_unequalled().map(ModuleVersion::canonical).as_deref(), Some("1.0.0"));
     }
 
     #[test]

@@ -7,6 +7,9 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
+use crate::dialect::Dialect;
+use crate::version::Version;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleVersion {
     segments: Vec<u64>,
@@ -66,9 +69,14 @@ impl ModuleVersion {
         !self.pre.is_empty()
     }
 
-    /// Compares by numbers, then pre-release; metadata does not count.
+    /// Compares by numbers, then pre-release; metadata does not count. As in the tools, pre-releases only count between
+    /// versions with as many numbers: `1.0.0.0` is equal to `1.0.0` and to `1.0.0-rc1`.
     pub fn precedence(&self, other: &Self) -> Ordering {
-        self.compare_segments(other).then_with(|| compare_prerelease(&self.pre, &other.pre))
+        let order = self.compare_segments(other);
+        if order.is_ne() || self.segments.len() != other.segments.len() {
+            return order;
+        }
+        compare_prerelease(&self.pre, &other.pre)
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -141,10 +149,16 @@ impl ModuleConstraints {
         })
     }
 
-    /// True if a term is this very version: only so is a pre-release selected.
-    pub fn names(&self, version: &ModuleVersion) -> bool {
-        let mut terms = self.terms.iter();
-        terms.any(|(operator, boundary)| *operator == Operator::Equal && operator.holds(version, boundary))
+    /// True if the constraint is this very version and nothing else: only so is a pre-release selected. The tools read
+    /// the constraint by the rules of provider versions for it, in a grammar without commas.
+    pub fn names(&self, version: &ModuleVersion, dialect: Dialect) -> bool {
+        let text = self.text.trim();
+        let text = text.strip_prefix('=').unwrap_or(text);
+        let text = if dialect == Dialect::OpenTofu { text.strip_prefix('v').unwrap_or(text) } else { text };
+        match (text.parse::<Version>(), version.canonical().parse::<Version>()) {
+            (Ok(named), Ok(version)) => named == version,
+            _ => false,
+        }
     }
 
     pub fn allows(&self, version: &ModuleVersion) -> bool {
@@ -261,6 +275,10 @@ mod tests {
             ("1.0-+b", "1.0-", true),
             ("1.0-.x", "1.0-", false),
             ("~> 1.0-", "1.1.0", false),
+            ("1.0.0-rc1", "1.0.0.0", true),
+            ("<= 1.0.0-rc1", "1.0.0.0", true),
+            ("!= 1.0.0-rc1", "1.0.0.0", false),
+            ("1.0.0-rc1", "1.0.0", false),
         ] {
             assert_eq!(allows(constraint, version), expected, "{constraint} {version}");
         }

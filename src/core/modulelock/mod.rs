@@ -21,6 +21,7 @@ mod changes;
 mod decode;
 mod encode;
 mod judge;
+mod listed;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use std::fmt;
 pub use changes::{ModuleChange, ModuleChangeKind, changes};
 pub use decode::decode;
 pub use judge::{Call, Offered, Served, after, ambiguous, of_calls, of_served};
+pub use listed::{ambiguous_version, of_listed};
 pub use reference::{Reference, Target, ambiguous_reference, is_full_commit};
 
 use serde::{Deserialize, Serialize};
@@ -78,8 +80,8 @@ pub struct ModuleContent {
     pub hash: PackageHash,
 }
 
-/// Why a package cannot be locked: the tools could install something else for the same hash or the same `ref`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a package cannot be locked: the tools could install something else for the same hash, `ref` or version.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Ambiguity {
     /// What could be read in another way, and how.
     pub reason: String,

@@ -12,6 +12,7 @@ mod hostile;
 mod installed;
 #[cfg(unix)]
 mod killed;
+mod listed;
 mod locked_tree;
 mod locks;
 mod oci;
