@@ -203,7 +203,7 @@ impl Fetcher {
     }
 
     async fn list(&self, package: &RegistryModule, wanted: &Wanted, fresh: bool) -> Result<VersionList, Error> {
-        Ok(VersionList::new(&*self.listed(package, wanted, fresh).await?, wanted.dialect))
+        Ok(VersionList::new(&self.listed(package, wanted, fresh).await?, wanted.dialect))
     }
 
     async fn of_address(&self, module: &RemoteModule, wanted: &Wanted) -> Result<FetchedModule, Error> {

@@ -36,7 +36,7 @@ pub use module::{
     CallSource, CallVersion, Constraint, Import, Location, Module, ModuleCall, Names, ProviderConfig, RequiredProvider,
     Resource, Text, Variable,
 };
-pub use module_select::{VersionList, newer_tag, newest_version, version_of_tag};
+pub use module_select::{VersionList, newer_tag, version_of_tag};
 pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of};
 pub use module_version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
 pub use test_files::TestFile;

@@ -76,11 +76,6 @@ impl<'a> Selectable<'a> {
     }
 }
 
-/// The newest of the listed versions that is no pre-release.
-pub fn newest_version(listed: &[String], dialect: Dialect) -> Option<ModuleVersion> {
-    VersionList::new(listed, dialect).selectable(None).newest().cloned()
-}
-
 /// What a `ref` or a tag says of its version: what is before it, such as `net/` or `release-`, and the version. None for
 /// names that are no versions, such as those of branches and commits.
 pub fn version_of_tag(tag: &str) -> Option<(&str, ModuleVersion)> {

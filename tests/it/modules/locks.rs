@@ -93,6 +93,9 @@ fn a_registry_version_is_checked_against_its_content() {
     let registry = registry.module("acme/net/lab", "1.1.0", &[("main.tf", NEEDS_WIDGET), ("more.tf", "# more\n")]);
     let changed = workspace.tflock(&registry, ["verify"]).ended_with(3);
     assert!(changed.stdout.contains("[module-changed]") && changed.stdout.contains("1.1.0"), "{changed}");
+    // One fact, whether or not the locked content was kept.
+    let fresh = workspace.tflock(&registry, ["verify", "--no-cache"]).ended_with(3);
+    assert_eq!(fresh.stdout.matches("[module-changed]").count(), 1, "{fresh}");
     // A machine without the locked content does not get the other content instead.
     std::fs::remove_dir_all(workspace.path("").with_file_name("cache").join("v2/modules")).unwrap();
     for command in [&["get"][..], &LOCK] {

@@ -17,6 +17,7 @@ mod locked_tree;
 mod locks;
 mod oci;
 mod outdated;
+mod selected;
 mod shared;
 mod tokens;
 mod unclear;
