@@ -83,6 +83,12 @@ impl RunSettings {
         }
     }
 
+    /// True if the tool takes addresses of Terraform's registry in a state for those of `OpenTofu`'s.
+    pub fn translates_state(&self) -> bool {
+        let switch = self.variables.get("OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION");
+        self.dialect == Dialect::OpenTofu && switch != Some("0")
+    }
+
     /// The source of packages: the command line, else the settings, else the origin registries.
     pub fn source(&self) -> RootSource {
         let stated = self.source.clone().or_else(|| self.settings.source.clone());

@@ -72,6 +72,66 @@ fn state(registry: &Registry, provider: &str) -> String {
     serde_json::json!({ "version": 4, "serial": 1, "lineage": "x", "outputs": {}, "resources": [resource] }).to_string()
 }
 
+/// OpenTofu takes an address of Terraform's registry in a state for the same one of its own registry, unless the
+/// configuration names it.
+#[test]
+fn opentofu_reads_the_state_of_terraform() {
+    let tofu = Registry::start().release("acme/beta", "1.0.0", &["linux_amd64"]);
+    let tofu = tofu.standing_for("registry.opentofu.org");
+    let (own, old) = ("registry.opentofu.org/acme/beta", "registry.terraform.io/acme/beta");
+    let main = "terraform {\n  required_providers {\n    beta = {\n      source = \"SOURCE\"\n    }\n  }\n}\n";
+    let resource = format!(r#"{{"mode": "managed", "provider": "provider[\"{old}\"]"}}"#);
+    let state = format!(r#"{{"version": 4, "resources": [{resource}]}}"#);
+    let prune = ["lock", "--tool=tofu", "--platform=linux_amd64", "--prune", "--state", "state.json"];
+    let locked = |workspace: Workspace| {
+        workspace.write("main.tf", &main.replace("SOURCE", "acme/beta"));
+        workspace.tflock(&tofu, ["lock", "--tool=tofu", "--platform=linux_amd64"]).ended_with(0);
+        workspace.write("main.tf", "");
+        workspace.write("state.json", &state);
+        workspace
+    };
+    let workspace = locked(Workspace::with_files(&[]));
+    let run = workspace.tflock(&tofu, prune).ended_with(0);
+    assert!(run.touched().is_empty() && !run.stdout.contains("note["), "{run}");
+    let before = workspace.lock_file();
+    // Without the entry, `init` adds that of its own registry.
+    workspace.write(
+        ".terraform.lock.hcl",
+        "# This file is maintained automatically by \"tofu init\".\n# Manual edits may be lost in future updates.\n",
+    );
+    let run = workspace.tflock(&tofu, prune).ended_with(0);
+    assert!(run.stdout.contains("the state needs acme/beta"), "{run}");
+    // No state can need an entry of the other registry.
+    workspace.write(".terraform.lock.hcl", &before.replace(own, old));
+    for args in
+        [&["verify", "--offline", "--tool=tofu"][..], &["lock", "--offline", "--tool=tofu", "--platform=linux_amd64"]]
+    {
+        let run = workspace.tflock(&tofu, args).ended_with(0);
+        assert!(run.stdout.contains("init-changes") && !run.stdout.contains("possibly"), "{run}");
+        assert!(run.stdout.contains("tofu reads that address in a state as "), "{run}");
+        let run = workspace.tflock(&tofu, args.iter().map(|arg| arg.replace("=tofu", "=terraform"))).ended_with(0);
+        assert!(run.stdout.contains("possibly from state"), "{run}");
+    }
+    workspace.tflock(&tofu, prune).ended_with(0);
+    assert!(!workspace.lock_file().contains("provider \""), "{}", workspace.lock_file());
+
+    // Its switch: only 0 turns it off.
+    for (value, stays) in [("0", false), ("false", true), ("", true)] {
+        let workspace =
+            locked(Workspace::with_files(&[]).env("OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION", value));
+        let run = workspace.tflock(&tofu, prune).ended_with(0);
+        assert_eq!(workspace.lock_file().contains(own), stays, "{value:?}: {run}");
+    }
+    // The configuration names the address in full: that very one is needed.
+    let terraform = Registry::start().release("acme/beta", "1.0.0", &["linux_amd64"]);
+    let terraform = terraform.standing_for("registry.terraform.io");
+    let workspace = locked(Workspace::with_files(&[]));
+    workspace.write("m/main.tf", &main.replace("SOURCE", old));
+    workspace.write("main.tf", "module \"m\" {\n  source = \"./m\"\n}\n");
+    let run = workspace.tflock(&terraform, prune).ended_with(0);
+    assert!(workspace.lock_file().contains(old) && !workspace.lock_file().contains(own), "{run}");
+}
+
 /// Terraform 0.12 and before recorded types without addresses: what they may mean stays.
 #[test]
 fn what_an_old_state_may_need_is_not_pruned() {

@@ -9,7 +9,7 @@ use crate::disk::state;
 use crate::error::{Error, ErrorKind};
 use crate::lock::plan::Intent;
 use crate::platform::Platform;
-use crate::requirements::{StateProviders, providers_in_state};
+use crate::requirements::{Requirements, StateProviders, providers_in_state};
 use crate::workspace::{Names, RunSettings};
 
 /// Resolves the provider names in the options for one root module.
@@ -19,7 +19,7 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names
     let republished = options.accept_republished.iter();
     let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
     let state = match &options.state {
-        Some(path) => Some(state_providers(path, settings)?),
+        Some(path) => Some(state_providers(path, settings, names.requirements)?),
         None => None,
     };
     Ok(Intent {
@@ -37,9 +37,15 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names
     })
 }
 
-fn state_providers(path: &Path, settings: &RunSettings) -> Result<StateProviders, Error> {
+fn state_providers(
+    path: &Path,
+    settings: &RunSettings,
+    required: Option<&Requirements>,
+) -> Result<StateProviders, Error> {
     let text = state::read(path)?;
-    providers_in_state(&text, settings.dialect).map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))
+    let found = providers_in_state(&text, settings.dialect)
+        .map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))?;
+    Ok(if settings.translates_state() { found.translated(required) } else { found })
 }
 
 /// The platforms of the options, else of the settings; `None` if neither names any.

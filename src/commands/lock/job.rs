@@ -17,6 +17,7 @@ use crate::disk::roots::placed;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lock::plan::{self, Plan};
+use crate::lock::settle::EntryDecision;
 use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::query::answer::Answer;
@@ -24,7 +25,7 @@ use crate::query::cached;
 use crate::query::question::{Goal, Query};
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
-use crate::verify::init_changes;
+use crate::verify::{init_changes, unreachable_from_state};
 
 pub(super) enum RootState {
     Planned(Box<Job>),
@@ -152,7 +153,7 @@ impl Job {
             }
         }
         let mut decision = deciding.decision;
-        decision.findings.extend(self.unrequired().into_iter().map(leveled));
+        decision.findings.extend(self.unrequired(&decision.entries).into_iter().map(leveled));
         decision.findings.extend(self.earlier(&decision).into_iter().map(leveled));
         decision.edits = self.complete(&mut decision);
         self.learn(&mut decision, stores);
@@ -243,7 +244,7 @@ impl Job {
         RootState::Done(Box::new(RootOutcome { path, body, findings }))
     }
 
-    fn unrequired(&self) -> Vec<Finding> {
+    fn unrequired(&self, entries: &BTreeMap<ProviderAddr, EntryDecision>) -> Vec<Finding> {
         let program = self.dialect().program();
         let state = self.root.intent.state.as_ref();
         let note = |addr: &ProviderAddr| {
@@ -252,6 +253,10 @@ impl Job {
                     "neither the configuration nor the state needs {addr}; kept, but `{program} init` removes its entry"
                 );
                 return Finding::new(Rule::InitChanges, message).about(addr);
+            }
+            let unreachable = self.root.settings.translates_state().then(|| unreachable_from_state(addr)).flatten();
+            if let Some(finding) = unreachable {
+                return finding;
             }
             let message = format!(
                 "{addr} is not required by the configuration, possibly from state; kept, but `{program} init` removes it \
@@ -268,8 +273,16 @@ impl Job {
                 format!("the state needs {addr}, which the configuration does not require: `{program} init` adds it");
             Finding::new(Rule::InitChanges, message).about(addr)
         });
-        let kept = self.root.lock.iter().filter(|(addr, _)| !self.plan.pruned.contains(addr));
-        let of_init = kept.flat_map(|(addr, _)| init_changes(addr, &self.root.lock, self.dialect()));
+        // The file as it will be.
+        let mut lock = self.root.lock.clone();
+        for addr in &self.plan.pruned {
+            lock.remove(addr);
+        }
+        for (addr, decided) in entries {
+            lock.insert(addr.clone(), decided.entry.clone());
+        }
+        let of_init: Vec<Finding> =
+            lock.iter().flat_map(|(addr, _)| init_changes(addr, &lock, self.dialect())).collect();
         let noted = self.plan.unrequired.iter().map(note).chain(added);
         noted.filter(|_| self.root.configured).chain(of_init).collect()
     }

@@ -243,6 +243,7 @@ impl Root {
             complete: self.tree().is_none_or(|tree| tree.complete),
             settings: &self.settings().settings,
             dialect: self.settings().dialect,
+            translates_state: self.settings().translates_state(),
             pins: self.pins(),
             now: self.settings().now,
         }

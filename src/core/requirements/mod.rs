@@ -7,7 +7,7 @@ mod state;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-pub use state::{StateProviders, providers as providers_in_state};
+pub use state::{StateProviders, providers as providers_in_state, translation as state_translation};
 
 use crate::addr::ProviderAddr;
 use crate::finding::Position;

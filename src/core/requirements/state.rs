@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::addr::{ProviderAddr, ProviderSource};
+use super::Requirements;
+use crate::addr::{ProviderAddr, ProviderSource, default_host};
 use crate::config::ModuleVersion;
 use crate::dialect::Dialect;
 
@@ -23,6 +24,22 @@ impl StateProviders {
     pub fn need(&self, addr: &ProviderAddr) -> bool {
         self.addresses.contains(addr) || self.types.contains(addr.type_name())
     }
+
+    /// The same providers at the addresses that OpenTofu takes them for, with the requirements of the configuration.
+    #[must_use]
+    pub fn translated(self, required: Option<&Requirements>) -> Self {
+        let is_required = |addr: &ProviderAddr| required.is_some_and(|required| required.get(addr).is_some());
+        let translate = |addr: ProviderAddr| translation(&addr).filter(|_| !is_required(&addr)).unwrap_or(addr);
+        Self { addresses: self.addresses.into_iter().map(translate).collect(), ..self }
+    }
+}
+
+/// The address that OpenTofu takes one of Terraform's registry in a state for, unless the configuration requires that
+/// very address; `None` for other addresses.
+///
+/// Source: opentofu `internal/tofumigrate/tofumigrate.go`.
+pub fn translation(addr: &ProviderAddr) -> Option<ProviderAddr> {
+    (*addr.host() == default_host(Dialect::Terraform)).then(|| addr.at(default_host(Dialect::OpenTofu)))
 }
 
 /// The providers of all resources in a state, as the file or `state pull` gives it, which prints nothing where there is no
@@ -188,6 +205,25 @@ mod tests {
         let found = providers(with("provider.null").as_bytes(), Dialect::Terraform).unwrap();
         let needs = |addr: &str| found.need(&ProviderAddr::parse(addr, Dialect::Terraform).unwrap());
         assert!(needs("acme/null") && !needs("acme/widget"));
+    }
+
+    #[test]
+    fn opentofu_translates_what_the_configuration_does_not_require() {
+        let addr = |text: &str| ProviderAddr::parse(text, Dialect::OpenTofu).unwrap();
+        let old = ["acme/a", "hashicorp/null"].map(|short| addr(&format!("registry.terraform.io/{short}")));
+        let other = addr("registry.example.com/acme/a");
+        let addresses = old.iter().cloned().chain([other.clone()]).collect();
+        let state = StateProviders { addresses, ..StateProviders::default() };
+        let entry = crate::lockfile::LockEntry {
+            version: "1.0.0".parse().unwrap(),
+            constraints: "".parse().unwrap(),
+            hashes: crate::hash::PackageHashes::new(),
+        };
+        let mut required = Requirements::new();
+        required.add_entry(&old[1], &entry);
+        let found = |required| state.clone().translated(required).addresses;
+        assert_eq!(found(None), [addr("acme/a"), addr("hashicorp/null"), other.clone()].into());
+        assert_eq!(found(Some(&required)), [addr("acme/a"), old[1].clone(), other].into());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Subject, init_changes, policy};
+use super::{Judged, Subject, init_changes, policy, unreachable_from_state};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
@@ -63,15 +63,7 @@ impl Judged<'_> {
         if let Some(requirements) = self.subject.requirements {
             match requirements.get(self.addr) {
                 Some(requirement) => findings.extend(self.requirement(requirement)),
-                None if self.subject.complete => {
-                    let message = format!(
-                        "{} is not required by the configuration, possibly from state: unless the state needs it, `{} init` \
-                         removes it, and refuses the file with -lockfile=readonly",
-                        self.name(),
-                        self.subject.dialect.program()
-                    );
-                    findings.push(self.find(Rule::PossiblyFromState, message).at(self.spans.block));
-                }
+                None if self.subject.complete => findings.push(self.unrequired().at(self.spans.block)),
                 None => {}
             }
         }
@@ -81,6 +73,19 @@ impl Judged<'_> {
         findings.extend(self.pins_nothing());
         findings.extend(self.platforms());
         findings
+    }
+
+    fn unrequired(&self) -> Finding {
+        let unreachable = self.subject.translates_state.then(|| unreachable_from_state(self.addr)).flatten();
+        unreachable.unwrap_or_else(|| {
+            let message = format!(
+                "{} is not required by the configuration, possibly from state: unless the state needs it, `{} init` \
+                 removes it, and refuses the file with -lockfile=readonly",
+                self.name(),
+                self.subject.dialect.program()
+            );
+            self.find(Rule::PossiblyFromState, message)
+        })
     }
 
     fn requirement(&self, requirement: &Requirement) -> Option<Finding> {

@@ -5,11 +5,23 @@ use crate::dialect::Dialect;
 use crate::finding::{Finding, Rule};
 use crate::hash::HashScheme;
 use crate::lockfile::{LockEntry, LockFile};
+use crate::requirements::state_translation;
 
 /// What the tool of a lock file will change of an entry, or refuses the file for.
 pub fn init_changes(addr: &ProviderAddr, lock: &LockFile, dialect: Dialect) -> Vec<Finding> {
     let Some(entry) = lock.get(addr) else { return Vec::new() };
     foreign_schemes(addr, entry, dialect).into_iter().chain(taken_over(addr, lock, dialect)).collect()
+}
+
+/// An entry that the configuration does not require and no state can need: OpenTofu, where it translates the addresses of
+/// states, never reads this one there.
+pub fn unreachable_from_state(addr: &ProviderAddr) -> Option<Finding> {
+    let message = format!(
+        "{addr} is not required by the configuration or by any state: tofu reads that address in a state as {}, so `tofu \
+         init` removes the entry, and refuses the file with -lockfile=readonly",
+        state_translation(addr)?
+    );
+    Some(Finding::new(Rule::InitChanges, message).about(addr))
 }
 
 /// Hashes that `init` does not keep.

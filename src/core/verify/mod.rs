@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
 pub use facts::Facts;
-pub use init::init_changes;
+pub use init::{init_changes, unreachable_from_state};
 pub use levels::leveled;
 pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
 pub use verified::{Compared, Unanswered, Verified};
@@ -68,6 +68,8 @@ pub struct Subject<'a> {
     pub settings: &'a Settings,
     /// The tool whose rules apply.
     pub dialect: Dialect,
+    /// True if the tool takes addresses of Terraform's registry in a state for those of OpenTofu's.
+    pub translates_state: bool,
     /// The remembered signers; none without a trust file.
     pub pins: Option<&'a Pins>,
     /// The time of the run.

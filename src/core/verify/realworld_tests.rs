@@ -111,6 +111,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
         complete: true,
         settings: &settings,
         dialect: Dialect::Terraform,
+        translates_state: false,
         pins: None,
         now: SystemTime::UNIX_EPOCH,
     };

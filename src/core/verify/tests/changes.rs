@@ -28,6 +28,7 @@ fn changed([old, new]: [&[PackageHash]; 2], knowledge: Lookup, pins: Option<&str
         complete: true,
         settings: &settings::Settings::default(),
         dialect: Dialect::Terraform,
+        translates_state: false,
         pins: pins.as_ref(),
         now: SystemTime::UNIX_EPOCH,
     };
@@ -141,6 +142,7 @@ fn removed_entries_without_configuration() {
             complete: true,
             settings: &settings::Settings::default(),
             dialect: Dialect::Terraform,
+            translates_state: false,
             pins: None,
             now: SystemTime::UNIX_EPOCH,
         };
@@ -181,6 +183,7 @@ fn questions_about_changes_need_answers() {
             complete: true,
             settings: &settings::Settings::default(),
             dialect: Dialect::Terraform,
+            translates_state: false,
             pins: None,
             now: SystemTime::UNIX_EPOCH,
         };
