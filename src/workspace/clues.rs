@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use crate::dialect::Dialect;
-use crate::disk::{lock_file, text};
+use crate::disk::{lock_file, roots, text};
 use crate::lockfile;
 use crate::settings::Variables;
 
-/// The tool by the first clear clue: header of the lock file, else its hosts; `.tofu` files; CLI configuration of only
-/// one tool. Without a clue, Terraform.
+/// The tool by the first clear clue: configuration that only one tool reads; header of the lock file, else its hosts;
+/// `.tofu` files; CLI configuration of only one tool. Without a clue, Terraform.
 pub(super) fn dialect_by_clues(root: &Path, lock: &[u8], variables: &Variables) -> Dialect {
     let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);
-    let clue = lockfile::detect_dialect(lock).or_else(by_files).or_else(|| of_cli_config(variables));
+    let by_lock = || lockfile::detect_dialect(lock);
+    let clue = only_dialect(root).or_else(by_lock).or_else(by_files).or_else(|| of_cli_config(variables));
     clue.unwrap_or(Dialect::Terraform)
+}
+
+/// The only tool that reads the configuration of a directory: to the other one, it is empty.
+pub(super) fn only_dialect(root: &Path) -> Option<Dialect> {
+    roots::is_only_for_tofu(root).then_some(Dialect::OpenTofu)
 }
 
 /// The tool with CLI configuration, if only one has it.
@@ -66,6 +72,12 @@ mod tests {
         let xdg = folder.path().join("xdg");
         let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
         let dialect = || dialect_by_clues(&root, &lock_text(&root), &Variables::from_iter(set));
+        write(root.join("main.tofu"), "");
+        write(root.join(lockfile::FILE_NAME), "provider \"registry.terraform.io/a/b\" {\n}\n");
+        assert_eq!(dialect(), Dialect::OpenTofu);
+        for name in ["main.tofu", lockfile::FILE_NAME] {
+            std::fs::remove_file(root.join(name)).unwrap();
+        }
         write(root.join("main.tf"), "");
         assert_eq!(dialect(), Dialect::Terraform);
         if cfg!(unix) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use super::clues::{dialect_by_clues, lock_text};
+use super::clues::{dialect_by_clues, lock_text, only_dialect};
 use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
 use crate::dialect::Dialect;
 use crate::disk::settings_files::settings_texts;
@@ -39,7 +39,7 @@ pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSett
 }
 
 /// Replaces the settings of a root module by settings from outside the working tree. If they name no tool, it is the
-/// tool of the earlier lock file, if there was one.
+/// only tool that reads the configuration, else the tool of the earlier lock file, if there was one.
 pub fn with_base_settings(
     root: RunSettings,
     settings: Settings,
@@ -47,7 +47,8 @@ pub fn with_base_settings(
     scope: &Scope,
 ) -> RunSettings {
     let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
-    let dialect = stated(&settings, scope).or(before).unwrap_or_else(clues);
+    let by_files = || only_dialect(&root.root);
+    let dialect = stated(&settings, scope).or_else(by_files).or(before).unwrap_or_else(clues);
     RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
 }
 

@@ -134,3 +134,76 @@ fn what_init_will_change_is_named() {
     let run = lock(&workspace, &registry, &["--state", "none.json", "--format", "json"]).ended_with(0);
     assert!(messages(&run)[0].starts_with("neither the configuration nor the state needs"), "{run}");
 }
+
+/// OpenTofu 1.12 declares compatibility in a block that Terraform refuses, in the root module and in modules.
+#[test]
+fn the_language_block_belongs_to_opentofu() {
+    let language = "language {\n  compatible_with {\n    opentofu = \">= 1.12\"\n    other    = \"1\"\n  }\n}\n";
+    let json = r#"{"language": {"compatible_with": {"opentofu": ">= 1.12"}}}"#;
+    let call = "module \"m\" {\n  source = \"./m\"\n}\n";
+    let places: [(&[(&str, &str)], &str); 3] = [
+        (&[("main.tf", language)], "main.tf:1:1"),
+        (&[("main.tf.json", json)], "main.tf.json:1:2"),
+        (&[("main.tf", call), ("m/main.tf", language)], "m/main.tf:1:1"),
+    ];
+    for (files, place) in places {
+        let workspace = Workspace::with_files(files);
+        workspace.tflock(None, ["why", "--tool", "tofu"]).ended_with(0);
+        let run = workspace.tflock(None, ["why", "--tool", "terraform"]).ended_with(2);
+        assert!(run.stderr.contains(place) && run.stderr.contains("\"language\""), "{run}");
+    }
+    for refused in [
+        "language \"x\" {\n}\n",
+        "language {\n  other {\n  }\n}\n",
+        "language {\n  other = 1\n}\n",
+        "language {\n  compatible_with \"x\" {\n  }\n}\n",
+    ] {
+        let workspace = Workspace::with_files(&[("main.tf", refused)]);
+        workspace.tflock(None, ["why", "--tool", "tofu"]).ended_with(2);
+    }
+}
+
+/// A directory with `.tofu` files only is one of OpenTofu, whatever its lock file says; another tool would ignore all of it.
+#[test]
+fn a_configuration_that_the_tool_ignores_is_never_passed_over() {
+    let header = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
+    let native =
+        "terraform {\n  required_providers {\n    null = {\n      source = \"hashicorp/null\"\n    }\n  }\n}\n";
+    let json = r#"{"terraform": {"required_providers": {"null": {"source": "hashicorp/null"}}}}"#;
+    for (name, text) in [("main.tofu", native), ("main.tofu.json", json), ("x_override.tofu", native)] {
+        let workspace = Workspace::with_files(&[(&format!("app/{name}"), text), (&format!("app/{LOCK}"), header)]);
+        let run_in = |args: &[&str]| workspace.tflock(None, ["-C", "app"].iter().chain(args));
+        for run in [run_in(&["verify", "--offline"]), workspace.tflock(None, ["verify", "-r", "--offline"])] {
+            assert!(run.ended_with(1).stdout.contains("no entry for hashicorp/null"), "{name}");
+        }
+        let why = run_in(&["why", "--format", "json"]).ended_with(0);
+        assert!(why.stdout.contains("\"registry.opentofu.org/hashicorp/null\""), "{why}");
+        for args in [&["verify", "--offline"][..], &["why"], &["lock", "--check", "--offline"]] {
+            let run = run_in(&[args, &["--tool", "terraform"]].concat()).ended_with(2);
+            assert!(run.stderr.contains("only OpenTofu reads") && run.stderr.contains("tflock"), "{name}: {run}");
+            let all = workspace.tflock(None, args.iter().chain(&["-r", "--tool", "terraform"])).ended_with(2);
+            assert!(all.stderr.contains("only OpenTofu reads"), "{name}: {all}");
+        }
+    }
+    // A setting says what the option says.
+    let workspace =
+        Workspace::with_files(&[("main.tofu", GADGET), (LOCK, header), (".tflock.hcl", "tool = \"terraform\"\n")]);
+    workspace.tflock(None, ["verify", "--offline"]).ended_with(2);
+    // With a file for both, the header decides.
+    let workspace = Workspace::with_files(&[("main.tofu", GADGET), ("main.tf", ""), (LOCK, header)]);
+    workspace.tflock(&honest(), ["verify", "--offline"]).ended_with(0);
+}
+
+/// What `init` will change of an entry is said when the entry is written.
+#[test]
+fn what_opentofu_takes_over_is_said_at_once() {
+    let registry = Registry::start().release("hashicorp/null", "1.0.0", &["linux_amd64"]);
+    let registry = registry.standing_for("registry.terraform.io");
+    let main = "terraform {\n  required_providers {\n    null = {\n      source = \"registry.terraform.io/hashicorp/null\"\n    }\n  }\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", main)]);
+    for times in 0..2 {
+        let run = lock(&workspace, &registry, &["--tool", "tofu"]).ended_with(0);
+        assert_eq!(run.stdout.matches("note[init-changes]").count(), 1, "{times}: {run}");
+        assert!(run.stdout.contains("reads the entry of registry.terraform.io/hashicorp/null"), "{run}");
+    }
+}

@@ -40,6 +40,8 @@ pub enum ConfigErrorKind {
     UnexpectedArgument(String),
     #[error("a block of type {0:?} is not expected here")]
     UnexpectedBlock(String),
+    #[error("only OpenTofu 1.12 and later reads a \"language\" block")]
+    LanguageBlock,
     #[error("the argument {0:?} is set twice")]
     DuplicateArgument(String),
     /// Two `required_providers` blocks in the primary files of a module.
@@ -126,6 +128,8 @@ impl From<ConfigError> for Error {
             ConfigErrorKind::UnexpectedBlock(kind) if kind == "required_providers" => {
                 mapped.hint("a required_providers block belongs in a `terraform` block")
             }
+            ConfigErrorKind::LanguageBlock => mapped
+                .hint("if OpenTofu runs this configuration, set `tool = \"tofu\"` in .tflock.hcl, or pass --tool tofu"),
             ConfigErrorKind::ConflictMarker => mapped.hint("resolve the conflict, and run again"),
             ConfigErrorKind::LegacySource(_) => {
                 mapped.hint("write the full source address, NAMESPACE/TYPE, into required_providers")

@@ -113,6 +113,9 @@ impl Assembly<'_> {
         if let Some(check) = parts.check {
             self.fail(&check, ConfigErrorKind::NotInOverride("check"));
         }
+        if let Some(language) = parts.language {
+            self.fail(&language, ConfigErrorKind::NotInOverride("language"));
+        }
         self.module.has_backend |= parts.has_backend;
         self.module.names.locals.extend(parts.names.locals);
         for (name, variable) in parts.names.variables {

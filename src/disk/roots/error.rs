@@ -20,6 +20,9 @@ pub enum TreeError {
     Refused { path: PathBuf, reason: Refusal },
     #[error("no configuration files in {path:?}", path = shown(.0))]
     NoConfiguration(PathBuf),
+    /// All of the configuration is for the other tool.
+    #[error("only OpenTofu reads the configuration files in {path:?}, and the tool is Terraform", path = shown(.0))]
+    OnlyForTofu(PathBuf),
     /// `modules.json` is damaged.
     #[error("cannot read the list of installed modules: {reason}")]
     Manifest {
@@ -101,6 +104,10 @@ impl From<TreeError> for Error {
             TreeError::NoConfiguration(_) => {
                 Error::new(ErrorKind::Configuration, message).hint("name the directory of a root module with -C")
             }
+            TreeError::OnlyForTofu(_) => Error::new(ErrorKind::Configuration, message).hint(
+                "pass `--tool tofu`, or set `tool = \"tofu\"` in .tflock.hcl; without an option or a setting, tflock takes such \
+                 a directory for one of OpenTofu",
+            ),
             TreeError::Manifest { path, .. } => Error::new(ErrorKind::Configuration, message)
                 .in_file(path)
                 .hint("install the modules again with `init`"),

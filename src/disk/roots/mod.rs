@@ -23,7 +23,7 @@ pub use fetched::{
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 pub use module_lock::ReadModuleLock;
-pub use read::join;
+pub use read::{is_only_for_tofu, join};
 
 use crate::config::{Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile};
 use crate::dialect::Dialect;
@@ -158,7 +158,7 @@ pub enum TreeWarning {
     /// More ways lead to the same modules than anyone wants to read about.
     ManyPaths(u64),
     /// A local module without a single configuration file.
-    EmptyModule { place: Location, key: String, submodule: Option<String> },
+    EmptyModule { place: Location, key: String, submodule: Option<String>, only_for_tofu: bool },
 }
 
 impl fmt::Display for TreeWarning {
@@ -170,7 +170,10 @@ impl fmt::Display for TreeWarning {
             Self::ManyPaths(count) => {
                 write!(f, "{count} more paths of module calls lead to modules already named, and are not listed")
             }
-            Self::EmptyModule { place, key, submodule } => {
+            Self::EmptyModule { place, key, only_for_tofu: true, .. } => {
+                write!(f, "{place}: only OpenTofu reads the configuration in the directory of module {key:?}")
+            }
+            Self::EmptyModule { place, key, submodule, only_for_tofu: false } => {
                 write!(f, "{place}: the directory of module {key:?} has no configuration")?;
                 submodule.iter().try_for_each(|path| {
                     write!(f, ": check out the git submodule {path} with `git submodule update --init`")

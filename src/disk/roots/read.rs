@@ -33,6 +33,14 @@ pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
     Ok(ConfigFiles::select(names, dialect))
 }
 
+/// True if a directory has configuration, and only `OpenTofu` reads it: to Terraform the directory is empty.
+pub fn is_only_for_tofu(dir: &Path) -> bool {
+    let of_tofu = list(dir, Dialect::OpenTofu).unwrap_or_default();
+    of_tofu.differs_by_tool
+        && !of_tofu.is_empty()
+        && list(dir, Dialect::Terraform).is_ok_and(|of_terraform| of_terraform.is_empty())
+}
+
 pub(super) fn texts(root: &Path, dir: &Path, names: &[String]) -> Result<Vec<SourceFile>, Box<TreeError>> {
     names.iter().map(|name| text(root, dir.join(name))).collect()
 }

@@ -34,6 +34,8 @@ pub(super) struct Parts {
     pub(super) calls: Vec<ModuleCall>,
     /// The first `check` block, which no override file may contain.
     pub(super) check: Option<Location>,
+    /// The first `language` block, for which the same is true.
+    pub(super) language: Option<Location>,
     pub(super) has_backend: bool,
     pub(super) names: Names,
 }
@@ -60,6 +62,7 @@ const FILE: Schema = &[
     ("removed", 0),
     ("import", 0),
     ("check", 1),
+    ("language", 0),
 ];
 const TERRAFORM: Schema = &[
     ("required_providers", 0),
@@ -149,6 +152,8 @@ impl<'a> Reader<'a> {
             "ephemeral" => self.resource(block, OriginKind::Ephemeral).map(|found| parts.resources.push(found)),
             "action" => self.resource(block, OriginKind::Action).map(|found| parts.resources.push(found)),
             "check" => block.labelled(1).map(|()| self.check(block, parts)),
+            "language" if self.dialect == Dialect::Terraform => Err((block.at, ConfigErrorKind::LanguageBlock)),
+            "language" => block.labelled(0).map(|()| self.language(block, parts)),
             "import" => self.import(block).map(|import| parts.imports.push(import)),
             "module" => self.call(block).map(|call| parts.calls.push(call)),
             "variable" => block.labelled(1).map(|()| self.variable(block, &mut parts.names)),
@@ -190,6 +195,22 @@ impl<'a> Reader<'a> {
                 Ok(data) => parts.resources.push(data),
                 Err(error) => self.errors.push(error),
             }
+        }
+    }
+
+    /// What versions of `OpenTofu` the module is for: it requires no provider. Of `compatible_with`, which other programs
+    /// may extend, only the labels are checked.
+    ///
+    /// Source: opentofu `internal/configs/language.go`.
+    fn language(&mut self, block: &Block<'a>, parts: &mut Parts) {
+        parts.language.get_or_insert(self.place(block.at));
+        let contents = block.body.contents(&[("compatible_with", 0)], &mut self.errors);
+        let unknown = contents.arguments.iter().filter(|it| !["edition", "experiments"].contains(&&*it.name));
+        unknown.for_each(|argument| self.unexpected(argument));
+        for inner in &contents.blocks {
+            let checked =
+                if inner.kind == "compatible_with" { inner.labelled(0) } else { Err(unexpected_block(inner)) };
+            self.errors.extend(checked.err());
         }
     }
 

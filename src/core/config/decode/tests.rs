@@ -352,3 +352,30 @@ fn line_ends_and_a_byte_order_mark_change_nothing() {
     let module = files(&[("a.tf", text)], Dialect::Terraform).unwrap();
     assert_eq!(module.required["a"].place.to_string(), "a.tf:3:5");
 }
+
+#[test]
+fn the_language_block_is_one_of_opentofu() {
+    let read = |name: &str, text: &str, dialect| {
+        let found = files(&[("a.tf", ""), (name, text)], dialect).err().unwrap_or_default();
+        found.iter().map(|error| format!("{} {error}", error.position)).collect::<Vec<_>>()
+    };
+    let twice = "language {\n  edition     = tofu2024\n  experiments = []\n}\nlanguage {\n  compatible_with {\n    \
+                 opentofu = \">= 1.12\"\n    other \"x\" {\n    }\n  }\n  compatible_with {\n  }\n}\n";
+    assert_eq!(read("main.tf", twice, Dialect::OpenTofu), [""; 0]);
+    assert_eq!(read("main.tf", twice, Dialect::Terraform).len(), 2);
+    let json = r#"{"language": [{"edition": "tofu2024", "compatible_with": [{"opentofu": ">= 1.12"}]}]}"#;
+    assert_eq!(read("main.tf.json", json, Dialect::OpenTofu), [""; 0]);
+    for (text, position) in [
+        ("language x {\n}\n", "1:1"),
+        ("language {\n  other {\n  }\n}\n", "2:3"),
+        ("language {\n  other = 1\n}\n", "2:3"),
+        ("language {\n  edition = a\n  edition = a\n}\n", "3:3"),
+        ("language {\n  compatible_with \"x\" {\n  }\n}\n", "2:3"),
+        ("language = 1\n", "1:1"),
+    ] {
+        let found = read("main.tf", text, Dialect::OpenTofu);
+        assert!(found.len() == 1 && found[0].starts_with(position), "{text}: {found:?}");
+    }
+    let of_override = read("override.tf", "language {\n}\n", Dialect::OpenTofu);
+    assert_eq!(of_override, ["1:1 a \"language\" block is not allowed in an override file"]);
+}

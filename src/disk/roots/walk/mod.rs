@@ -70,7 +70,9 @@ impl Texts {
     fn of_root(root: &Path, dialect: Dialect) -> Result<Self, Box<TreeError>> {
         let files = read::list(root, dialect).map_err(|error| read::unreadable(root.to_owned(), &error))?;
         if files.is_empty() {
-            return Err(Box::new(TreeError::NoConfiguration(root.to_owned())));
+            let is_ignored = read::is_only_for_tofu(root);
+            let error = if is_ignored { TreeError::OnlyForTofu } else { TreeError::NoConfiguration };
+            return Err(Box::new(error(root.to_owned())));
         }
         Self::of(root, Path::new(""), files)
     }
@@ -289,7 +291,9 @@ impl Walk<'_> {
         self.differs_by_tool |= files.differs_by_tool;
         if let (true, Some((call, key))) = (files.is_empty(), call) {
             let submodule = read::submodule_of(self.root, dir);
-            self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned(), submodule });
+            let only_for_tofu = read::is_only_for_tofu(&self.root.join(dir));
+            let (place, key) = (call.place.clone(), key.to_owned());
+            self.warnings.push(TreeWarning::EmptyModule { place, key, submodule, only_for_tofu });
         }
         for file in primary.iter_mut().chain(&mut overrides) {
             match &place.package {
