@@ -254,8 +254,12 @@ fn a_hostile_database_is_printed_or_refused() {
     let deep = "[".repeat(300_000);
     let listed: Vec<String> = (0..20_000).map(|n| format!("{{\"id\":\"GO-9-{n}\",\"modified\":\"x\"}}")).collect();
     let index = "index/modules.json";
-    let rows: [(&str, Change); 4] = [
+    let rows: [(&str, Change); 5] = [
         ("index/modules.json of the database", &|name, text| Some(if name == index { deep.clone() } else { text })),
+        ("it lists the module example.com/m01 twice", &|name, text| {
+            let first = "[{\"path\":\"example.com/m01\",\"vulns\":[]},";
+            Some(if name == index { text.replacen('[', first, 1) } else { text })
+        }),
         ("GO-0000-0001 of the database", &|name, text| Some(if name == one { deep.clone() } else { text })),
         ("larger than 10 MiB", &|name, text| Some(if name == one { text + &" ".repeat(11 << 20) } else { text })),
         ("the advisory GO-9-0 of the database", &|name, text| {

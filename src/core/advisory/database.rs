@@ -49,10 +49,17 @@ impl Index {
         let modules: Vec<Module> = serde_json::from_slice(bytes)?;
         let is_name = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let bad = modules.iter().flat_map(|module| &module.vulns).find(|listed| !is_name(&listed.id));
-        match bad {
-            Some(bad) => Err(BadDocument(format!("{:?} is not the id of an advisory", bad.id))),
-            None => Ok(Self(modules.into_iter().map(|module| (module.path, module.vulns)).collect())),
+        if let Some(bad) = bad {
+            return Err(BadDocument(format!("{:?} is not the id of an advisory", bad.id)));
         }
+        let mut index = BTreeMap::new();
+        for Module { path, vulns } in modules {
+            if index.contains_key(&path) {
+                return Err(BadDocument(format!("it lists the module {path} twice")));
+            }
+            index.insert(path, vulns);
+        }
+        Ok(Self(index))
     }
 
     /// The advisories that may be about a version of a module.

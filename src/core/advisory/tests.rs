@@ -176,6 +176,7 @@ fn unreadable_entries_say_why() {
             "unknown field `severity`",
         ),
         ("{}", "invalid type"),
+        (r#"[{"path":"a","vulns":[]},{"path":"b","vulns":[]},{"path":"a","vulns":[]}]"#, "it lists the module a twice"),
     ] {
         assert!(Index::decode(bad.as_bytes()).unwrap_err().to_string().contains(why), "{bad}");
     }
