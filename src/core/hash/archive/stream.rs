@@ -236,7 +236,7 @@ impl Stream {
                 break false;
             }
             self.current.entry.crc = self.current.crc.clone().finalize();
-            if descriptor_length(&bytes[done..], &self.current.entry).is_some() {
+            if descriptor_length(&bytes[done..], &self.current.entry)?.is_some() {
                 break true;
             }
             from = done + 1;
@@ -314,7 +314,7 @@ impl Stream {
             return Ok(false);
         }
         let entry = self.entries.last().ok_or(Oddity::Descriptor)?;
-        let length = descriptor_length(&self.held, entry).ok_or(Oddity::Descriptor)?;
+        let length = descriptor_length(&self.held, entry)?.ok_or(Oddity::Descriptor)?;
         self.release(length);
         self.state = State::Signature;
         Ok(true)
@@ -371,21 +371,23 @@ impl Stream {
     }
 }
 
-/// The length of the data descriptor that fits the entry and is followed by a record: with or without signature, sizes
-/// of four or of eight bytes.
-fn descriptor_length(held: &[u8], entry: &Streamed) -> Option<usize> {
+/// The length of the data descriptor that fits the entry: with or without signature, sizes of four or of eight bytes.
+/// Fails if no record follows one that fits.
+fn descriptor_length(held: &[u8], entry: &Streamed) -> Result<Option<usize>, Oddity> {
     // Such a checksum cannot be distinguished from the signature.
     if entry.crc == DESCRIPTOR {
-        return None;
+        return Ok(None);
     }
     let narrow = (u32::try_from(entry.packed).ok()).zip(u32::try_from(entry.unpacked).ok());
     let narrow = narrow.map(|(packed, unpacked)| [packed.to_le_bytes(), unpacked.to_le_bytes()].concat());
     let wide = [entry.packed.to_le_bytes(), entry.unpacked.to_le_bytes()].concat();
     let unsigned = held.strip_prefix(&DESCRIPTOR.to_le_bytes()).unwrap_or(held);
-    let sizes = unsigned.strip_prefix(&entry.crc.to_le_bytes())?;
-    let ends = |rest: &&[u8]| matches!(signature(rest), Some(LOCAL | CENTRAL));
-    let rest = narrow
-        .and_then(|narrow| sizes.strip_prefix(narrow.as_slice()).filter(ends))
-        .or_else(|| sizes.strip_prefix(wide.as_slice()).filter(ends))?;
-    Some(held.len() - rest.len())
+    let Some(sizes) = unsigned.strip_prefix(&entry.crc.to_le_bytes()) else { return Ok(None) };
+    let fitting = narrow.iter().chain([&wide]).filter_map(|them| sizes.strip_prefix(them.as_slice()));
+    let mut fitting = fitting.peekable();
+    if fitting.peek().is_none() {
+        return Ok(None);
+    }
+    let rest = fitting.find(|rest| matches!(signature(rest), Some(LOCAL | CENTRAL))).ok_or(Oddity::Gap)?;
+    Ok(Some(held.len() - rest.len()))
 }

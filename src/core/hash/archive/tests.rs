@@ -182,6 +182,29 @@ fn the_usual_archives_are_streamed() {
     }
 }
 
+/// Whatever is before the directory: also after data whose end only a descriptor shows.
+#[test]
+fn a_gap_before_the_directory_is_unusual() {
+    let files: &[(&str, &[u8])] = &[("a", b"text"), (PROGRAM, b"#!bin\n")];
+    let archives = [stored(), deflated()]
+        .map(|method| [archive(files, method), described(files, method), described(files, method.large_file(true))]);
+    for bytes in archives.into_iter().flatten() {
+        for gap in [&b"x"[..], b"PK", &[0; 1000]] {
+            let directory = at(&bytes, CENTRAL);
+            let mut moved = [&bytes[..directory], gap, &bytes[directory..]].concat();
+            let offset = at(&moved, END) + 16;
+            moved[offset..offset + 4].copy_from_slice(&u32::try_from(directory + gap.len()).unwrap().to_le_bytes());
+            for piece in [1, 100, 1 << 20] {
+                let refusal = streamed(&moved, Threads::One, piece).unwrap_err().error;
+                assert_eq!(refusal, Oddity::Gap.into(), "{} bytes", gap.len());
+            }
+        }
+        // A download that broke off is something else.
+        let cut = &bytes[..at(&bytes, CENTRAL) - 3];
+        assert_eq!(refusal(cut), Some(BadArchive::NotAZip));
+    }
+}
+
 /// Stored data may hold what looks like a descriptor, and one that is cut by the end of a piece.
 #[test]
 fn stored_data_end_at_the_descriptor_that_fits() {
