@@ -9,7 +9,7 @@ use super::Services;
 use super::fixed_by::Newer;
 use super::mirror::placed;
 use super::options::{Packages, Within, bytes, platform};
-use super::programs::{self, Locked, Programs, Wanted, is_reported};
+use super::programs::{self, Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
@@ -21,6 +21,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
+use crate::goinfo::GoInfo;
 use crate::lockfile::LockFile;
 use crate::outcome::{
     AuditReport, AuditedDatabase, AuditedProgram, Body, Outcome, RootOutcome, Unjudged, Vulnerability,
@@ -104,6 +105,7 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     let mut notes = sources.notes();
     notes.extend(base.as_ref().map(Base::note));
     notes.extend(audited.note());
+    notes.extend(notes_of_old_layouts(&programs));
     notes.extend(cache.finish());
     Ok(targets.finish("audit", judged, notes))
 }
@@ -167,15 +169,14 @@ impl<'a> Audited<'a> {
         if read.is_empty() {
             return Ok(audited);
         }
-        let parts: Vec<Components> = read
-            .iter()
-            .map(|((_, version), record)| parts(record, &version.to_string(), newer.args.toolchain))
-            .collect();
+        let parts: Vec<Vec<ProgramParts>> =
+            read.iter().map(|(key, record)| parts(key, record, newer.args.toolchain)).collect();
         let access = services.online.access(dialect.unwrap_or(Dialect::Terraform))?;
         let client = (!services.scope.offline).then(|| access.connection.client.clone());
         let answered = services.online.background.run(async {
             let database = Database::open(&newer.args.db, client, cache, now).await?;
-            let (advisories, failed) = advisories(&database, &parts).await;
+            let all: Vec<&Components> = parts.iter().flatten().map(|part| &part.components).collect();
+            let (advisories, failed) = advisories(&database, &all).await;
             Ok((database, advisories, failed))
         })?;
         let (database, advisories, failed) = match answered {
@@ -245,7 +246,7 @@ impl<'a> Audited<'a> {
 }
 
 /// The advisories that may be about some components, and why others cannot be had.
-pub(super) async fn advisories(database: &Database, parts: &[Components]) -> (Vec<Advisory>, Vec<Error>) {
+pub(super) async fn advisories(database: &Database, parts: &[&Components]) -> (Vec<Advisory>, Vec<Error>) {
     let known = parts.iter().flat_map(|parts| &parts.known);
     let listed = known.flat_map(|part| database.index().advisories(&part.module, &part.version));
     let (mut advisories, mut failed) = (Vec::new(), Vec::new());
@@ -261,45 +262,100 @@ pub(super) async fn advisories(database: &Database, parts: &[Components]) -> (Ve
     (advisories, failed)
 }
 
-pub(super) fn parts(record: &ProgramRecord, locked: &str, toolchain: bool) -> Components {
-    record.info.as_ref().map(|info| Components::of(info, locked, toolchain)).unwrap_or_default()
+/// The parts of one program of a package.
+pub(super) struct ProgramParts {
+    /// The path of the program; `None` for that of the provider.
+    program: Option<String>,
+    pub(super) components: Components,
+}
+
+/// The parts of all programs of a package that were read.
+pub(super) fn parts((addr, version): &ReleaseKey, record: &ProgramRecord, toolchain: bool) -> Vec<ProgramParts> {
+    let (kind, locked) = (addr.type_name(), version.to_string());
+    let main_of = |info: &GoInfo| info.main().map(|main| main.path);
+    let started = record.programs.started(kind);
+    let own = started.and_then(|file| file.built_from.iter().flatten().find_map(main_of));
+    let mut parts = Vec::new();
+    let others = record.programs.others(kind).map(|file| (Some(file.path.clone()), file));
+    for (program, file) in started.map(|file| (None, file)).into_iter().chain(others) {
+        for info in file.built_from.iter().flatten() {
+            // The locked version is that of the provider's main module, in whichever program that is.
+            let version = if main_of(info) == own { &locked } else { "" };
+            parts.push(ProgramParts { program: program.clone(), components: Components::of(info, version, toolchain) });
+        }
+    }
+    parts
 }
 
 pub(super) fn program(
     key: &ReleaseKey,
     record: &ProgramRecord,
-    parts: &Components,
+    parts: &[ProgramParts],
     advisories: &[Advisory],
 ) -> AuditedProgram {
     let mut vulnerabilities = Vec::new();
+    let known: BTreeSet<_> =
+        parts.iter().flat_map(|part| &part.components.known).map(|it| (&it.module, &it.version)).collect();
     for advisory in advisories {
-        for part in &parts.known {
+        let first = vulnerabilities.len();
+        for (program, part) in parts.iter().flat_map(|it| it.components.known.iter().map(|part| (&it.program, part))) {
             if let Some(fixed) = advisory.affects(part, &record.platform) {
-                vulnerabilities.push(Vulnerability {
+                let vulnerability = Vulnerability {
                     id: advisory.id.clone(),
                     aliases: advisory.aliases.clone(),
                     summary: advisory.summary.clone(),
+                    program: program.clone(),
                     module: part.module.clone(),
                     found: part.version.to_string(),
                     fixed: fixed.map(|fixed| fixed.to_string()),
                     is_locked_version: part.is_locked_version,
-                });
+                };
+                // The programs of a universal binary say the same.
+                if !vulnerabilities[first..].contains(&vulnerability) {
+                    vulnerabilities.push(vulnerability);
+                }
             }
         }
     }
-    let unjudged = |(module, why): &(String, &str)| Unjudged { module: module.clone(), reason: (*why).to_owned() };
+    let programs = &record.programs;
+    let kind = key.0.type_name();
+    let started = programs.started(kind);
     AuditedProgram {
         address: key.0.clone(),
         version: key.1.clone(),
         platform: record.platform.clone(),
-        go: record.info.as_ref().ok().map(|info| info.go.clone()),
-        modules: parts.known.len(),
-        unknown: record.info.as_ref().err().map(ToString::to_string),
-        unjudged: parts.unknown.iter().map(unjudged).collect(),
+        go: started.and_then(|file| file.built_from.iter().flatten().next()).map(|info| info.go.clone()),
+        modules: known.len(),
+        unknown: programs.unknown(kind).map(|unknown| unknown.to_string()),
+        unjudged: unjudged(key, record, parts),
+        others: programs.others(kind).map(|file| file.path.clone()).collect(),
+        unread: programs.unread,
         is_reported: is_reported(record),
         fixed_by: None,
         vulnerabilities,
     }
+}
+
+/// What could not be checked, besides the program that the tools start as a whole.
+fn unjudged(key: &ReleaseKey, record: &ProgramRecord, parts: &[ProgramParts]) -> Vec<Unjudged> {
+    let modules = parts.iter().flat_map(|part| {
+        part.components.unknown.iter().map(|(module, why)| Unjudged {
+            program: part.program.clone(),
+            module: Some(module.clone()),
+            reason: (*why).to_owned(),
+        })
+    });
+    let programs = record.programs.others(key.0.type_name()).flat_map(|file| {
+        let unknown = file.built_from.iter().filter_map(|info| info.as_ref().err());
+        unknown.map(|why| Unjudged { program: Some(file.path.clone()), module: None, reason: why.to_string() })
+    });
+    let mut unjudged = Vec::new();
+    for it in modules.chain(programs) {
+        if !unjudged.contains(&it) {
+            unjudged.push(it);
+        }
+    }
+    unjudged
 }
 
 fn findings_of(program: &AuditedProgram) -> Vec<Finding> {
@@ -308,7 +364,8 @@ fn findings_of(program: &AuditedProgram) -> Vec<Finding> {
         let part = |it: &Vulnerability| {
             let locked = if it.is_locked_version { ", by the locked version" } else { "" };
             let fixed = it.fixed.as_ref().map_or("no fix".to_owned(), |fixed| format!("fixed in {fixed}"));
-            format!("{} {} ({fixed}{locked})", it.module, it.found)
+            let program = it.program.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
+            format!("{} {}{program} ({fixed}{locked})", it.module, it.found)
         };
         let parts: Vec<String> = same.iter().map(part).collect();
         let Vulnerability { id, aliases, summary, .. } = &same[0];

@@ -127,7 +127,7 @@ fn is_stream(file: &Path) -> bool {
 fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
     let text = exchange::encode(Exported { entries: cache.entries(), programs: cache.programs() });
     // Next to the entries there are a first line and a last one.
-    let entries = text.lines().filter(|line| !line.starts_with("program ")).count() - 2;
+    let entries = text.lines().filter(|line| !line.starts_with(exchange::PROGRAMS)).count() - 2;
     if is_stream(&file) {
         return Ok(CacheReport::Exported { file, entries, text: Some(text) });
     }

@@ -55,17 +55,19 @@ impl Newer<'_> {
                 Err(error) if error.kind == ErrorKind::NotFound => continue,
                 record => record?,
             };
-            let parts = parts(&record, &key.1.to_string(), self.args.toolchain);
-            let parts = std::slice::from_ref(&parts);
-            let (known, failed) = self.sources.online.background.run(async { advisories(database, parts).await })?;
+            let parts = parts(&key, &record, self.args.toolchain);
+            let all: Vec<_> = parts.iter().map(|part| &part.components).collect();
+            let (known, failed) = self.sources.online.background.run(async { advisories(database, &all).await })?;
             if let Some(error) = Error::all(failed) {
                 return Err(error);
             }
-            let mut judged = program(&key, &record, &parts[0], &known);
+            let mut judged = program(&key, &record, &parts, &known);
             judged.vulnerabilities.retain(|it| self.args.reports(it));
             // What is only reported is not clean, and neither is what is unknown, unless it is so today.
             let mut unjudged = judged.unjudged.iter();
-            let is_known = judged.unknown.is_none() && unjudged.all(|it| affected.unjudged.contains(it));
+            let is_known = judged.unknown.is_none()
+                && judged.unread <= affected.unread
+                && unjudged.all(|it| affected.unjudged.contains(it));
             if judged.vulnerabilities.is_empty() && is_known && !judged.is_reported {
                 return Ok(FixedBy::Release(key.1));
             }

@@ -1,7 +1,7 @@
 //! Reads which Go modules the programs of locked providers contain: from records of earlier runs, from installed
 //! packages, or while a package is downloaded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::sources::Sources;
@@ -11,7 +11,6 @@ use crate::disk::mirror::{FilesystemMirror, LocalPackage};
 use crate::disk::package as packages;
 use crate::disk::package_store::PackageStore;
 use crate::error::{Error, ErrorKind};
-use crate::goinfo::Unknown;
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
@@ -120,7 +119,7 @@ fn not_queried((addr, version): &ReleaseKey) -> Error {
 fn kept(hashes: &PackageHashes, platform: Option<&Platform>, cache: &Cache) -> Option<ProgramRecord> {
     let platform = platform.cloned().unwrap_or_else(Platform::host);
     let mut records = hashes.iter().filter_map(|hash| cache.program(hash));
-    records.find(|record| record.platform == platform && record.info != Err(Unknown::OldLayout))
+    records.find(|record| record.platform == platform && !record.programs.has_old_layout())
 }
 
 /// Without network: uses any platform that the lock file covers, unless one was named.
@@ -159,9 +158,8 @@ fn read_installed(
         }
     };
     let read = |path: PathBuf| {
-        let path = &path;
-        let h1 = packages::hash_directory(path).ok().filter(|h1| hashes.contains(h1))?;
-        let record = ProgramRecord::new(&h1, &platform, packages::built_from(path, addr.type_name()).ok()?)?;
+        let read = packages::read_directory(&path, None).ok().filter(|read| hashes.contains(&read.h1))?;
+        let record = ProgramRecord::new(&read.h1, &platform, read.programs)?;
         cache.record_program(record.clone());
         Some(record)
     };
@@ -251,6 +249,24 @@ fn chosen(
         return Ok(host);
     }
     Ok(covered.swap_remove(0))
+}
+
+/// The commands after which programs of Go 1.17 and older can be read, for each platform.
+pub(super) fn notes_of_old_layouts(programs: &Programs) -> Vec<String> {
+    let records = programs.values().flatten().filter(|record| record.programs.has_old_layout());
+    let platforms: BTreeSet<&Platform> = records.map(|record| &record.platform).collect();
+    let note = |platform: &Platform| {
+        let (of, again) = if *platform == Platform::host() {
+            (String::new(), String::new())
+        } else {
+            (format!(" --platform {platform}"), format!(" with `--platform {platform}`"))
+        };
+        format!(
+            "programs of Go 1.17 and older can be read once their packages are unpacked: run `tflock install{of}`, then \
+             this command again{again}"
+        )
+    };
+    platforms.into_iter().map(note).collect()
 }
 
 /// True if the record is an import's or an index's, so it was not computed here.

@@ -154,10 +154,11 @@ fn locked(directories: &[PathBuf], cache: &Cache) -> Vec<IndexLine> {
     computed(&entries, &programs)
 }
 
-/// The lines about what was computed here, not reported by others. Of a program about which nothing could be read, another
-/// version of tflock may read more, so there is no line about it.
+/// The lines about what was computed here, not reported by others. Of programs about which nothing could be read, another
+/// version of tflock may read more, so there is no line about them.
 fn computed(entries: &[IndexEntry], programs: &[ProgramRecord]) -> Vec<IndexLine> {
     let entries = entries.iter().filter(|entry| entry.origin == Origin::Computed).map(IndexLine::from);
-    let programs = programs.iter().filter(|program| program.origin == Origin::Computed && program.info.is_ok());
-    entries.chain(programs.map(IndexLine::from)).collect()
+    let is_shared = |program: &&ProgramRecord| program.origin == Origin::Computed && program.is_worth_sharing();
+    let programs = programs.iter().filter(is_shared).map(IndexLine::from);
+    entries.chain(programs.filter(|line| line.text.len() as u64 <= line.key.limit())).collect()
 }

@@ -7,19 +7,21 @@ use std::time::{Duration, SystemTime};
 
 use super::Services;
 use super::options::{Packages, Within, bytes, platform};
-use super::programs::{self, Locked, Programs, Wanted, is_reported};
+use super::programs::{self, Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
 use super::verify_online::Questions;
 use crate::addr::ProviderAddr;
-use crate::disk::cache::Cache;
+use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::roots::Tree;
 use crate::error::Error;
 use crate::git::Git;
 use crate::hash::PackageHash;
+use crate::hash::archive::ProgramFile;
 use crate::lockfile::{Decoded, LockEntry};
 use crate::outcome::{
-    Body, Inventory, InventoryModule, InventoryProgram, InventoryProvider, Outcome, Part, RootOutcome,
+    Body, Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Outcome, Part,
+    RootOutcome,
 };
 use crate::path::{shown, worktree};
 use crate::platform::Platform;
@@ -106,15 +108,19 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     }
     let unread: Vec<Error> = programs.values().filter_map(|program| program.as_ref().err().cloned()).collect();
     for provider in inventory.providers.values_mut().filter(|_| args.deep) {
-        provider.program = programs.get(&(provider.address.clone(), provider.version.clone())).map(|read| match read {
-            Ok(record) => InventoryProgram {
-                platform: Some(record.platform.clone()),
-                info: record.info.clone().map_err(|unknown| unknown.to_string()),
-                is_reported: is_reported(record),
+        let read = programs.get(&(provider.address.clone(), provider.version.clone()));
+        provider.program = read.map(|read| match read {
+            Ok(record) => program(record, &provider.address),
+            Err(error) => InventoryProgram {
+                platform: None,
+                programs: Vec::new(),
+                unknown: Some(error.message.clone()),
+                unread: 0,
+                is_reported: false,
             },
-            Err(error) => InventoryProgram { platform: None, info: Err(error.message.clone()), is_reported: false },
         });
     }
+    notes.extend(notes_of_old_layouts(&programs));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let mut outcome = Outcome::of_body("sbom", Body::Sbom(Arc::new(inventory)));
     for root in &failed {
@@ -124,6 +130,23 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     outcome.dialect = targets.dialect();
     let failures = failed.into_iter().filter_map(|root| root.body.err()).chain(unread);
     Ok(outcome.with_error(Error::all(failures)))
+}
+
+fn program(record: &ProgramRecord, addr: &ProviderAddr) -> InventoryProgram {
+    let kind = addr.type_name();
+    let contents = |path: Option<&String>, file: &ProgramFile| InventoryContents {
+        path: path.cloned(),
+        built_from: file.built_from.iter().map(|info| info.clone().map_err(|unknown| unknown.to_string())).collect(),
+    };
+    let own = record.programs.started(kind).map(|file| contents(None, file));
+    let others = record.programs.others(kind).map(|file| contents(Some(&file.path), file));
+    InventoryProgram {
+        platform: Some(record.platform.clone()),
+        programs: own.into_iter().chain(others).collect(),
+        unknown: record.programs.unknown(kind).map(|unknown| unknown.to_string()),
+        unread: record.programs.unread,
+        is_reported: is_reported(record),
+    }
 }
 
 /// Requests the documents of all releases; the cache keeps them.

@@ -4,15 +4,16 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::error::{Error, ErrorKind};
-use crate::goinfo::{GoInfo, Unknown};
+use crate::goinfo::Scan;
 use crate::hash::archive::{
-    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, Refusal, Threads, is_program_of,
+    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, PackagePrograms, ProgramFiles, Refusal,
+    Threads, is_program_of,
 };
 use crate::hash::h1::{H1Error, h1};
 use crate::hash::sha256::Sha256;
@@ -76,22 +77,50 @@ pub fn hash_directory_once(path: &Path, known: &KnownFiles) -> Result<PackageHas
     h1(files).map_err(|source| PackageError::H1 { path: path.to_owned(), source })
 }
 
-/// Hashes an unpacked package while its files go somewhere.
-pub fn copy_directory(
-    path: &Path,
-    contents: &mut dyn Contents,
-) -> Result<(PackageHash, Vec<PackageFile>), PackageError> {
+/// An unpacked package that was read.
+pub struct ReadPackage {
+    pub h1: PackageHash,
+    pub files: Vec<PackageFile>,
+    pub programs: PackagePrograms,
+}
+
+impl ReadPackage {
+    /// True if the package has the program of a provider of this type.
+    pub fn has_program(&self, kind: &str) -> bool {
+        self.files.iter().any(|file| is_program_of(&file.path, kind))
+    }
+}
+
+/// Hashes an unpacked package and reads its programs in one pass, in which its files may go somewhere too.
+pub fn read_directory(path: &Path, mut contents: Option<&mut dyn Contents>) -> Result<ReadPackage, PackageError> {
     let mut buffer = vec![0; CHUNK];
-    let (mut files, mut digests) = (Vec::new(), Vec::new());
+    let (mut files, mut digests, mut programs) = (Vec::new(), Vec::new(), ProgramFiles::default());
     for (name, path) in files_below(path)? {
-        contents.begin(&name);
+        if let Some(contents) = &mut contents {
+            contents.begin(&name);
+        }
         let executable = is_executable(&path);
-        digests.push((name.clone(), read_file(&path, &mut buffer, |bytes| contents.write(bytes))?));
-        contents.end();
+        let (mut file, mut scan) = (open_file(&path)?, Scan::new());
+        let digest = digest_of(&mut file, &mut buffer, |bytes| {
+            scan.update(bytes);
+            if let Some(contents) = &mut contents {
+                contents.write(bytes);
+            }
+        });
+        digests.push((name.clone(), digest.map_err(|source| PackageError::Read { path, source })?));
+        if let Some(contents) = &mut contents {
+            contents.end();
+        }
+        let in_file = |at, count| {
+            let mut bytes = vec![0; count];
+            file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut bytes)).ok()?;
+            Some(bytes)
+        };
+        programs.add(name.clone(), files.len(), scan.finish_with(in_file));
         files.push(PackageFile { path: name.into(), executable });
     }
     let h1 = h1(digests).map_err(|source| PackageError::H1 { path: path.to_owned(), source })?;
-    Ok((h1, files))
+    Ok(ReadPackage { h1, files, programs: programs.finish(|_| true) })
 }
 
 /// The files of a directory by their names in it, with slashes.
@@ -168,20 +197,6 @@ fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// What the program of an unpacked package of a provider of this type was built from.
-pub fn built_from(path: &Path, kind: &str) -> Result<Result<GoInfo, Unknown>, PackageError> {
-    let mut programs = Vec::new();
-    for entry in read_folder(path)? {
-        let (entry, file_type) = entry.map_err(|source| PackageError::Read { path: path.to_owned(), source })?;
-        if !file_type.is_dir() && is_program_of(entry.file_name().as_encoded_bytes(), kind) {
-            programs.push(entry.path());
-        }
-    }
-    let Some(program) = programs.into_iter().min() else { return Ok(Err(Unknown::NoProgram)) };
-    let read = GoInfo::of_program(&mut open_file(&program)?);
-    read.map_err(|source| PackageError::Read { path: program, source })
-}
-
 fn stream(
     file: &mut File,
     mut hasher: ArchiveHasher,
@@ -220,16 +235,15 @@ fn open_file(path: &Path) -> Result<File, PackageError> {
 
 /// The digest of a file, or of what a link leads to.
 fn hash_file(path: &Path, buffer: &mut [u8]) -> Result<Sha256Digest, PackageError> {
-    read_file(path, buffer, |_| {})
+    digest_of(&mut open_file(path)?, buffer, |_| {})
+        .map_err(|source| PackageError::Read { path: path.to_owned(), source })
 }
 
 /// The digest of a file, its bytes shown on the way.
-fn read_file(path: &Path, buffer: &mut [u8], mut show: impl FnMut(&[u8])) -> Result<Sha256Digest, PackageError> {
-    let read_error = |source| PackageError::Read { path: path.to_owned(), source };
-    let mut file = open_file(path)?;
+fn digest_of(file: &mut File, buffer: &mut [u8], mut show: impl FnMut(&[u8])) -> io::Result<Sha256Digest> {
     let mut hasher = Sha256::new();
     loop {
-        match read_some(&mut file, buffer).map_err(read_error)? {
+        match read_some(file, buffer)? {
             0 => return Ok(hasher.finish()),
             length => {
                 hasher.update(&buffer[..length]);

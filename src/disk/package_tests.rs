@@ -51,7 +51,9 @@ fn directories_agree_with_the_tools() {
             }
         }
         let h1 = hash_directory(folder.path()).map_or_else(|_| "err".to_owned(), |h1| h1.to_string());
-        let program = built_from(folder.path(), "foo").is_ok_and(|found| found != Err(Unknown::NoProgram));
+        let read = read_directory(folder.path(), None);
+        assert_eq!(read.as_ref().map_or("err", |read| read.h1.as_str()), h1, "{}", row[0]);
+        let program = read.is_ok_and(|read| read.has_program("foo"));
         let installed = if program { h1.clone() } else { "err".to_owned() };
         if (&h1, &installed) != (&row[2], &row[3]) {
             wrong.push(format!("{} {}: {h1} {installed}, wanted {} {}", row[0], row[6], row[2], row[3]));

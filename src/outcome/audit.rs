@@ -23,18 +23,23 @@ pub struct AuditedDatabase {
     pub modified: String,
 }
 
+/// The program of a provider, with the others in its package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditedProgram {
     pub address: ProviderAddr,
     pub version: Version,
     pub platform: Platform,
     pub go: Option<String>,
-    /// The number of checked modules, including the standard library.
+    /// The number of checked modules in all programs, including the standard library.
     pub modules: usize,
     /// Why it could not be read.
     pub unknown: Option<String>,
-    /// Its modules that could not be checked.
+    /// What else could not be checked.
     pub unjudged: Vec<Unjudged>,
+    /// The paths of the other programs in the package.
+    pub others: Vec<String>,
+    /// The number of programs in the package that were not read.
+    pub unread: usize,
     /// True if its modules come from an import, which the author of the import may have forged.
     #[serde(rename = "reported")]
     pub is_reported: bool,
@@ -43,9 +48,12 @@ pub struct AuditedProgram {
     pub vulnerabilities: Vec<Vulnerability>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A module, or a whole program, that could not be checked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Unjudged {
-    pub module: String,
+    /// The path of the program; `None` for that of the provider.
+    pub program: Option<String>,
+    pub module: Option<String>,
     pub reason: String,
 }
 
@@ -62,6 +70,8 @@ pub struct Vulnerability {
     pub id: String,
     pub aliases: Vec<String>,
     pub summary: String,
+    /// The path of the program; `None` for that of the provider.
+    pub program: Option<String>,
     pub module: String,
     pub found: String,
     /// The version of the module that fixes it.

@@ -45,7 +45,7 @@ pub use modules::{
     CallOnPath, InstalledModule, InstalledModules, ModuleHolder, ModuleVersions, OutdatedModule, OutdatedModules,
     UsedModule,
 };
-pub use sbom::{Inventory, InventoryModule, InventoryProgram, InventoryProvider, Part};
+pub use sbom::{Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Part};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -44,10 +44,23 @@ pub struct InventoryProvider {
 pub struct InventoryProgram {
     /// The platform of the package that was read.
     pub platform: Option<Platform>,
-    /// The modules that it was built from, or why they are unknown.
-    pub info: Result<GoInfo, String>,
+    /// The programs of the package that were read, that of the provider first.
+    pub programs: Vec<InventoryContents>,
+    /// Why the program of the provider is unknown.
+    pub unknown: Option<String>,
+    /// The number of programs in the package that were not read.
+    pub unread: usize,
     /// True if this comes from an import, which the author of the import may have forged.
     pub is_reported: bool,
+}
+
+/// One program of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InventoryContents {
+    /// Its path in the package; `None` for the program of the provider.
+    pub path: Option<String>,
+    /// What it was built from, or each program of a universal binary.
+    pub built_from: Vec<Result<GoInfo, String>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

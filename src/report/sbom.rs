@@ -2,14 +2,16 @@
 //!
 //! Source: <https://cyclonedx.org/docs/1.6/json/>, <https://spdx.github.io/spdx-spec/v2.3/>.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use packageurl::PackageUrl;
 use serde_json::{Value, json};
 
-use crate::goinfo::{GoInfo, GoModule};
+use crate::goinfo::GoModule;
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::outcome::{Body, Inventory, InventoryModule, InventoryProgram, InventoryProvider, Outcome, RootOutcome};
+use crate::outcome::{
+    Body, Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Outcome, RootOutcome,
+};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -96,7 +98,8 @@ fn provider_component(part: &str, provider: &InventoryProvider) -> Value {
     );
     properties.extend(program.iter().flat_map(program_properties));
     let archives: Vec<Value> = hashes.keys().filter_map(|hash| archive(provider, hash)).collect();
-    let inside: Vec<Value> = program.iter().filter_map(|it| it.info.as_ref().ok()).flat_map(go_components).collect();
+    let programs = program.iter().flat_map(|program| &program.programs);
+    let inside: Vec<Value> = programs.flat_map(|it| components_of(it, program.as_ref())).collect();
     let component = json!({
         "type": "application",
         "bom-ref": part,
@@ -148,29 +151,52 @@ fn archive(provider: &InventoryProvider, hash: &PackageHash) -> Option<Value> {
 fn program_properties(program: &InventoryProgram) -> Vec<Value> {
     let mut properties: Vec<Value> =
         program.platform.iter().map(|platform| property("platform", platform.as_str())).collect();
-    match &program.info {
-        Err(why) => properties.push(property("contents", format!("unknown: {why}"))),
-        Ok(info) => {
-            let evidence =
-                if program.is_reported { "reported by an import or a shared index" } else { "read from the program" };
-            properties.push(property("contents", evidence));
-            properties.push(property("go", info.go.as_str()));
-            properties
-                .extend(info.main().map(|main| property("main-module", format!("{} {}", main.path, main.version))));
-            for setting in ["vcs", "vcs.revision", "vcs.time", "vcs.modified"] {
-                properties.extend(info.setting(setting).map(|value| property(setting, value)));
-            }
-        }
+    let own = program.programs.iter().find(|contents| contents.path.is_none());
+    match (&program.unknown, own) {
+        (Some(why), _) => properties.push(property("contents", format!("unknown: {why}"))),
+        (None, own) => properties.extend(own.into_iter().flat_map(|own| contents_properties(own, program.is_reported))),
+    }
+    if program.unread > 0 {
+        properties.push(property("unread-programs", program.unread.to_string()));
     }
     properties
 }
 
-/// The standard library and the modules of a program.
-fn go_modules(info: &GoInfo) -> Vec<GoModule> {
-    let version = info.go.split_whitespace().next().unwrap_or_default();
-    let version = version.strip_prefix("go").unwrap_or(version).to_owned();
-    let stdlib = GoModule { path: "stdlib".to_owned(), version, sum: String::new(), replace: None };
-    [stdlib].into_iter().chain(info.dependencies()).collect()
+/// What one program says of itself.
+fn contents_properties(contents: &InventoryContents, is_reported: bool) -> Vec<Value> {
+    let evidence = if is_reported { "reported by an import or a shared index" } else { "read from the program" };
+    let mut properties: Vec<Value> = Vec::new();
+    for info in &contents.built_from {
+        let said = match info {
+            Err(why) => vec![property("contents", format!("unknown: {why}"))],
+            Ok(info) => {
+                let main = info.main().map(|main| property("main-module", format!("{} {}", main.path, main.version)));
+                let vcs = ["vcs", "vcs.revision", "vcs.time", "vcs.modified"]
+                    .into_iter()
+                    .filter_map(|setting| Some(property(setting, info.setting(setting)?)));
+                let found = [property("contents", evidence), property("go", info.go.as_str())];
+                found.into_iter().chain(main).chain(vcs).collect()
+            }
+        };
+        // The programs of a universal binary mostly say the same.
+        let news: Vec<Value> = said.into_iter().filter(|it| !properties.contains(it)).collect();
+        properties.extend(news);
+    }
+    properties
+}
+
+/// The standard library and the modules of a program, those of a universal binary once.
+fn go_modules(contents: &InventoryContents) -> Vec<GoModule> {
+    let mut modules = Vec::new();
+    let mut seen = BTreeSet::new();
+    for info in contents.built_from.iter().flatten() {
+        let version = info.go.split_whitespace().next().unwrap_or_default();
+        let version = version.strip_prefix("go").unwrap_or(version).to_owned();
+        let stdlib = GoModule { path: "stdlib".to_owned(), version, sum: String::new(), replace: None };
+        let all = [stdlib].into_iter().chain(info.dependencies());
+        modules.extend(all.filter(|module| contents.built_from.len() == 1 || seen.insert(module.clone())));
+    }
+    modules
 }
 
 /// The package that a module was built from; a local directory is none.
@@ -191,7 +217,16 @@ fn purl(module: &GoModule) -> Option<String> {
     Some(url.to_string())
 }
 
-fn go_components(info: &GoInfo) -> Vec<Value> {
+/// The modules of the program of a provider; another program of the package as a component that has its own.
+fn components_of(contents: &InventoryContents, program: Option<&InventoryProgram>) -> Vec<Value> {
+    let inside = go_components(contents);
+    let Some(path) = &contents.path else { return inside };
+    let properties = contents_properties(contents, program.is_some_and(|program| program.is_reported));
+    let component = json!({ "type": "application", "name": path, "properties": properties });
+    vec![with(component, [("components", Some(json!(inside)))])]
+}
+
+fn go_components(contents: &InventoryContents) -> Vec<Value> {
     let component = |module: &GoModule| {
         let built = module.built();
         let sum = (!built.sum.is_empty()).then(|| property("sum", built.sum.as_str()));
@@ -208,7 +243,7 @@ fn go_components(info: &GoInfo) -> Vec<Value> {
             ],
         )
     };
-    go_modules(info).iter().map(component).collect()
+    go_modules(contents).iter().map(component).collect()
 }
 
 /// An SPDX package with placeholders for unknown values.
@@ -225,13 +260,32 @@ fn package(id: &str, name: &str, members: impl IntoIterator<Item = (&'static str
     with(package, members)
 }
 
+fn relation(one: &str, kind: &str, other: &str) -> Value {
+    json!({ "spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other })
+}
+
+/// A property of CycloneDX as text.
+fn line_of(property: &Value) -> String {
+    let text = |name: &str| property[name].as_str().unwrap_or_default();
+    format!("{}: {}", text("name"), text("value"))
+}
+
+fn module_package(id: &str, module: &GoModule) -> Value {
+    let built = module.built();
+    let reference = purl(module).map(
+        |purl| json!([{ "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl }]),
+    );
+    let sum = (!built.sum.is_empty()).then(|| json!(format!("sum: {}", built.sum)));
+    let version = (!built.version.is_empty()).then(|| json!(built.version));
+    package(id, &built.path, [("versionInfo", version), ("externalRefs", reference), ("comment", sum)])
+}
+
 pub(super) fn spdx(inventory: &Inventory) -> Value {
     let ids: BTreeMap<&str, String> =
         inventory.needs.keys().enumerate().map(|(at, part)| (part.as_str(), format!("SPDXRef-{}", at + 1))).collect();
-    let relation = |one: &str, kind: &str, other: &str| json!({ "spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other });
     let (mut packages, mut relations) = (Vec::new(), Vec::new());
     for (part, id) in &ids {
-        let (mut inside, mut comment, mut name, mut version) = (Vec::new(), Vec::new(), (*part).to_owned(), None);
+        let (mut programs, mut comment, mut name, mut version) = (None, Vec::new(), (*part).to_owned(), None);
         if let Some(path) = part.strip_prefix("root:") {
             relations.push(relation("SPDXRef-DOCUMENT", "DESCRIBES", id));
             name = if path.is_empty() { inventory.name.clone() } else { path.to_owned() };
@@ -241,10 +295,8 @@ pub(super) fn spdx(inventory: &Inventory) -> Value {
             comment.extend(provider.download_host.iter().map(|host| format!("download host: {host}")));
             comment.extend(provider.signer.iter().map(|signer| format!("signer: {signer}")));
             comment.extend(provider.hashes.keys().map(|hash| described(provider, hash)));
-            let described = provider.program.iter().flat_map(program_properties);
-            let value = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
-            comment.extend(described.map(|it| format!("{}: {}", value(&it, "name"), value(&it, "value"))));
-            inside = provider.program.iter().filter_map(|it| it.info.as_ref().ok()).flat_map(go_modules).collect();
+            comment.extend(provider.program.iter().flat_map(program_properties).map(|it| line_of(&it)));
+            programs = provider.program.as_ref();
         } else if let Some(module) = inventory.modules.get(*part) {
             name.clone_from(&module.source);
             version.clone_from(&module.version);
@@ -253,19 +305,20 @@ pub(super) fn spdx(inventory: &Inventory) -> Value {
         }
         let comment = (!comment.is_empty()).then(|| json!(comment.join("\n")));
         packages.push(package(id, &name, [("versionInfo", version.map(Value::from)), ("comment", comment)]));
-        for (at, module) in inside.iter().enumerate() {
-            let (built, inner) = (module.built(), format!("{id}-{}", at + 1));
-            let reference = purl(module).map(|purl| {
-                json!([{ "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl }])
-            });
-            let sum = (!built.sum.is_empty()).then(|| json!(format!("sum: {}", built.sum)));
-            let version = (!built.version.is_empty()).then(|| json!(built.version));
-            packages.push(package(
-                &inner,
-                &built.path,
-                [("versionInfo", version), ("externalRefs", reference), ("comment", sum)],
-            ));
-            relations.push(relation(id, "CONTAINS", &inner));
+        for (at, contents) in programs.iter().flat_map(|it| it.programs.iter().enumerate()) {
+            let mut holder = id.clone();
+            if let Some(path) = &contents.path {
+                holder = format!("{id}-program-{}", at + 1);
+                let properties = contents_properties(contents, programs.is_some_and(|it| it.is_reported));
+                let comment = properties.iter().map(line_of).collect::<Vec<_>>().join("\n");
+                packages.push(package(&holder, path, [("comment", Some(json!(comment)))]));
+                relations.push(relation(id, "CONTAINS", &holder));
+            }
+            for (at, module) in go_modules(contents).iter().enumerate() {
+                let inner = format!("{holder}-{}", at + 1);
+                packages.push(module_package(&inner, module));
+                relations.push(relation(&holder, "CONTAINS", &inner));
+            }
         }
     }
     for (part, on) in &inventory.needs {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! BASE/v1/ab/abcdef…            one line `ZH H1 SIZE` about the archive whose digest is the name of the file
-//! BASE/v1/programs/ab/abcdef…   one line `H1 PLATFORM JSON` about the program of the package whose digest is that
+//! BASE/v2/programs/ab/abcdef…   one line `H1 PLATFORM JSON` about the programs of the package whose digest is that
 //! ```
 //!
 //! An entry is a function of its name and never changes, so readers need no lock, and a writer of one that

@@ -2,7 +2,6 @@
 //!
 //! The fuzzer calls them with bytes of its own; a test of the suite calls them with the corpora.
 
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -137,18 +136,24 @@ pub fn package(bytes: &[u8]) {
     tflock::internals::read_package(bytes);
 }
 
-/// A program with its Go build information: the result is the same however it is read.
+/// A program with its Go build information, or several: the result is the same however it is read.
 pub fn program(bytes: &[u8]) {
     let in_pieces = |size: usize| {
         let mut scan = Scan::new();
         bytes.chunks(size).for_each(|piece| scan.update(piece));
-        scan.finish()
+        scan
     };
-    let read = GoInfo::of_program(&mut Cursor::new(bytes)).expect("memory can be read");
-    for streamed in [in_pieces(7), in_pieces(bytes.len().max(1))] {
-        assert!(streamed == read || streamed == Err(Unknown::OldLayout));
+    let in_file = |at: u64, count: usize| {
+        let at = usize::try_from(at).ok()?;
+        bytes.get(at..at.checked_add(count)?).map(<[u8]>::to_vec)
+    };
+    let read = in_pieces(bytes.len().max(1)).finish_with(in_file);
+    for size in [7, bytes.len().max(1)] {
+        let streamed = in_pieces(size).finish();
+        assert_eq!(streamed.len(), read.len());
+        assert!(streamed.iter().zip(&read).all(|(one, other)| one == other || *one == Err(Unknown::OldLayout)));
     }
-    if let Ok(info) = read {
+    for info in read.into_iter().flatten() {
         assert_eq!(GoInfo::new(&info.go, info.text()).as_ref(), Ok(&info));
         assert_eq!(info.dependencies().count(), info.text().lines().filter(|line| line.starts_with("dep\t")).count());
     }

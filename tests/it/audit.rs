@@ -9,10 +9,10 @@ use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 
-const MAIN: &str = "terraform {\n  required_providers {\n    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      \
+pub const MAIN: &str = "terraform {\n  required_providers {\n    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      \
                     version = \"~> 2.0\"\n    }\n  }\n}\n";
 
-fn database() -> PathBuf {
+pub fn database() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/advisories")
 }
 
@@ -27,7 +27,7 @@ fn locked(registry: &Registry) -> Workspace {
     workspace
 }
 
-fn audit(workspace: &Workspace, registry: &Registry, args: &[&str]) -> Run {
+pub fn audit(workspace: &Workspace, registry: &Registry, args: &[&str]) -> Run {
     let database = database();
     let all = ["audit", "--db", database.to_str().unwrap(), "--platform", "linux_amd64"];
     // The last one counts.
@@ -43,7 +43,7 @@ fn expected(column: usize) -> BTreeSet<String> {
     rows.filter(is_found).map(|row| row[0].to_owned()).collect()
 }
 
-fn found(run: &Run) -> BTreeSet<String> {
+pub fn found(run: &Run) -> BTreeSet<String> {
     let json = run.json();
     let programs = json["audit"]["programs"].as_array().unwrap();
     let all = programs.iter().flat_map(|program| program["vulnerabilities"].as_array().unwrap());
@@ -109,9 +109,31 @@ fn what_has_no_build_information_is_unknown() {
         let registry = registry(shape);
         let workspace = locked(&registry);
         let run = audit(&workspace, &registry, &[]).ended_with(0);
-        assert!(run.stdout.contains(": unknown: it "), "{run}");
-        assert!(run.stdout.contains("nothing found in what is known: 1 program, 1 of them unknown"), "{run}");
+        assert!(run.stdout.contains("(linux_amd64): unknown: it "), "{run}");
+        assert!(run.stdout.contains("no result: the program could not be read"), "{run}");
     }
+}
+
+/// The note says how programs of Go 1.17 and older can be read, and that is so.
+#[test]
+fn packed_programs_of_old_versions_can_be_read_after_a_command() {
+    let registry = registry(Shape::OldGo);
+    let workspace = locked(&registry);
+    for (platform, column) in [("linux_amd64", 2), ("windows_386", 3)] {
+        let wanted = format!("--platform={platform}");
+        let run = audit(&workspace, &registry, &[&wanted]).ended_with(0);
+        let commands: Vec<&str> = run.stderr.split('`').skip(1).step_by(2).collect();
+        let [install, ..] = commands[..] else { panic!("{run}") };
+        assert!(run.stderr.contains("programs of Go 1.17 and older") && install.starts_with("tflock install"), "{run}");
+        workspace.tflock(&registry, install.split(' ').skip(1)).ended_with(0);
+        let again = commands.get(1).map_or("", |option| *option);
+        assert!(again.is_empty() || again == format!("--platform {platform}"), "{run}");
+        let run = audit(&workspace, &registry, &["--offline", &wanted, "--format", "json"]).ended_with(0);
+        assert_eq!(found(&run), expected(column));
+        assert!(!run.stderr.contains("Go 1.17"), "{run}");
+    }
+    let run = workspace.tflock(&registry, ["sbom", "--deep", "--platform", "linux_amd64"]).ended_with(0);
+    assert!(!run.stderr.contains("Go 1.17"), "{run}");
 }
 
 /// Programs of Go 1.17 and older are read where they are unpacked.
@@ -390,7 +412,7 @@ fn build_information_is_shared_through_an_index() {
     let run = workspace.tflock(&registry, publish).ended_with(0);
     assert!(run.stderr.contains("4 of 4 records are new"), "{run}");
     let below = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<PathBuf> = below(index.path().join("v1/programs")).flat_map(below).collect();
+    let files: Vec<PathBuf> = below(index.path().join("v2/programs")).flat_map(below).collect();
     assert_eq!(files.len(), 2);
     let cache = workspace.path("../other-cache");
     let settings = |trust: &str| format!("index \"team\" {{\n  url   = \"{url}\"\n  trust = \"{trust}\"\n}}\n");
@@ -421,7 +443,7 @@ fn build_information_is_shared_through_an_index() {
     let run = workspace.tflock(&registry, ["cache", "export", "--publish", "--index", &url]).ended_with(3);
     assert!(
         run.stderr.contains("denied[index-differs]")
-            && run.stderr.contains("gives other modules for the program of h1:")
+            && run.stderr.contains("gives other modules for the programs of h1:")
     );
 }
 
@@ -438,7 +460,7 @@ fn hostile_build_information_is_printed_or_refused() {
     let publish = ["lock", "--platform=linux_amd64", "--publish", "--index", &url];
     workspace.tflock(&registry, publish).ended_with(0);
     let below = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<PathBuf> = below(index.path().join("v1/programs")).flat_map(below).collect();
+    let files: Vec<PathBuf> = below(index.path().join("v2/programs")).flat_map(below).collect();
     let texts: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     let cache = workspace.path("../other-cache");
     let workspace = workspace.env("TFLOCK_CACHE_DIR", cache.to_str().unwrap());

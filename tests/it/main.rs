@@ -49,6 +49,7 @@ mod pages;
 mod picture;
 mod policy;
 mod printed;
+mod programs;
 mod publish;
 mod readme;
 mod recursive;

@@ -7,7 +7,7 @@ use object::elf::{self, PF_W, PF_X, PT_LOAD};
 use object::macho::{self, FAT_MAGIC, FAT_MAGIC_64};
 use object::pe;
 use object::read::elf::{ProgramHeader as _, SectionHeader};
-use object::read::macho::{FatArch as _, MachHeader, MachOFatFile32, MachOFatFile64, Section as _, Segment as _};
+use object::read::macho::{MachHeader, Section as _, Segment as _};
 use object::read::pe::{ImageNtHeaders, ImageOptionalHeader as _};
 
 use super::Unknown;
@@ -15,11 +15,39 @@ use super::Unknown;
 /// More sections than any linker makes; the table of more is not read.
 const MOST_SECTIONS: u64 = 4096;
 
+/// More programs than any universal binary has.
+const MOST_SLICES: usize = 4;
+
+/// As many bytes of a file as say where its programs begin.
+pub(super) const START: usize = 8 + 32 * MOST_SLICES;
+
 /// A part of the file and where it is in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) address: u64,
+    /// Its bytes in memory. Those that the file does not have are zero.
+    pub(super) size: u64,
     pub(super) file: Range<u64>,
+}
+
+impl Segment {
+    /// As many bytes at an address; `None` if they are not all in this part.
+    pub(super) fn read(
+        &self,
+        address: u64,
+        count: usize,
+        mut read: impl FnMut(u64, usize) -> Option<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
+        let from = address.checked_sub(self.address)?;
+        let in_file = self.file.end.saturating_sub(self.file.start);
+        if from.checked_add(count as u64)? > self.size.max(in_file) {
+            return None;
+        }
+        let in_file = usize::try_from(in_file.saturating_sub(from)).unwrap_or(usize::MAX).min(count);
+        let mut bytes = if in_file == 0 { Vec::new() } else { read(self.file.start.checked_add(from)?, in_file)? };
+        bytes.resize(count, 0);
+        Some(bytes)
+    }
 }
 
 /// What the headers of a program say. Offsets count from the beginning of the program.
@@ -40,39 +68,59 @@ pub(super) struct SectionTable {
     kind: (bool, Endianness),
 }
 
-/// What the first bytes are of.
-pub(super) enum Located {
-    Program(Layout),
-    /// A universal binary, whose first program begins here. `go version` reads the first one too.
-    Universal(u64),
+/// True if a file that begins with these bytes is a program.
+pub(super) fn is_program(head: &[u8]) -> bool {
+    const OTHERS: [u32; 7] = [0x7f45_4c46, 0xcffa_edfe, 0xfeed_facf, 0xcefa_edfe, 0xfeed_face, FAT_MAGIC, FAT_MAGIC_64];
+    magic(head).is_some_and(|magic| OTHERS.contains(&magic) || magic >> 16 == 0x4d5a)
 }
 
-/// Reads the headers. `head` is the beginning of the file.
-pub(super) fn locate(head: &[u8]) -> Result<Located, Unknown> {
-    let magic = head.get(..4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
-    let located = match magic {
+fn magic(head: &[u8]) -> Option<u32> {
+    head.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+/// Where the programs of a file begin, by its first bytes; `None` if more of them are needed. A universal binary has
+/// several programs.
+pub(super) fn starts(head: &[u8]) -> Result<Option<Vec<u64>>, Unknown> {
+    let (slice, width) = match magic(head) {
+        None => return Ok(None),
+        Some(FAT_MAGIC) => (20, 4),
+        Some(FAT_MAGIC_64) => (32, 8),
+        Some(_) if is_program(head) => return Ok(Some(vec![0])),
+        Some(_) => return Err(Unknown::NotAProgram),
+    };
+    let number = |at: usize, width: usize| {
+        let bytes = head.get(at..at + width)?;
+        Some(bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    let Some(count) = number(4, 4) else { return Ok(None) };
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if !(1..=MOST_SLICES).contains(&count) {
+        return Err(Unknown::Damaged(format!("it is a universal binary of {count} programs")));
+    }
+    let offsets: Option<Vec<u64>> = (0..count).map(|at| number(8 + at * slice + 8, width)).collect();
+    if offsets.iter().flatten().any(|offset| *offset < (8 + count * slice) as u64) {
+        return Err(Unknown::Damaged("a program begins in the header of its universal binary".to_owned()));
+    }
+    Ok(offsets)
+}
+
+/// Reads the headers of a program. `head` is its beginning.
+pub(super) fn locate(head: &[u8]) -> Result<Layout, Unknown> {
+    let located = match magic(head) {
         Some(0x7f45_4c46) if head.get(4) == Some(&2) => elf::<elf::FileHeader64<Endianness>>(head),
         Some(0x7f45_4c46) => elf::<elf::FileHeader32<Endianness>>(head),
         Some(0xcffa_edfe | 0xfeed_facf) => mach::<macho::MachHeader64<Endianness>>(head),
         Some(0xcefa_edfe | 0xfeed_face) => mach::<macho::MachHeader32<Endianness>>(head),
-        Some(FAT_MAGIC) => {
-            let file = MachOFatFile32::parse(head).map_err(damaged)?;
-            return first(file.arches().first().map(|arch| arch.file_range().0));
-        }
-        Some(FAT_MAGIC_64) => {
-            let file = MachOFatFile64::parse(head).map_err(damaged)?;
-            return first(file.arches().first().map(|arch| arch.file_range().0));
-        }
         Some(magic) if magic >> 16 == 0x4d5a => {
             let wide = pe_header::<pe::ImageNtHeaders64>(head);
             wide.or_else(|_| pe_header::<pe::ImageNtHeaders32>(head))
         }
-        _ => return Err(Unknown::NotAProgram),
+        _ => return Err(Unknown::Damaged("a part of a universal binary is not a program".to_owned())),
     };
     let mut layout = located.map_err(damaged)?;
     layout.data.retain(|range| !range.is_empty());
     layout.data = merged(std::mem::take(&mut layout.data));
-    Ok(Located::Program(layout))
+    Ok(layout)
 }
 
 /// The same parts in order, those that overlap as one: each byte is looked at once.
@@ -86,11 +134,6 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
         }
     }
     merged
-}
-
-fn first(offset: Option<u64>) -> Result<Located, Unknown> {
-    // A program inside its own header would never end.
-    offset.filter(|offset| *offset >= 8).map(Located::Universal).ok_or(Unknown::NotAProgram)
 }
 
 fn damaged(error: object::read::Error) -> Unknown {
@@ -113,7 +156,8 @@ fn elf<H: object::read::elf::FileHeader<Endian = Endianness>>(head: &[u8]) -> ob
         if (segment.p_flags(endian) & (PF_X | PF_W)) == PF_W {
             layout.data.push(file.clone());
         }
-        layout.segments.push(Segment { address: segment.p_vaddr(endian).into(), file });
+        let (address, size) = (segment.p_vaddr(endian).into(), segment.p_memsz(endian).into());
+        layout.segments.push(Segment { address, size, file });
     }
     let (offset, count) = (header.e_shoff(endian).into(), u64::from(header.e_shnum(endian)));
     if offset > 0 && (1..=MOST_SECTIONS).contains(&count) {
@@ -148,7 +192,8 @@ fn mach<H: MachHeader<Endian = Endianness>>(head: &[u8]) -> object::read::Result
         if segment.name() == b"__DATA" {
             layout.data.push(file.clone());
         }
-        layout.segments.push(Segment { address: segment.vmaddr(endian).into(), file });
+        let (address, size) = (segment.vmaddr(endian).into(), segment.vmsize(endian).into());
+        layout.segments.push(Segment { address, size, file });
         let of_record = segment.sections(endian, data)?.iter().filter(|it| it.name() == b"__go_buildinfo");
         sections.extend(of_record.map(|section| range((section.offset(endian).into(), section.size(endian).into()))));
     }
@@ -166,7 +211,8 @@ fn pe_header<H: ImageNtHeaders>(head: &[u8]) -> object::read::Result<Layout> {
     for section in header.sections(head, offset)?.iter() {
         let (offset, size) = section.pe_file_range();
         let address = base.wrapping_add(section.virtual_address.get(object::LittleEndian).into());
-        layout.segments.push(Segment { address, file: range((offset.into(), size.into())) });
+        let in_memory = section.virtual_size.get(object::LittleEndian).into();
+        layout.segments.push(Segment { address, size: in_memory, file: range((offset.into(), size.into())) });
         let flags = section.characteristics.get(object::LittleEndian).without(pe::IMAGE_SCN_ALIGN_32BYTES);
         let of_data = pe::IMAGE_SCN_CNT_INITIALIZED_DATA | pe::IMAGE_SCN_MEM_READ | pe::IMAGE_SCN_MEM_WRITE;
         if flags == of_data {

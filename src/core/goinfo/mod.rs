@@ -10,8 +10,11 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub use record::{GoInfo, GoModule};
+pub use record::{GoInfo, GoModule, LIMIT};
 pub use scan::Scan;
+
+/// What a file says of itself: one program, or each of a universal binary.
+pub type BuiltFrom = Vec<Result<GoInfo, Unknown>>;
 
 /// Why nothing is known of what a program was built from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error, serde::Serialize, serde::Deserialize)]
@@ -41,4 +44,10 @@ pub enum Unknown {
     /// No program in a package.
     #[error("the package has no program of the provider")]
     NoProgram,
+    /// The program that the tools start is not among those of a package that were read.
+    #[error("the package has more than 16 programs, and the program of the provider was not read")]
+    NotRead,
+    /// Another file has the name of the program where case, or the characters at the end of a name, make no difference.
+    #[error("on some systems another file of the package is started in its place, and that file cannot be read")]
+    Ambiguous,
 }

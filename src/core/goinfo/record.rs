@@ -3,7 +3,7 @@
 use super::Unknown;
 
 /// The most bytes of a record, or of one of its texts. Programs with 1,500 modules have 200 KiB.
-pub(super) const LIMIT: usize = 1 << 20;
+pub const LIMIT: usize = 1 << 20;
 
 /// Before and after the list of modules, for other programs to find it.
 const MARK: usize = 16;
@@ -89,9 +89,9 @@ impl GoInfo {
         self.lines("path").next()
     }
 
-    /// The main module. Programs that were built without modules have none.
+    /// The main module, which is the last one, as for Go. Programs that were built without modules have none.
     pub fn main(&self) -> Option<GoModule> {
-        self.modules("mod").next()
+        self.modules("mod").last()
     }
 
     /// The modules that the main module depends on, in their order.
@@ -207,6 +207,10 @@ impl Addresses {
             let header = read(address, 2 * size).ok_or_else(outside)?;
             let [at, length] = [&header[..size], &header[size..]].map(|bytes| number(bytes, self.big_endian));
             let length = usize::try_from(length).ok().filter(|length| *length <= LIMIT).ok_or(Unknown::TooLarge)?;
+            // Where an empty text is does not matter: its address may be zero.
+            if length == 0 {
+                return Ok(Vec::new());
+            }
             read(at, length).ok_or_else(outside)
         };
         let go = text(self.go)?;

@@ -1,25 +1,77 @@
-//! The pass over a program, in bounded memory: as it streams by, or with leaps where it can be read at any place.
-
-use std::io::{self, Read as _, Seek, SeekFrom};
+//! The pass over a file as it streams by, in bounded memory: which programs it has, and what each says of itself.
 
 use memchr::memmem;
 
-use super::locate::{Layout, Located, locate};
+use super::locate::{Layout, START, is_program, locate, starts};
 use super::record::{self, ALIGNMENT, Addresses, HEADER, MAGIC, Read};
-use super::{GoInfo, Unknown};
+use super::{BuiltFrom, GoInfo, Unknown};
 
 /// As much of the beginning of a program as has all its headers.
 const HEAD: usize = 64 << 10;
 
-/// What is read of a file at once.
-const PIECE: u64 = 256 << 10;
-
 /// So many places that look like a record are looked at.
 const MOST_FOUND: usize = 8;
 
-/// Takes the bytes of a program in pieces of any size, in order.
+/// Takes the bytes of a file in pieces of any size, in order.
 #[derive(Debug, Default)]
 pub struct Scan {
+    /// The beginning of the file, until it is known which programs are in it.
+    head: Vec<u8>,
+    programs: Vec<Program>,
+    failed: Option<Unknown>,
+}
+
+impl Scan {
+    /// Before the first byte.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        if self.failed.is_some() {
+            return;
+        }
+        if self.programs.is_empty() {
+            let before = self.head.len();
+            self.head.extend_from_slice(&bytes[..bytes.len().min(START - before)]);
+            match starts(&self.head) {
+                Ok(None) => return,
+                Ok(Some(starts)) => self.programs = starts.into_iter().map(Program::at).collect(),
+                Err(unknown) => return self.failed = Some(unknown),
+            }
+            let head = std::mem::take(&mut self.head);
+            self.programs.iter_mut().for_each(|program| program.update(&head[..before]));
+        }
+        self.programs.iter_mut().for_each(|program| program.update(bytes));
+    }
+
+    /// What the file says of itself, once all of it was given. [`Unknown::OldLayout`] may be read by
+    /// [`finish_with`](Self::finish_with).
+    pub fn finish(self) -> BuiltFrom {
+        self.end(None::<fn(u64, usize) -> Option<Vec<u8>>>)
+    }
+
+    /// The same with a way to read as many bytes anywhere in the file.
+    pub fn finish_with(self, read: impl FnMut(u64, usize) -> Option<Vec<u8>>) -> BuiltFrom {
+        self.end(Some(read))
+    }
+
+    fn end(self, mut read: Option<impl FnMut(u64, usize) -> Option<Vec<u8>>>) -> BuiltFrom {
+        if let Some(unknown) = self.failed {
+            return vec![Err(unknown)];
+        }
+        if self.programs.is_empty() {
+            let unknown = if is_program(&self.head) { Unknown::Truncated } else { Unknown::NotAProgram };
+            return vec![Err(unknown)];
+        }
+        self.programs.into_iter().map(|program| program.end(read.as_mut())).collect()
+    }
+}
+
+/// Takes the bytes of a file in which a program begins somewhere.
+#[derive(Debug, Default)]
+struct Program {
     /// Where in the file the program begins: not at its start in a universal binary.
     base: u64,
     /// Where in the file the next piece begins.
@@ -40,54 +92,13 @@ enum Found {
     Old(Addresses),
 }
 
-impl GoInfo {
-    /// What a program says of itself, of which only what matters is read.
-    pub fn of_program(file: &mut (impl io::Read + Seek)) -> io::Result<Result<Self, Unknown>> {
-        let (mut scan, mut piece) = (Scan::new(), Vec::new());
-        while let Some(at) = scan.wanted() {
-            file.seek(SeekFrom::Start(at))?;
-            piece.clear();
-            if file.by_ref().take(PIECE).read_to_end(&mut piece)? == 0 {
-                break;
-            }
-            scan.update_at(at, &piece);
-        }
-        let read = |at, count| {
-            let mut bytes = vec![0; count];
-            file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut bytes)).ok()?;
-            Some(bytes)
-        };
-        Ok(scan.finish_with(read))
-    }
-}
-
-impl Scan {
-    /// Before the first byte.
-    pub fn new() -> Self {
-        Self::default()
+impl Program {
+    fn at(base: u64) -> Self {
+        Self { base, ..Self::default() }
     }
 
-    /// The place of the next bytes that matter; `None` if no more do.
-    pub fn wanted(&self) -> Option<u64> {
-        if self.failed.is_some() {
-            return None;
-        }
-        let Some(layout) = &self.layout else { return Some(self.position.max(self.base)) };
-        let ranges = layout.data.iter().filter(|_| self.found.len() < MOST_FOUND);
-        let ranges = ranges.chain(layout.table.as_ref().map(|table| &table.range));
-        let here = self.position - self.base;
-        let next = ranges.filter(|range| range.end > here).map(|range| range.start.max(here)).min();
-        next.map(|at| self.base.saturating_add(at))
-    }
-
-    /// Takes the bytes at a place, which is not before the last one.
-    pub fn update_at(&mut self, position: u64, bytes: &[u8]) {
-        self.position = self.position.max(position);
-        self.update(bytes);
-    }
-
-    /// Takes the next bytes.
-    pub fn update(&mut self, mut bytes: &[u8]) {
+    /// Takes the next bytes of the file.
+    fn update(&mut self, mut bytes: &[u8]) {
         let start = self.position;
         self.position = start.saturating_add(bytes.len() as u64);
         if self.failed.is_some() {
@@ -110,16 +121,10 @@ impl Scan {
     fn read_head(&mut self) {
         let head = std::mem::take(&mut self.head);
         match locate(&head) {
-            Ok(Located::Program(layout)) => {
+            Ok(layout) => {
                 self.packed = memmem::find(&head, b"UPX!").is_some();
                 self.layout = Some(layout);
                 self.take(0, &head);
-            }
-            Ok(Located::Universal(_)) if self.base > 0 => self.failed = Some(Unknown::NotAProgram),
-            Ok(Located::Universal(offset)) => {
-                self.base = offset;
-                let known = usize::try_from(offset).unwrap_or(usize::MAX).min(head.len());
-                self.head = head[known..].to_vec();
             }
             Err(unknown) => self.failed = Some(unknown),
         }
@@ -181,25 +186,10 @@ impl Scan {
         self.window = (at, rest.to_vec());
     }
 
-    /// What the program says of itself, once all that is wanted of it was given.
-    ///
-    /// # Errors
-    ///
-    /// Why that is unknown. [`Unknown::OldLayout`] if it can be read by [`finish_with`](Self::finish_with).
-    pub fn finish(self) -> Result<GoInfo, Unknown> {
-        self.end(None::<fn(u64, usize) -> Option<Vec<u8>>>)
-    }
-
-    /// The same with a way to read as many bytes anywhere in the file.
-    pub fn finish_with(self, read: impl FnMut(u64, usize) -> Option<Vec<u8>>) -> Result<GoInfo, Unknown> {
-        self.end(Some(read))
-    }
-
     fn end(mut self, read: Option<impl FnMut(u64, usize) -> Option<Vec<u8>>>) -> Result<GoInfo, Unknown> {
-        while self.layout.is_none() && self.failed.is_none() {
-            let base = self.base;
+        if self.layout.is_none() && self.failed.is_none() {
             if self.head.is_empty() {
-                return Err(if base > 0 { Unknown::Truncated } else { Unknown::NotAProgram });
+                return Err(Unknown::Truncated);
             }
             self.read_head();
         }
@@ -215,13 +205,9 @@ impl Scan {
             Some((_, Found::Record(record))) => record.clone(),
             Some((_, Found::Old(addresses))) => {
                 let mut read = read.ok_or(Unknown::OldLayout)?;
+                let mut in_file = |at: u64, count| read(self.base.checked_add(at)?, count);
                 addresses.follow(|address, count| {
-                    let fits = layout.segments.iter().find_map(|segment| {
-                        let inside = address.checked_sub(segment.address)?;
-                        let from = segment.file.start.checked_add(inside)?;
-                        (from.checked_add(count as u64)? <= segment.file.end).then_some(from)
-                    });
-                    read(self.base.checked_add(fits?)?, count)
+                    layout.segments.iter().find_map(|segment| segment.read(address, count, &mut in_file))
                 })
             }
             None if self.packed => Err(Unknown::Packed),

@@ -1,13 +1,12 @@
 #![expect(clippy::disallowed_methods, reason = "tests read what the library must not")]
 
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use proptest::prelude::*;
 
 use super::record::{HEADER, LIMIT, MAGIC};
-use super::{GoInfo, Scan, Unknown};
+use super::{BuiltFrom, GoInfo, Scan, Unknown};
 
 const LIST: &str = "path\texample.com/p\nmod\texample.com/p\t(devel)\t\ndep\texample.com/a\tv1.2.0\th1:a=\n\
                     dep\texample.com/b\tv1.0.0\n=>\texample.com/c\tv1.0.1\th1:c=\ndep\texample.com/d\tv1.0.0\n\
@@ -62,20 +61,36 @@ fn elf(data: &[u8], sections: &[usize]) -> Vec<u8> {
     file
 }
 
-fn in_pieces(program: &[u8], size: usize) -> Result<GoInfo, Unknown> {
+fn scanned(program: &[u8], size: usize) -> Scan {
     let mut scan = Scan::new();
     program.chunks(size).for_each(|piece| scan.update(piece));
-    scan.finish()
+    scan
 }
 
-/// What is read of a program, in whichever way.
-fn read(program: &[u8]) -> Result<GoInfo, Unknown> {
-    let read = GoInfo::of_program(&mut Cursor::new(program)).unwrap();
-    for size in [1, 7, 4096, program.len().max(1)] {
-        let streamed = in_pieces(program, size);
-        assert!(streamed == read || streamed == Err(Unknown::OldLayout), "{size}: {streamed:?}, not {read:?}");
+fn in_pieces(program: &[u8], size: usize) -> Result<GoInfo, Unknown> {
+    scanned(program, size).finish().remove(0)
+}
+
+/// What is read of each program of a file, in whichever way.
+fn read_all(file: &[u8]) -> BuiltFrom {
+    let in_file = |at: u64, count| {
+        let at = usize::try_from(at).ok()?;
+        file.get(at..at.checked_add(count)?).map(<[u8]>::to_vec)
+    };
+    let read = scanned(file, file.len().max(1)).finish_with(in_file);
+    for size in [1, 7, 4096, file.len().max(1)] {
+        assert_eq!(scanned(file, size).finish_with(in_file), read, "{size}");
+        for (streamed, read) in scanned(file, size).finish().iter().zip(&read) {
+            assert!(streamed == read || *streamed == Err(Unknown::OldLayout), "{size}: {streamed:?}, not {read:?}");
+        }
     }
     read
+}
+
+fn read(program: &[u8]) -> Result<GoInfo, Unknown> {
+    let mut all = read_all(program);
+    assert_eq!(all.len(), 1);
+    all.remove(0)
 }
 
 #[test]
@@ -147,6 +162,44 @@ fn addresses_are_followed_where_the_program_can_be_read() {
     assert_eq!(with(HEADER + 8, u64::MAX), Err(Unknown::TooLarge));
 }
 
+/// Go 1.13 left the list of a program without modules where memory is zero and the file has no bytes.
+#[test]
+fn memory_after_the_bytes_of_a_segment_is_zero() {
+    let mut data = [old("go1.13.4", b""), vec![0; 8]].concat();
+    let end = data.len() as u64;
+    data[24..32].copy_from_slice(&(ADDRESS + end + 100).to_le_bytes());
+    let mut program = elf(&data, &[]);
+    let memory = |program: &mut Vec<u8>, size: u64| program[104..112].copy_from_slice(&size.to_le_bytes());
+    for size in [end + 116, end + 100_000, u64::MAX] {
+        memory(&mut program, size);
+        let info = read(&program).unwrap();
+        assert_eq!((info.go.as_str(), info.text()), ("go1.13.4", ""), "{size}");
+    }
+    // Half of the address of the text is in the file.
+    data[24..32].copy_from_slice(&(ADDRESS + end - 8).to_le_bytes());
+    let mut program = elf(&data, &[]);
+    memory(&mut program, end + 100);
+    assert_eq!(read(&program).unwrap().text(), "");
+    // The memory ends before.
+    for size in [end, end + 7] {
+        memory(&mut program, size);
+        assert!(matches!(read(&program), Err(Unknown::Damaged(_))), "{size}");
+    }
+}
+
+/// As `debug/buildinfo` reads them.
+#[test]
+fn the_last_main_module_counts() {
+    let list = "mod\texample.com/a\tv1.0.0\n=>\texample.com/x\tv0.1.0\nmod\texample.com/b\tv2.0.0\n\
+                dep\texample.com/d\tv1.0.0\n=>\texample.com/r\tv1.1.0\n";
+    let info = read(&elf(&record("go1.22", list), &[])).unwrap();
+    let main = info.main().unwrap();
+    assert_eq!((main.path.as_str(), main.version.as_str(), main.replace), ("example.com/b", "v2.0.0", None));
+    let info = read(&elf(&record("go1.22", &format!("{list}mod\texample.com/c\tv3.0.0\n=>\t./c\t\n")), &[])).unwrap();
+    assert!(info.main().is_some_and(|main| main.path == "example.com/c" && main.is_local()));
+    assert_eq!(info.dependencies().count(), 1);
+}
+
 #[test]
 fn bad_input_is_unknown() {
     assert_eq!(read(b""), Err(Unknown::NotAProgram));
@@ -181,22 +234,63 @@ fn bad_input_is_unknown() {
     assert_eq!(read(&elf(&record("go1.22.1", ""), &[])).unwrap().text(), "");
 }
 
-#[test]
-fn a_universal_binary_holds_programs() {
-    let program = elf(&record("go1.22.1", LIST), &[DATA]);
-    let universal = |at: u32| {
-        let mut file = [[0xca, 0xfe, 0xba, 0xbe], [0, 0, 0, 1], [1, 0, 0, 12], [0; 4], at.to_be_bytes()].concat();
-        file.extend(u32::try_from(program.len()).unwrap().to_be_bytes());
-        file.extend([0; 4]);
-        file.resize(usize::try_from(at).unwrap().max(file.len()), 0);
-        file.extend(&program);
-        file
-    };
-    for at in [64, 4096, 100_000] {
-        assert_eq!(read(&universal(at)).unwrap().go, "go1.22.1", "{at}");
+/// A universal binary of these programs, which begin at these places.
+fn universal(programs: &[(u32, &[u8])], is_wide: bool) -> Vec<u8> {
+    let count = u32::try_from(programs.len()).unwrap();
+    let mut file = [[0xca, 0xfe, 0xba, if is_wide { 0xbf } else { 0xbe }], count.to_be_bytes()].concat();
+    for (at, program) in programs {
+        let size = u32::try_from(program.len()).unwrap();
+        file.extend([1, 0, 0, 12, 0, 0, 0, 0]);
+        for number in [*at, size] {
+            file.extend(if is_wide { u64::from(number).to_be_bytes().to_vec() } else { number.to_be_bytes().to_vec() });
+        }
+        file.extend(&[0; 8][..if is_wide { 8 } else { 4 }]);
     }
+    for (at, program) in programs {
+        let at = usize::try_from(*at).unwrap();
+        file.resize(file.len().max(at + program.len()), 0);
+        file[at..at + program.len()].copy_from_slice(program);
+    }
+    file
+}
+
+#[test]
+fn each_program_of_a_universal_binary_is_read() {
+    let [one, other] = ["go1.22.1", "go1.21.9"].map(|go| elf(&record(go, LIST), &[DATA]));
+    let old = elf(&old("go1.15", &marked(LIST)), &[]);
+    let go = |file: &[u8]| -> Vec<String> {
+        read_all(file).into_iter().map(|info| info.map_or_else(|unknown| unknown.to_string(), |info| info.go)).collect()
+    };
+    for is_wide in [false, true] {
+        for at in [200, 4096, 100_000] {
+            assert_eq!(go(&universal(&[(at, &one)], is_wide)), ["go1.22.1"], "{at}");
+            let pair = universal(&[(at, &one), (at + 8192, &other)], is_wide);
+            assert_eq!(go(&pair), ["go1.22.1", "go1.21.9"], "{at}");
+            let reversed = universal(&[(at + 8192, &old), (at, &other)], is_wide);
+            assert_eq!(go(&reversed), ["go1.15", "go1.21.9"], "{at}");
+        }
+    }
+    let same = universal(&[(512, &one), (512, &one)], false);
+    assert_eq!(go(&same), ["go1.22.1", "go1.22.1"]);
+    // None of these is taken for a text.
+    let text = b"no program".as_slice();
+    assert!(matches!(read_all(&universal(&[(512, &one), (8192, text)], false))[1], Err(Unknown::Damaged(_))));
+    let far = |at| universal(&[(512, &one), (at, &[])], false);
+    assert_eq!(read_all(&far(8192))[1], Err(Unknown::Truncated));
+    for inside in [0, 8, 47] {
+        let mut file = far(8192);
+        file[36..40].copy_from_slice(&u32::to_be_bytes(inside));
+        assert!(matches!(read(&file), Err(Unknown::Damaged(_))), "{inside}");
+    }
+    for count in [0, 5, u32::MAX] {
+        let mut file = far(8192);
+        file[4..8].copy_from_slice(&count.to_be_bytes());
+        assert!(matches!(read(&file), Err(Unknown::Damaged(_))), "{count}");
+    }
+    assert_eq!(read(&far(8192)[..20]), Err(Unknown::Truncated));
     // It would hold itself.
-    assert_eq!(read(&universal(0)), Err(Unknown::NotAProgram));
+    let nested = universal(&[(512, &far(8192))], false);
+    assert!(matches!(read(&nested), Err(Unknown::Damaged(_))));
 }
 
 /// What the fuzzer begins with: a program of each kind that holds the same record.
@@ -216,8 +310,8 @@ proptest! {
             let mut program = elf(&data, &[DATA]);
             let (at, cut) = (at % program.len(), cut % program.len());
             program[at] = byte;
-            let _ = read(&program);
-            let _ = read(&program[..cut]);
+            let _ = read_all(&program);
+            let _ = read_all(&program[..cut]);
         }
     }
 }
@@ -234,15 +328,17 @@ fn real_programs_say_what_go_reads_in_them() {
             if entry.is_dir() {
                 folders.push(entry);
             } else if let Some(expected) = go_version(&entry) {
-                let read = GoInfo::of_program(&mut std::fs::File::open(&entry).unwrap()).unwrap();
-                let read = read.unwrap_or_else(|unknown| panic!("{}: {unknown}", entry.display()));
+                let bytes = std::fs::read(&entry).unwrap();
+                // `go version` reads the first program of a universal binary.
+                let read =
+                    read_all(&bytes).remove(0).unwrap_or_else(|unknown| panic!("{}: {unknown}", entry.display()));
                 assert_eq!(
                     format!("{}\n{}", read.go, read.text()).trim_end(),
                     expected.trim_end(),
                     "{}",
                     entry.display()
                 );
-                let streamed = in_pieces(&std::fs::read(&entry).unwrap(), 100_003);
+                let streamed = in_pieces(&bytes, 100_003);
                 assert!(streamed.as_ref() == Ok(&read) || streamed == Err(Unknown::OldLayout), "{}", entry.display());
                 compared += 1;
             }

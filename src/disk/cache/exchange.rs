@@ -4,13 +4,14 @@
 //! tflock index 1
 //! ZH(64 lower-case hex digits) H1(base64, as in the hash) SIZE(bytes, decimal)
 //! …
-//! program H1(base64) PLATFORM JSON(what the program of that package was built from)
+//! programs H1(base64) PLATFORM JSON(what the programs of that package were built from)
 //! …
 //! sha256 DIGEST(of all bytes before this line, 64 lower-case hex digits)
 //! ```
 //!
 //! Lines end with a line feed; entries are in the order of their `ZH`, each archive once: the same index gives the same
-//! file; programs follow in the order of their `H1`. Only what was computed here is exported; the importing cache marks it as
+//! file; programs follow in the order of their `H1`. Lines `program …` of earlier versions are passed over: they were about
+//! one program of a package only. Only what was computed here is exported; the importing cache marks it as
 //! imported. Signed documents are not exported: an import could attest its own entries with the keys in them.
 
 use std::fmt::{self, Write as _};
@@ -35,7 +36,9 @@ pub enum ExchangeError {
     TooLarge,
     #[error("it is damaged or incomplete: its last line is not the digest of the others")]
     Digest,
-    #[error("line {0} is not an entry: expected a zh, an h1 and a size, or what a program was built from")]
+    #[error(
+        "line {0} is not an entry: expected a zh, an h1 and a size, or what the programs of a package were built from"
+    )]
     Entry(usize),
     #[error("line {0} is not in order")]
     Order(usize),
@@ -53,7 +56,7 @@ pub struct Exported {
 pub enum IndexKey {
     /// The hash of an archive, by its `zh:`.
     Archive(Sha256Digest),
-    /// What the program of a package was built from, by its `h1:`.
+    /// What the programs of a package were built from, by its `h1:`.
     Program(Sha256Digest),
 }
 
@@ -69,7 +72,7 @@ impl IndexKey {
     pub fn name(&self) -> String {
         let (folder, hex) = match self {
             Self::Archive(zh) => ("v1", zh.to_hex()),
-            Self::Program(h1) => ("v1/programs", h1.to_hex()),
+            Self::Program(h1) => ("v2/programs", h1.to_hex()),
         };
         format!("{folder}/{}/{hex}", &hex[..2])
     }
@@ -87,7 +90,7 @@ impl IndexKey {
             Self::Archive(zh) => decode_line(text).is_some_and(|entry| entry.zh == *zh),
             Self::Program(h1) => {
                 let text = std::str::from_utf8(text).ok();
-                text.and_then(decode_program).is_some_and(|program| program.h1 == *h1 && program.info.is_ok())
+                text.and_then(decode_program).is_some_and(|program| program.h1 == *h1 && program.is_worth_sharing())
             }
         }
     }
@@ -97,7 +100,7 @@ impl fmt::Display for IndexKey {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Archive(zh) => write!(to, "zh:{zh}"),
-            Self::Program(h1) => write!(to, "the program of h1:{}", h1.to_base64()),
+            Self::Program(h1) => write!(to, "the programs of h1:{}", h1.to_base64()),
         }
     }
 }
@@ -114,8 +117,11 @@ impl From<&ProgramRecord> for IndexLine {
     }
 }
 
-/// What is before a program in its line.
-const PROGRAM: &str = "program ";
+/// What is before a record of programs in its line.
+pub const PROGRAMS: &str = "programs ";
+
+/// The same of earlier versions.
+const EARLIER: &str = "program ";
 
 /// The text of an export: what was computed here.
 pub fn encode(Exported { mut entries, mut programs }: Exported) -> String {
@@ -129,7 +135,7 @@ pub fn encode(Exported { mut entries, mut programs }: Exported) -> String {
         let _ = writeln!(text, "{}", encode_line(&entry));
     }
     for program in programs {
-        let _ = writeln!(text, "{PROGRAM}{}", program.to_line());
+        let _ = writeln!(text, "{PROGRAMS}{}", program.to_line());
     }
     let digest = Sha256Digest::of(text.as_bytes());
     text + &format!("sha256 {digest}\n")
@@ -156,7 +162,10 @@ pub fn decode(bytes: &[u8]) -> Result<Exported, ExchangeError> {
     let Exported { mut entries, mut programs } = Exported::default();
     for (number, line) in text.split_terminator('\n').enumerate().skip(1) {
         let wrong = ExchangeError::Entry(number + 1);
-        if let Some(line) = line.strip_prefix(PROGRAM) {
+        if line.starts_with(EARLIER) {
+            continue;
+        }
+        if let Some(line) = line.strip_prefix(PROGRAMS) {
             let program = decode_program(line).ok_or(wrong)?;
             if programs.last().is_some_and(|before: &ProgramRecord| before.h1 >= program.h1) {
                 return Err(ExchangeError::Order(number + 1));
@@ -179,10 +188,10 @@ const LAST_LINE: usize = 7 + 64 + 1;
 /// The most bytes of one entry: two digests and a number of twenty digits, with spaces and a line feed.
 pub const LONGEST_LINE: u64 = 64 + 1 + 44 + 1 + 20 + 1;
 
-/// The most bytes about one program: its modules take 1 MiB, and more with escaped line feeds.
+/// The most bytes about the programs of one package: their modules take 1 MiB, and more with escaped line feeds.
 pub const LONGEST_PROGRAM: u64 = 2 << 20;
 
-/// The program of one line, as an imported one; `None` if it is not exactly what is written.
+/// The programs of one line, as imported ones; `None` if it is not exactly what is written.
 pub fn decode_program(line: &str) -> Option<ProgramRecord> {
     ProgramRecord::from_line(line, Origin::Imported).filter(|program| program.to_line() == line)
 }
@@ -208,8 +217,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::goinfo::Unknown;
     use crate::hash::PackageHash;
+    use crate::hash::archive::PackagePrograms;
     use crate::platform::Platform;
 
     fn entries(count: u32) -> Vec<IndexEntry> {
@@ -231,7 +240,7 @@ mod tests {
     fn programs_follow_the_entries() {
         let h1 = |text: &str| PackageHash::h1(Sha256Digest::of(text.as_bytes()));
         let platform: Platform = "linux_amd64".parse().unwrap();
-        let program = |text| ProgramRecord::new(&h1(text), &platform, Err(Unknown::OldLayout)).unwrap();
+        let program = |text| ProgramRecord::new(&h1(text), &platform, PackagePrograms::default()).unwrap();
         let imported = ProgramRecord { origin: Origin::Imported, ..program("c") };
         let programs = vec![program("a"), program("b"), imported];
         let text = encode(Exported { entries: entries(2), programs });
@@ -242,6 +251,8 @@ mod tests {
         let refused = |lines: &[&str]| decode(&sealed(lines)).unwrap_err();
         assert_eq!(refused(&[lines[0], lines[1], lines[4], lines[3]]), ExchangeError::Order(4));
         assert_eq!(refused(&[lines[0], lines[3], lines[1]]), ExchangeError::Order(3));
+        let earlier = [lines[0], "program of an earlier version", lines[3], "program "];
+        assert_eq!(decode(&sealed(&earlier)).unwrap().programs.len(), 1);
         assert_eq!(refused(&[lines[0], &lines[3].replace(" {", "  {")]), ExchangeError::Entry(2));
         assert_eq!(refused(&[lines[0], &lines[3].replace("linux_amd64", "linux")]), ExchangeError::Entry(2));
     }

@@ -1,4 +1,4 @@
-//! What programs were built from, by the `h1:` of their package: one file each.
+//! What the programs of packages were built from, by the `h1:` of the package: one file each.
 
 use std::collections::HashMap;
 use std::fs::DirEntry;
@@ -7,47 +7,64 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{Cache, CacheError, Origin, fan_out, prune, replace};
-use crate::goinfo::{GoInfo, Unknown};
+use crate::goinfo::{BuiltFrom, GoInfo, Unknown};
+use crate::hash::archive::{MOST_PROGRAMS, PackagePrograms, ProgramFile};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 
 pub(super) const FOLDER: &str = "programs";
 
-/// What the program of one package was built from.
+/// The way in which programs are read. A record that was made in another way counts as missing, so it is made again.
+const VERSION: u64 = 2;
+
+/// What the programs of one package were built from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramRecord {
     /// The digest over the contents of the package, as in the `h1:` hash.
     pub h1: Sha256Digest,
     pub platform: Platform,
-    pub info: Result<GoInfo, Unknown>,
+    pub programs: PackagePrograms,
     pub origin: Origin,
 }
 
 impl ProgramRecord {
     /// `None` if the hash is not an `h1:` that was computed from something.
-    pub fn new(h1: &PackageHash, platform: &Platform, info: Result<GoInfo, Unknown>) -> Option<Self> {
+    pub fn new(h1: &PackageHash, platform: &Platform, programs: PackagePrograms) -> Option<Self> {
         let h1 = Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?;
-        Some(Self { h1, platform: platform.clone(), info, origin: Origin::Computed })
+        Some(Self { h1, platform: platform.clone(), programs, origin: Origin::Computed })
     }
 
     /// The record in one line, without its origin.
     pub fn to_line(&self) -> String {
-        let info = match &self.info {
+        let info = |info: &Result<GoInfo, Unknown>| match info {
             Ok(info) => json!({ "go": info.go, "modules": info.text() }),
             Err(unknown) => json!({ "unknown": unknown }),
         };
-        format!("{} {} {info}", self.h1.to_base64(), self.platform)
+        let file = |file: &ProgramFile| json!({ "path": file.path, "built_from": file.built_from.iter().map(info).collect::<Vec<_>>() });
+        let PackagePrograms { files, unread } = &self.programs;
+        let files: Vec<Value> = files.iter().map(file).collect();
+        let record = json!({ "version": VERSION, "programs": files, "unread": unread });
+        format!("{} {} {record}", self.h1.to_base64(), self.platform)
     }
 
+    /// The record of a line; `None` if this version of tflock would not have written it.
     pub fn from_line(line: &str, origin: Origin) -> Option<Self> {
         let (h1, rest) = line.split_once(' ')?;
-        let (platform, info) = rest.split_once(' ')?;
-        let mut info: Value = serde_json::from_str(info).ok()?;
-        let info = match (info["go"].as_str(), info["modules"].as_str()) {
-            (Some(go), Some(modules)) => Ok(GoInfo::new(go, modules).ok()?),
-            _ => Err(serde_json::from_value(info["unknown"].take()).ok()?),
-        };
-        Some(Self { h1: Sha256Digest::from_base64(h1)?, platform: platform.parse().ok()?, info, origin })
+        let (platform, record) = rest.split_once(' ')?;
+        let mut record: Value = serde_json::from_str(record).ok()?;
+        let unread = usize::try_from(record["unread"].as_u64()?).ok()?;
+        let files = record["programs"].as_array_mut()?;
+        let files: Option<Vec<ProgramFile>> = files.iter_mut().map(file_of).collect();
+        let programs = PackagePrograms { files: files.filter(|files| files.len() <= MOST_PROGRAMS)?, unread };
+        if record["version"] != VERSION {
+            return None;
+        }
+        Some(Self { h1: Sha256Digest::from_base64(h1)?, platform: platform.parse().ok()?, programs, origin })
+    }
+
+    /// True if it is worth passing on: something is known, and what is not will not be known elsewhere.
+    pub fn is_worth_sharing(&self) -> bool {
+        self.programs.is_any_known() && !self.programs.has_old_layout()
     }
 
     fn encode(&self) -> String {
@@ -66,17 +83,27 @@ impl ProgramRecord {
     }
 }
 
+fn file_of(value: &mut Value) -> Option<ProgramFile> {
+    let path = value["path"].as_str()?.to_owned();
+    let info = |info: &mut Value| match (info["go"].as_str(), info["modules"].as_str()) {
+        (Some(go), Some(modules)) => GoInfo::new(go, modules).ok().map(Ok),
+        _ => serde_json::from_value(info["unknown"].take()).ok().map(Err),
+    };
+    let built_from: Option<BuiltFrom> = value["built_from"].as_array_mut()?.iter_mut().map(info).collect();
+    Some(ProgramFile { path, built_from: built_from.filter(|all| !all.is_empty())? })
+}
+
 impl Cache {
-    /// Keeps what a program was built from, unless as much is known already.
+    /// Keeps what programs were built from, unless as much is known already.
     pub fn record_program(&self, record: ProgramRecord) {
-        let rank = |record: &ProgramRecord| (record.origin == Origin::Computed, record.info != Err(Unknown::OldLayout));
+        let rank = |record: &ProgramRecord| (record.origin == Origin::Computed, !record.programs.has_old_layout());
         let known = self.program_of(&record.h1);
         if known.is_none_or(|known| rank(&known) < rank(&record)) {
             self.state().programs.insert(record.h1, record);
         }
     }
 
-    /// What the program of a package was built from.
+    /// What the programs of a package were built from.
     pub fn program(&self, h1: &PackageHash) -> Option<ProgramRecord> {
         self.program_of(&Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?)
     }
@@ -117,13 +144,33 @@ mod tests {
         let h1 = PackageHash::h1(Sha256Digest::of(b"x"));
         let platform: Platform = "linux_amd64".parse().unwrap();
         let text = "path\texample.com/p\nmod\texample.com/p\tv1.0.0\t\"\\h1:=\"\n";
-        for info in
-            [GoInfo::new("go1.22.1", text), Err(Unknown::OldLayout), Err(Unknown::Damaged("a \"b\"\n".to_owned()))]
-        {
-            let record = ProgramRecord::new(&h1, &platform, info).unwrap();
+        let known = || GoInfo::new("go1.22.1", text);
+        let unknown = || Err(Unknown::Damaged("a \"b\"\n".to_owned()));
+        for built_from in [vec![known()], vec![Err(Unknown::OldLayout)], vec![unknown(), known()]] {
+            let file = |path: &str| ProgramFile { path: path.to_owned(), built_from: built_from.clone() };
+            let programs = PackagePrograms { files: vec![file("a b\"c"), file("\u{1b}\n")], unread: 3 };
+            let record = ProgramRecord::new(&h1, &platform, programs).unwrap();
             let encoded = record.encode();
-            assert_eq!(ProgramRecord::decode(&encoded), Some(record));
+            assert_eq!(ProgramRecord::decode(&encoded), Some(record.clone()));
             assert_eq!(ProgramRecord::decode(&encoded.replacen("linux", "netbsd", 1)), None);
+            let refused = |line: String| assert_eq!(ProgramRecord::from_line(&line, Origin::Imported), None, "{line}");
+            refused(record.to_line().replace("\"version\":2", "\"version\":1"));
+            refused(record.to_line().replace("\"unread\":3", "\"unread\":-3"));
+            refused(record.to_line().replace("\"built_from\":[{", "\"built_from\":[],\"x\":[{"));
+        }
+        let file = ProgramFile { path: "x".to_owned(), built_from: vec![known()] };
+        let many = PackagePrograms { files: vec![file; MOST_PROGRAMS + 1], unread: 0 };
+        let line = ProgramRecord::new(&h1, &platform, many).unwrap().to_line();
+        assert_eq!(ProgramRecord::from_line(&line, Origin::Imported), None);
+    }
+
+    /// Earlier versions chose one program by its name in the archive: what they read is read again.
+    #[test]
+    fn earlier_records_count_as_missing() {
+        let h1 = Sha256Digest::of(b"x").to_base64();
+        for info in [r#"{"go":"go1.22.1","modules":""}"#, r#"{"unknown":"no-record"}"#] {
+            let line = format!("{h1} linux_amd64 {info}");
+            assert_eq!(ProgramRecord::from_line(&line, Origin::Computed), None);
         }
     }
 }

@@ -215,11 +215,10 @@ impl Downloads {
     }
 }
 
-/// The facts about an archive that was read to its end; the cache takes in what its program was built from.
+/// The facts about an archive that was read to its end; the cache takes in what its programs were built from.
 pub(super) fn read(key: &PackageKey, archive: &ArchiveHashes, file_name: String, cache: &Cache) -> PackageFacts {
-    let built_from = archive.built_from(key.address.type_name()).cloned().map_err(Clone::clone);
-    if let Some(program) = ProgramRecord::new(&archive.h1, &key.platform, built_from) {
-        cache.record_program(program);
+    if let Some(record) = ProgramRecord::new(&archive.h1, &key.platform, archive.programs.clone()) {
+        cache.record_program(record);
     }
     PackageFacts::computed(archive, file_name)
 }

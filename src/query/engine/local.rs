@@ -9,7 +9,6 @@ use crate::disk::mirror::LocalPackage;
 use crate::disk::package::{self as packages, PackageError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::goinfo::Unknown;
 use crate::hash::archive::{BadArchive, Threads};
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
@@ -66,19 +65,17 @@ fn archive(key: &PackageKey, path: &Path, destination: &Destination, cache: &Cac
 
 fn directory(key: &PackageKey, path: &Path, destination: &Destination, cache: &Cache) -> Result<PackageFacts, Refusal> {
     let addr = &key.address;
-    let built_from = packages::built_from(path, addr.type_name()).map_err(Error::from)?;
-    if built_from == Err(Unknown::NoProgram) {
+    let mut contents = destination.contents();
+    let read = packages::read_directory(path, contents.as_deref_mut().map(|contents| contents as _));
+    let read = read.map_err(Error::from)?;
+    if !read.has_program(addr.type_name()) {
         return Err(no_program(addr, path).into());
     }
-    let (h1, files) = match destination.contents() {
-        Some(mut contents) => packages::copy_directory(path, &mut *contents).map_err(Error::from)?,
-        None => (packages::hash_directory(path).map_err(Error::from)?, Vec::new()),
-    };
-    destination.finish(&h1, &files).map_err(Error::from)?;
-    if let Some(program) = ProgramRecord::new(&h1, &key.platform, built_from) {
-        cache.record_program(program);
+    destination.finish(&read.h1, &read.files).map_err(Error::from)?;
+    if let Some(record) = ProgramRecord::new(&read.h1, &key.platform, read.programs) {
+        cache.record_program(record);
     }
-    Ok(PackageFacts { h1: Some(h1), computed: true, ..PackageFacts::unread(None, name(path)) })
+    Ok(PackageFacts { h1: Some(read.h1), computed: true, ..PackageFacts::unread(None, name(path)) })
 }
 
 fn name(path: &Path) -> String {

@@ -44,6 +44,58 @@ pub enum Shape {
     OldGo,
     /// The program is the provider of `testdata/plugin`, which `terraform` can start.
     Runs,
+    /// It holds these files and no others, by their names in the archive.
+    Holding(&'static [(&'static str, Content)]),
+}
+
+/// What is in a file of [`Shape::Holding`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A Go program that no advisory of `testdata/advisories` is about.
+    Clean,
+    /// The same as Go 1.17 wrote it.
+    OldClean,
+    /// The program of `testdata/advisories`.
+    Affected,
+    /// A universal binary of a clean and an affected program.
+    Universal,
+    /// A program without build information.
+    Bare,
+    /// A program of another kind, from the folder of the fuzzer.
+    Corpus(&'static str),
+    Text(&'static str),
+}
+
+impl Content {
+    fn bytes(self) -> Vec<u8> {
+        const CLEAN: &str = "go1.99.0\npath\texample.com/clean\nmod\texample.com/clean\tv1.0.0\n";
+        let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        match self {
+            Self::Clean => program(CLEAN, false),
+            Self::OldClean => program(CLEAN, true),
+            Self::Affected => go_program(false),
+            Self::Universal => universal(&[Self::Clean.bytes(), Self::Affected.bytes()]),
+            Self::Bare => b"\x7fELF\x02\x01\x01".iter().copied().chain([0; 200]).collect(),
+            Self::Corpus(name) => std::fs::read(top.join("tests/fuzz/corpus/program").join(name)).unwrap(),
+            Self::Text(text) => text.into(),
+        }
+    }
+}
+
+/// A universal binary of these programs.
+fn universal(programs: &[Vec<u8>]) -> Vec<u8> {
+    let number = |number: usize| u32::try_from(number).unwrap().to_be_bytes();
+    let mut header = [&[0xca, 0xfe, 0xba, 0xbe][..], &number(programs.len())].concat();
+    let mut content = Vec::new();
+    for program in programs {
+        content.resize(content.len().next_multiple_of(64), 0);
+        header.extend(
+            [number(0x0100_0007), [0; 4], number(4096 + content.len()), number(program.len()), number(6)].concat(),
+        );
+        content.extend(program);
+    }
+    header.resize(4096, 0);
+    [header, content].concat()
 }
 
 /// A provider that `terraform` can start, where there is Python.
@@ -103,6 +155,11 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
     let exe = if platform.starts_with("windows_") { ".exe" } else { "" };
     let target = if shapes.contains(&Shape::Universal) { "all" } else { platform };
     let entry = |name: &str, contents: String| Entry { name: name.to_owned(), contents: contents.into_bytes() };
+    let held = shapes.iter().find_map(|shape| if let Shape::Holding(files) = shape { Some(*files) } else { None });
+    if let Some(files) = held {
+        let file = |(name, content): &(&str, Content)| Entry { name: (*name).to_owned(), contents: content.bytes() };
+        return files.iter().map(file).collect();
+    }
     let mut entries = vec![entry("LICENSE.txt", format!("Anybody may do anything with {kind}.\n"))];
     for shape in shapes {
         match shape {
@@ -114,7 +171,13 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
                 entries.push(entry("docs/index.md", format!("# {kind}\n")));
             }
             Shape::Escaping => entries.push(entry("../../escaped", "This must be nowhere.\n".to_owned())),
-            Shape::Deflated | Shape::NoProgram | Shape::Universal | Shape::Go | Shape::OldGo | Shape::Runs => {}
+            Shape::Deflated
+            | Shape::NoProgram
+            | Shape::Universal
+            | Shape::Go
+            | Shape::OldGo
+            | Shape::Runs
+            | Shape::Holding(_) => {}
         }
     }
     if !shapes.contains(&Shape::NoProgram) {
@@ -188,12 +251,15 @@ fn h1(entries: &[Entry]) -> String {
     format!("h1:{}", BASE64_STANDARD.encode(Sha256::digest(lines)))
 }
 
-/// An ELF program whose only data are build information, inline or behind addresses.
 fn go_program(old: bool) -> Vec<u8> {
+    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    program(&std::fs::read_to_string(top.join("testdata/advisories/program.txt")).unwrap(), old)
+}
+
+/// An ELF program whose only data are build information, inline or behind addresses.
+fn program(text: &str, old: bool) -> Vec<u8> {
     const ADDRESS: u64 = 0x40_0000;
     const START: usize = 0x100;
-    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(top.join("testdata/advisories/program.txt")).unwrap();
     let (go, list) = text.split_once('\n').unwrap();
     let list = format!("{0}{list}{0}", "0123456789abcdef");
     let mut data = b"\xff Go buildinf:\x08".to_vec();

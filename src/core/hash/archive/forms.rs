@@ -87,13 +87,8 @@ pub fn is_program_of(name: &[u8], kind: &str) -> bool {
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'_' | b'.')) && !rest.contains(&b'/'))
 }
 
-const PROGRAM: &[u8] = b"terraform-provider-";
-
-/// True if a file of this path in a package is named as the program of a provider.
-pub(super) fn is_program(path: &[u8]) -> bool {
-    let path = path.strip_prefix(b"./").unwrap_or(path);
-    path.starts_with(PROGRAM) && !path.contains(&b'/')
-}
+/// What the names of programs begin with.
+pub(super) const PROGRAM: &[u8] = b"terraform-provider-";
 
 /// The path of a file in the package, by its name in the archive; none for directories, whose names end in a slash.
 pub(super) fn file_path(name: &[u8]) -> Result<Option<Vec<u8>>, BadArchive> {

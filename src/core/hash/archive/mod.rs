@@ -10,6 +10,7 @@ mod central;
 mod error;
 mod forms;
 mod limits;
+mod programs;
 mod record;
 mod sink;
 mod stream;
@@ -17,16 +18,16 @@ mod unpacking;
 
 pub use error::{BadArchive, Oddity, Refusal};
 pub use limits::Limits;
+pub use programs::{MOST_PROGRAMS, PackagePrograms, ProgramFile, ProgramFiles};
 pub use unpacking::{ReadError, Unpacked, Unpacking};
 
 use self::central::Streamed;
 use self::forms::{Entry, archive_form, directory_form};
 pub use self::forms::{PackageFile, is_program_of};
 pub use self::sink::Contents;
-use self::sink::{Programs, Sink};
+use self::sink::Sink;
 use self::stream::Stream;
 use super::{PackageHash, Sha256Digest};
-use crate::goinfo::{GoInfo, Unknown};
 
 /// Bytes that go through all stages before the next ones: few enough to stay in the cache.
 const PIECE: usize = 64 << 10;
@@ -53,27 +54,16 @@ pub struct ArchiveHashes {
     pub archive_form: Option<PackageHash>,
     /// The files of the installed package.
     pub files: Vec<PackageFile>,
-    /// What the programs say of themselves, in the order of their names.
-    built_from: Vec<Program>,
+    /// What its programs say of themselves.
+    pub programs: PackagePrograms,
 }
 
-/// The name of a program and what it says of itself.
-type Program = (Box<[u8]>, Result<GoInfo, Unknown>);
-
 impl ArchiveHashes {
-    fn of_entries(zh: Sha256Digest, size: u64, entries: &[Entry], read: Programs) -> Result<Self, BadArchive> {
+    fn of_entries(zh: Sha256Digest, size: u64, entries: &[Entry], programs: ProgramFiles) -> Result<Self, BadArchive> {
         let installed = directory_form(entries)?;
         let archive_form = archive_form(entries).filter(|form| *form != installed.h1);
-        let mut built_from: Vec<_> =
-            read.into_iter().filter_map(|(at, info)| Some((entries.get(at)?.name.clone(), info))).collect();
-        built_from.sort_by(|(one, _), (other, _)| one.cmp(other));
-        Ok(Self { zh, size, h1: installed.h1, archive_form, files: installed.files, built_from })
-    }
-
-    /// What the program of a provider of this type was built from: of the program that the tools start.
-    pub fn built_from(&self, kind: &str) -> Result<&GoInfo, &Unknown> {
-        let of_kind = |(name, _): &&Program| is_program_of(name.strip_prefix(b"./").unwrap_or(name), kind);
-        self.built_from.iter().find(of_kind).map_or(Err(&Unknown::NoProgram), |(_, info)| info.as_ref())
+        let programs = programs.finish(|number| entries.get(number).is_some_and(|entry| !entry.directory));
+        Ok(Self { zh, size, h1: installed.h1, archive_form, files: installed.files, programs })
     }
 
     /// True if the package has the program of a provider of this type, without which the tools refuse to install it.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use super::forms::file_path;
-use super::{BadArchive, Threads};
-use crate::goinfo::{GoInfo, Scan, Unknown};
+use super::{BadArchive, ProgramFiles, Threads};
+use crate::goinfo::Scan;
 use crate::hash::Sha256Digest;
 use crate::hash::sha256::Sha256;
 
@@ -19,9 +19,6 @@ const BLOCK: usize = 256 << 10;
 
 /// Buffers on their way between the threads.
 const BLOCKS: usize = 8;
-
-/// Packages have one program.
-const MOST_PROGRAMS: usize = 4;
 
 /// A block with less space than this is handed on: inflate needs room to be fast.
 const LEAST_SPACE: usize = 32 << 10;
@@ -48,13 +45,10 @@ pub(super) struct Sink {
     filled: usize,
     worker: Worker,
     unpacks: bool,
-    /// What reads the current entry, if it is a program.
-    program: Option<Box<Scan>>,
-    programs: Programs,
+    /// The path of the current entry, if it is a file, and what reads it.
+    file: Option<(Vec<u8>, Box<Scan>)>,
+    programs: ProgramFiles,
 }
-
-/// What the programs of an archive say of themselves, by the number of their entry.
-pub(super) type Programs = Vec<(usize, Result<GoInfo, Unknown>)>;
 
 enum Worker {
     Inline(Hashing),
@@ -70,20 +64,24 @@ impl Sink {
             Threads::One => Worker::Inline(hashing),
             Threads::Two => Overlapped::start(hashing),
         };
-        Self { block: vec![0; BLOCK], filled: 0, worker, unpacks, program: None, programs: Vec::new() }
+        Self { block: vec![0; BLOCK], filled: 0, worker, unpacks, file: None, programs: ProgramFiles::default() }
     }
 
     /// Begins an entry, by its name in the archive.
     pub(super) fn begin_entry(&mut self, name: &[u8]) -> Result<(), BadArchive> {
-        if !self.unpacks {
-            return Ok(());
-        }
-        if let Some(path) = file_path(name)? {
+        let path = match file_path(name) {
+            Ok(path) => path,
+            Err(bad) if self.unpacks => return Err(bad),
+            // The whole archive is refused in the end, for the first of its reasons.
+            Err(_) => None,
+        };
+        if let Some(path) = path.clone().filter(|_| self.unpacks) {
             match &mut self.worker {
                 Worker::Inline(hashing) => hashing.begin(&path),
                 Worker::Thread(overlapped) => overlapped.send(Job::Begin(path)),
             }
         }
+        self.file = path.map(|path| (path, Box::default()));
         Ok(())
     }
 
@@ -94,19 +92,14 @@ impl Sink {
         }
     }
 
-    /// Begins the content of an entry that is a program. Of more than a few nothing is read.
-    pub(super) fn begin_program(&mut self) {
-        self.program = (self.programs.len() < MOST_PROGRAMS).then(Box::default);
-    }
-
     /// Where the next bytes of content may be written; never empty.
     pub(super) fn space(&mut self) -> &mut [u8] {
         &mut self.block[self.filled..]
     }
 
     pub(super) fn advance(&mut self, length: usize) {
-        if let Some(program) = &mut self.program {
-            program.update(&self.block[self.filled..self.filled + length]);
+        if let Some((_, scan)) = &mut self.file {
+            scan.update(&self.block[self.filled..self.filled + length]);
         }
         match &mut self.worker {
             Worker::Inline(hashing) => hashing.content(&self.block[..length]),
@@ -122,8 +115,8 @@ impl Sink {
     /// Takes content that is not in the space.
     pub(super) fn content(&mut self, mut bytes: &[u8]) {
         if let Worker::Inline(hashing) = &mut self.worker {
-            if let Some(program) = &mut self.program {
-                program.update(bytes);
+            if let Some((_, scan)) = &mut self.file {
+                scan.update(bytes);
             }
             return hashing.content(bytes);
         }
@@ -138,7 +131,9 @@ impl Sink {
 
     /// Ends the content of the entry of this number.
     pub(super) fn end_entry(&mut self, number: usize) {
-        self.programs.extend(self.program.take().map(|program| (number, program.finish())));
+        if let Some((path, scan)) = self.file.take() {
+            self.programs.add(path, number, scan.finish());
+        }
         match &mut self.worker {
             Worker::Inline(hashing) => hashing.end_entry(),
             Worker::Thread(overlapped) => {
@@ -150,8 +145,8 @@ impl Sink {
         }
     }
 
-    /// The digests of all that was taken, and what is said by programs.
-    pub(super) fn finish(self) -> (Digests, Programs) {
+    /// The digests of all that was taken, and what programs say of themselves.
+    pub(super) fn finish(self) -> (Digests, ProgramFiles) {
         let digests = match self.worker {
             Worker::Inline(hashing) => hashing.finish(),
             Worker::Thread(overlapped) => overlapped.finish(),

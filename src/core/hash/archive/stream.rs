@@ -10,7 +10,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 
 use super::central::{Directory, Streamed};
-use super::forms::{is_program, lossy};
+use super::forms::lossy;
 use super::record::{
     CENTRAL, CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END, END_LENGTH, LOCAL,
     LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
@@ -186,9 +186,6 @@ impl Stream {
         self.directory.size += (CENTRAL_LENGTH + name) as u64;
         self.inflate.reset(false);
         self.release(length);
-        if is_program(&self.current.entry.name) {
-            sink.begin_program();
-        }
         if matches!(self.state, State::Stored) { self.stored(input, sink) } else { Ok(true) }
     }
 
