@@ -3,23 +3,21 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::Services;
 use super::options::Within;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::opening::open;
-use super::{Services, known_providers};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Rule;
 use crate::hash::PackageHash;
-use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, Outcome,
     RecordedAt, RecordedHash, ReleaseOfHash,
 };
-use crate::path::worktree;
 use crate::query::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
 use crate::release::{Line, Lookup, Release, Releases};
@@ -30,9 +28,8 @@ use crate::workspace::{Names, RootModule, RunSettings};
 
 /// Explain a rule, a hash or a provider.
 ///
-/// Shows what a rule means and what to do about it; where the repository records a hash and which package it belongs to;
-/// or, for a source address, the evidence for each hash of its entry, and which other lock files have the provider. Does
-/// not use the network: it shows what earlier runs found out.
+/// Shows what a rule means and what to do about it; which entry, version and platform a hash belongs to; or, for a source
+/// address, what each hash of its entry belongs to. Does not use the network: it shows what earlier runs found out.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
@@ -100,13 +97,12 @@ impl Topic {
 struct Read {
     dialect: Dialect,
     roots: Vec<(PathBuf, Root)>,
-    others: Vec<Other>,
     known: Releases,
     /// Why some root modules are missing.
     unreadable: Option<Error>,
 }
 
-/// Reads the root modules and the other lock files of the repository, as far as possible.
+/// Reads the root modules, as far as possible.
 fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     let runs = targets.all_settings()?;
@@ -125,10 +121,9 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
             Err(_) => {}
         }
     }
-    let others = self::others(&runs, &roots)?;
-    let known = runs.first().map(|run| self::known(run, (&roots, &others), &cache)).unwrap_or_default();
+    let known = runs.first().map(|run| self::known(run, &roots, &cache)).unwrap_or_default();
     let dialect = runs.first().map_or(Dialect::Terraform, |run| run.dialect);
-    Ok(Read { dialect, roots, others, known, unreadable: Error::all(errors) })
+    Ok(Read { dialect, roots, known, unreadable: Error::all(errors) })
 }
 
 /// The error for an unknown text, with rules and topics of similar names.
@@ -147,34 +142,11 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
     near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }
 
-#[derive(Debug, Clone)]
-struct Other {
-    shown: PathBuf,
-    lock: LockFile,
-    spans: Spans,
-}
-
-/// The other lock files in the working trees of a run, as far as they can be read.
-fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>, Error> {
-    let own: BTreeSet<PathBuf> = roots.iter().map(|(_, root)| worktree::absolute(&root.settings().root)).collect();
-    let tops: BTreeSet<&PathBuf> = runs.iter().map(|run| &run.boundary).collect();
-    let mut others = Vec::new();
-    for top in tops {
-        let locks = known_providers::locks_below(top)?.into_iter();
-        for (root, decoded) in locks.filter(|(root, _)| !own.contains(&worktree::absolute(&top.join(root)))) {
-            let Ok(Decoded { lock, spans, .. }) = decoded else { continue };
-            others.push(Other { shown: root.join(lockfile::FILE_NAME), lock, spans });
-        }
-    }
-    Ok(others)
-}
-
-/// What earlier runs recorded about the locked releases of the root modules and of the rest of the repository.
-fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cache: &Cache) -> Releases {
+/// What earlier runs recorded about the locked releases of the root modules.
+fn known(run: &RunSettings, roots: &[(PathBuf, Root)], cache: &Cache) -> Releases {
     let expiry = ExpiryRules::default();
     let mut known = Releases::new();
-    let of_others = others.iter().flat_map(|other| other.lock.iter());
-    for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()).chain(of_others) {
+    for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()) {
         let recall = || {
             cached::release(
                 cache,
@@ -189,14 +161,13 @@ fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cac
 }
 
 impl Read {
-    /// Where the repository records a hash, and its origin if known.
+    /// Which entries record a hash, and the version and platform that it belongs to if known.
     fn hash(&self, hash: PackageHash) -> ExplainedHash {
         let of_roots = self
             .roots
             .iter()
             .filter_map(|(_, root)| Some((root.settings().lock_file_shown(), root.lock(), root.spans()?)));
-        let of_others = self.others.iter().map(|other| (other.shown.clone(), &other.lock, &other.spans));
-        let recorded = of_roots.chain(of_others).flat_map(|(file, lock, spans)| {
+        let recorded = of_roots.flat_map(|(file, lock, spans)| {
             let entries = lock.iter().filter(|(_, entry)| entry.hashes.contains(&hash));
             let recorded = entries.map(|(addr, entry)| {
                 let written = spans.entries.get(addr).into_iter().flat_map(|entry| &entry.each_hash);
@@ -218,7 +189,7 @@ impl Read {
         ExplainedHash { well_formed: hash.is_well_formed(), hash, recorded, releases }
     }
 
-    /// The entries of a provider with all hashes, and the other lock files that have it.
+    /// The entries of a provider with all hashes.
     fn provider(&self, text: &str) -> Result<ExplainedProvider, Error> {
         let addr = self.resolve(text).map_err(|wrong| unknown(text, &wrong))?;
         let of_roots = self.roots.iter().filter_map(|(_, root)| {
@@ -233,39 +204,28 @@ impl Read {
                 hashes: entry.hashes.iter().map(of).collect(),
             })
         });
-        let elsewhere = self.others.iter().filter_map(|other| {
-            let entry = other.lock.get(&addr)?;
-            Some(recorded(&addr, &entry.version, other.shown.clone()))
-        });
-        let provider = ExplainedProvider { entries: of_roots.collect(), elsewhere: elsewhere.collect() };
-        if !provider.entries.is_empty() || !provider.elsewhere.is_empty() {
+        let provider = ExplainedProvider { entries: of_roots.collect() };
+        if !provider.entries.is_empty() {
             return Ok(provider);
         }
         if !text.contains('/') {
             return Err(unknown(text, &"no lock file here has an entry for it").about(addr));
         }
-        let error = Error::new(ErrorKind::NotFound, format!("no lock file of this repository has an entry for {addr}"));
+        let error = Error::new(ErrorKind::NotFound, format!("no lock file here has an entry for {addr}"));
         let near = self.namesakes(&addr).into_iter();
         Err(near.fold(error, |error, near| error.hint(format!("did you mean {near}?"))).about(addr))
     }
 
-    /// Resolves the name of a provider in a root module, or else in the rest of the repository.
+    /// Resolves the name of a provider in the root modules.
     fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
-        let of_roots = self.roots.iter().map(|(_, root)| root.names());
-        let of_others = self.others.iter().map(|other| Names {
-            requirements: None,
-            lock: Some(&other.lock),
-            dialect: self.dialect,
-        });
-        let all: Vec<Names<'_>> = of_roots.chain(of_others).collect();
+        let all: Vec<Names<'_>> = self.roots.iter().map(|(_, root)| root.names()).collect();
         let nothing = Names { requirements: None, lock: None, dialect: self.dialect };
         all.iter().find(|names| names.knows(text)).unwrap_or(&nothing).resolve(text)
     }
 
     /// The locked providers of the same type as one that is not locked.
     fn namesakes(&self, addr: &ProviderAddr) -> BTreeSet<ProviderAddr> {
-        let locks = self.roots.iter().map(|(_, root)| root.lock()).chain(self.others.iter().map(|other| &other.lock));
-        let locked = locks.flat_map(LockFile::iter).map(|(locked, _)| locked);
+        let locked = self.roots.iter().flat_map(|(_, root)| root.lock().iter()).map(|(locked, _)| locked);
         locked.filter(|locked| locked.type_name() == addr.type_name()).cloned().collect()
     }
 }

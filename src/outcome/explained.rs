@@ -81,8 +81,6 @@ pub struct ExplainedProvider {
     /// Its entries in the lock files of the run.
     #[serde(rename = "provider_entries")]
     pub entries: Vec<ExplainedEntry>,
-    /// Its entries elsewhere in the repository.
-    pub elsewhere: Vec<RecordedAt>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -115,11 +115,6 @@ fn provider(provider: &ExplainedProvider, style: Style) -> String {
             let _ = writeln!(text, "  {}", flow(2, &format!("{hash}  {from}"), style));
         }
     }
-    let also = if provider.entries.is_empty() { "" } else { " also" };
-    for ((addr, version), recorded) in together(&provider.elsewhere, |at| (at.address.clone(), at.version.clone())) {
-        let recorded = format!("{addr} {version}{also} in {}", places(&recorded, style));
-        let _ = writeln!(text, "{}", flow(0, &recorded, style));
-    }
     text
 }
 
