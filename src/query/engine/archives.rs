@@ -118,9 +118,6 @@ impl Downloads {
     pub(super) async fn fetch(&self, key: &PackageKey, package: &Wanted) -> Result<PackageFacts, Refusal> {
         self.events.emit(Event::PackageWanted { package: key.clone() });
         let hashes = self.attempts(key, package).await;
-        if let Some((zh, _)) = package.zh {
-            self.budget.done(zh);
-        }
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
         let hashes = hashes?;
         if !hashes.has_program(key.address.type_name()) {
@@ -144,26 +141,11 @@ impl Downloads {
             Refusal::Error(Error { message, ..cause })
         };
         let mut download = self.client.download_as(&package.url, package.authorization.clone());
-        let mut waits = true;
         loop {
             let mut body = download.open().await.map_err(failed)?;
-            let size = body.length().unwrap_or_default();
-            let taken = match package.zh {
-                Some((zh, _)) if waits && !self.budget.takes_now(zh, size) => {
-                    // The permit of the host goes back while we wait.
-                    drop(body);
-                    let taken = self.budget.wait_turn(zh, size).await;
-                    body = if taken { download.open().await.map_err(failed)? } else { return Err(self.left_out(key)) };
-                    true
-                }
-                Some(_) if waits => true,
-                _ => self.budget.take(size),
-            };
-            if !taken {
+            if !self.budget.take(body.length().unwrap_or_default()) {
                 return Err(self.left_out(key));
             }
-            // Waiting here would keep others waiting.
-            waits = false;
             self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
             package.destination.begin().map_err(unwritten)?;
             match self.pass(key, package, &mut body).await {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::archives::{Destination, Downloads, Wanted};
-use super::budget::Reservation;
 use super::search::{self, Searched};
 use super::signed::{self, SignedSums};
 use super::{Equipment, LOOKED_AT, each, local};
@@ -83,7 +82,7 @@ impl MirrorSource {
         self: &Arc<Self>,
         key: &ReleaseKey,
         query: &Query,
-        (seen, reservation): (&BTreeSet<Platform>, Reservation),
+        seen: &BTreeSet<Platform>,
     ) -> Result<Selected, Refusal> {
         let listed = self.listed(key).await?;
         let signed = self.signed(key, &query.rules).await?;
@@ -106,11 +105,11 @@ impl MirrorSource {
         let passed_over = left.len().saturating_sub(LOOKED_AT);
         left.drain(..passed_over);
         let by_list = Arc::new(known.release.clone());
-        let look = |platform: Platform, _| {
+        let look = |platform: Platform| {
             let (source, listed, release) = (Arc::clone(self), Arc::clone(&listed), Arc::clone(&by_list));
             async move { source.look(&release, &listed, &platform).await }
         };
-        let searched = search::search(&mut known, query, left, (&self.downloads.budget, reservation), look).await;
+        let searched = search::search(&mut known, query, left, look).await;
         let searched = Searched { passed_over, ..searched };
         if let Some(error) = searched.too_many(&known.release, query) {
             known.release.inconclusive = Some(error);

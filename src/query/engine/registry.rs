@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::archives::{Destination, Downloads, Wanted};
-use super::budget::Reservation;
 use super::signed::SignedSums;
 use super::{Equipment, LOOKED_AT, each};
 use crate::addr::ProviderAddr;
@@ -229,15 +228,13 @@ impl RegistrySource {
         self: Arc<Self>,
         key: ReleaseKey,
         platform: Platform,
-        (sums, reservation): (Arc<Sums>, Arc<Reservation>),
+        sums: Arc<Sums>,
     ) -> Result<PackageFacts, Refusal> {
         let Some(package) = Miss::found(self.package(&key, &platform).await)? else {
             let message = format!("provider {} {} has no package for {platform} to look at", key.0, key.1);
             return Err(Error::new(ErrorKind::NotFound, message).into());
         };
         listed(&key.0, &key.1, &package, &sums)?;
-        self.downloads.budget.reserve(package.shasum);
-        drop(reservation);
         self.hashed_archive(&key, &package).await
     }
 

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::budget::Reservation;
 use super::registry::{Line, Packages, RegistrySource, reported};
 use super::search::{self, Searched};
 use super::signed::SignedSums;
@@ -35,7 +34,7 @@ impl RegistrySource {
         self: &Arc<Self>,
         key: &ReleaseKey,
         query: &Query,
-        (packages, reservation): (Packages, Reservation),
+        packages: Packages,
     ) -> Result<Selected, Refusal> {
         let Some(first) = packages.values().find_map(|package| package.as_ref().ok()).cloned() else {
             return self.without_packages(key, query, packages).await;
@@ -61,7 +60,7 @@ impl RegistrySource {
             known.packages.clear();
             known.compute(self.hashed(key, query, lines).await?);
         }
-        let searched = self.search(key, query, (&mut known, &listed), (&signed.sums, reservation)).await;
+        let searched = self.search(key, query, &mut known, &listed, &signed.sums).await;
         if let (Goal::Packages, Some(refusal)) = (&query.goal, searched.refused(&known.release, query)) {
             return Err(refusal);
         }
@@ -298,8 +297,9 @@ impl RegistrySource {
         self: &Arc<Self>,
         key: &ReleaseKey,
         query: &Query,
-        (known, listed): (&mut Selected, &Listed),
-        (sums, reservation): (&Arc<Sums>, Reservation),
+        known: &mut Selected,
+        listed: &Listed,
+        sums: &Arc<Sums>,
     ) -> Searched {
         let mut candidates = self.platforms(key, query).await;
         // Where files have names of their own, only the registry knows which is which.
@@ -315,10 +315,8 @@ impl RegistrySource {
         let passed_over = candidates.len().saturating_sub(LOOKED_AT);
         candidates.truncate(LOOKED_AT);
         candidates.reverse();
-        let look =
-            |platform, reservation| Arc::clone(self).look(key.clone(), platform, (Arc::clone(sums), reservation));
-        let budget = &self.downloads.budget;
-        Searched { passed_over, ..search::search(known, query, candidates, (budget, reservation), look).await }
+        let look = |platform| Arc::clone(self).look(key.clone(), platform, Arc::clone(sums));
+        Searched { passed_over, ..search::search(known, query, candidates, look).await }
     }
 
     /// Where what the origin reports contradicts what is signed or known: of the wanted packages, and where all are written

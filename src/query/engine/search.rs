@@ -5,10 +5,8 @@
 //! slow packages costs the time of a few.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::LOOKED_AT;
-use super::budget::{DownloadBudget, Reservation};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash};
@@ -31,8 +29,7 @@ pub(super) async fn search<F>(
     known: &mut Selected,
     query: &Query,
     mut left: Vec<Platform>,
-    (budget, mut reservation): (&Arc<DownloadBudget>, Reservation),
-    look: impl Fn(Platform, Arc<Reservation>) -> F,
+    look: impl Fn(Platform) -> F,
 ) -> Searched
 where
     F: Future<Output = Result<PackageFacts, Refusal>> + Send + 'static,
@@ -44,14 +41,11 @@ where
             return searched;
         }
         done += batch.len();
-        let held = Arc::new(reservation);
-        let tasks: Vec<F> = batch.iter().map(|platform| look(platform.clone(), Arc::clone(&held))).collect();
-        drop(held);
+        let tasks: Vec<F> = batch.iter().map(|platform| look(platform.clone())).collect();
         let looked: BTreeMap<Platform, _> = batch.into_iter().zip(spawn_all(tasks).await).collect();
         for (platform, looked) in looked {
             searched.take_in(known, query, (platform, looked));
         }
-        reservation = budget.reservation();
     }
 }
 
@@ -157,7 +151,7 @@ impl Searched {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::addr::ProviderAddr;
@@ -228,13 +222,13 @@ mod tests {
     /// The platforms that were looked at, batch by batch sorted, and how the search ended; those of `failing` cannot be had.
     async fn looked(known: &mut Selected, query: &Query, failing: &[(&str, Refusal)]) -> (Vec<String>, Searched) {
         let left = PLATFORMS.iter().rev().map(|(platform, _)| platform.parse().unwrap()).collect();
-        let (budget, queried) = (Arc::new(DownloadBudget::default()), Mutex::new(Vec::new()));
-        let look = |platform: Platform, _| {
+        let queried = Mutex::new(Vec::new());
+        let look = |platform: Platform| {
             queried.lock().unwrap().push(platform.to_string());
             let failure = failing.iter().find(|(name, _)| *name == platform.as_str());
             std::future::ready(failure.map_or_else(|| Ok(package(&platform)), |(_, why)| Err(why.clone())))
         };
-        let searched = search(known, query, left, (&budget, budget.reservation()), look).await;
+        let searched = search(known, query, left, look).await;
         (queried.into_inner().unwrap(), searched)
     }
 
@@ -263,8 +257,8 @@ mod tests {
     #[tokio::test]
     async fn slow_packages_do_not_add_up() {
         let left = (0..64).map(|number| format!("os{number}_amd64").parse().unwrap()).collect();
-        let (budget, events) = (Arc::new(DownloadBudget::default()), Arc::new(Mutex::new(Vec::new())));
-        let look = |_, _| {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let look = |_| {
             events.lock().unwrap().push("asked");
             let events = Arc::clone(&events);
             async move {
@@ -273,7 +267,7 @@ mod tests {
             }
         };
         let query = verify(&[h1(9)], DOWNLOAD);
-        search(&mut signed(), &query, left, (&budget, budget.reservation()), look).await;
+        search(&mut signed(), &query, left, look).await;
         let events = events.lock().unwrap();
         let batches = events.windows(2).filter(|pair| *pair == ["answered", "asked"]).count() + 1;
         assert_eq!((events.len(), batches), (128, 7));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Equipment;
 use super::archives::Downloads;
-use super::budget::Reservation;
 use super::mirror::MirrorSource;
 use super::registry::{Packages, RegistrySource};
 use crate::addr::ProviderAddr;
@@ -80,12 +79,12 @@ impl SourceState {
         &self,
         key: &ReleaseKey,
         query: &Query,
-        (packages, seen): (Option<Packages>, &mut BTreeSet<Platform>),
-        reservation: Reservation,
+        packages: Option<Packages>,
+        seen: &mut BTreeSet<Platform>,
     ) -> Result<Selected, Refusal> {
         match self {
             Self::Mirror(mirror) => {
-                let release = Box::pin(mirror.release(key, query, (seen, reservation))).await?;
+                let release = Box::pin(mirror.release(key, query, seen)).await?;
                 seen.extend(mirror.listed(key).await?.keys().cloned());
                 Ok(release)
             }
@@ -94,7 +93,7 @@ impl SourceState {
                     Some(packages) => packages,
                     None => registry.packages_of(key, query).await,
                 };
-                Box::pin(registry.release(key, query, (packages, reservation))).await
+                Box::pin(registry.release(key, query, packages)).await
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Semaphore;
 
-use super::budget::{DownloadBudget, Reservation};
+use super::budget::DownloadBudget;
 use super::several;
 use super::source::SourceState;
 use super::{Equipment, GatherOptions, each};
@@ -78,7 +78,7 @@ impl Sources {
     /// Root modules that want the same of a provider share one answer: it takes 15 KB.
     async fn shared(self: Arc<Self>, addr: ProviderAddr, query: Query) -> Answer {
         let answer = async {
-            let answer = Box::pin(self.answer(&addr, &query, self.budget.reservation())).await;
+            let answer = Box::pin(self.answer(&addr, &query)).await;
             self.events.emit(Event::Answered);
             answer.map(Arc::new)
         };
@@ -91,7 +91,7 @@ impl Sources {
         each(self, queries, |sources, addr, query| async move {
             if let [SourceState::Registry(_)] = sources.taking(&addr)[..] {
                 let query = Query { goal: Goal::Documents, ..query };
-                drop(Box::pin(sources.answer(&addr, &query, sources.budget.reservation())).await);
+                drop(Box::pin(sources.answer(&addr, &query)).await);
             }
         })
         .await;
@@ -102,13 +102,11 @@ impl Sources {
         if let Some(most) = queries.values().filter_map(|query| Some(query.explain()?.depth.most)).max() {
             self.budget.limit(most);
         }
-        let queries: Vec<_> =
-            queries.into_iter().map(|(key, query)| (key, (query, self.budget.reservation()))).collect();
         self.events.emit(Event::Questions { count: queries.len() });
-        let look = |sources: Arc<Self>, key: ReleaseKey, (query, reservation): (Query, Reservation)| async move {
+        let look = |sources: Arc<Self>, key: ReleaseKey, query: Query| async move {
             let lookup = match sources.withdrawn(&key).await {
                 Some(message) => Lookup::Withdrawn(message),
-                None => match Box::pin(sources.answer(&key.0, &query, reservation)).await {
+                None => match Box::pin(sources.answer(&key.0, &query)).await {
                     Ok(selected) => Lookup::Known(Arc::new(selected.release)),
                     Err(Refusal::Error(error)) => Lookup::Inconclusive(error),
                     Err(Refusal::Finding(finding, revoked)) => Lookup::Refused(*finding, revoked),
@@ -167,7 +165,7 @@ impl Sources {
     }
 
     /// The release that a query selects, and what it wants to know of that: each platform from the first source that has it.
-    async fn answer(&self, addr: &ProviderAddr, query: &Query, reservation: Reservation) -> Result<Selected, Refusal> {
+    async fn answer(&self, addr: &ProviderAddr, query: &Query) -> Result<Selected, Refusal> {
         let taking = self.taking(addr);
         let (available, mut packages) = match (&taking[..], query.selection.version(), &query.goal) {
             // The packages of a known version are requested meanwhile.
@@ -181,15 +179,13 @@ impl Sources {
         let available = available.map_err(|refusal| not_there(refusal, query))?;
         let Choice { version, passed_over } = self.select(addr, query, &available).await?;
         let (key, offers) = ((addr.clone(), version), union(&available));
-        let mut reservation = Some(reservation).filter(|_| taking.len() == 1);
         let (mut parts, mut seen, mut wanted) = (Vec::new(), BTreeSet::new(), query.clone());
         for (source, offers) in available.iter().filter(|_| query.goal != Goal::Version) {
             if !has(offers, &key.1) {
                 source.require_version(&key, query)?;
                 continue;
             }
-            let reservation = reservation.take().unwrap_or_else(|| self.budget.reservation());
-            let part = source.release(&key, &wanted, (packages.take(), &mut seen), reservation);
+            let part = source.release(&key, &wanted, packages.take(), &mut seen);
             parts.push(Box::pin(part).await?);
             if query.goal == Goal::Packages {
                 wanted.platforms = parts.iter().last().into_iter().flat_map(|it| it.missing.keys().cloned()).collect();

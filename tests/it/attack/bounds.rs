@@ -5,43 +5,10 @@ use std::path::Path;
 use super::widget;
 use crate::support::keys;
 use crate::support::locked::{self, LOCK, block, hashes, honest, planted};
-use crate::support::proposal::{SETTINGS, TRUST, commit, edit, repository};
+use crate::support::proposal::{SETTINGS, commit, edit, repository};
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::PLATFORMS;
-
-#[test]
-fn the_smallest_archives_come_first() {
-    // The package for this machine is requested first, and is the larger one.
-    let platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "aix_ppc"];
-    let releases = [("acme/gadget", "2.0.0"), ("acme/widget", "1.4.0")];
-    let registry = releases.iter().fold(Registry::start(), |it, (name, version)| it.release(name, version, &platforms));
-    let hashes = |provider: &str, version: &str| -> Vec<String> {
-        let packages = platforms.iter().map(|platform| registry.package(provider, version, platform));
-        let mut hashes: Vec<String> = packages.flat_map(|package| [package.zh(), package.h1]).collect();
-        hashes.sort();
-        hashes
-    };
-    let entry = |(provider, version): &(&str, &str)| {
-        let constraints = if *version == "1.4.0" { "  constraints = \"~> 1.4\"\n" } else { "" };
-        block(&registry, provider, &format!("  version = \"{version}\"\n{constraints}"), &hashes(provider, version))
-    };
-    let workspace = Workspace::with_files(&[("main.tf", locked::MAIN)]);
-    workspace.write(LOCK, &releases.iter().map(entry).collect::<String>());
-    workspace.write(TRUST, &locked::pinned(&registry));
-    let small = releases.map(|(provider, version)| registry.package(provider, version, "aix_ppc").zip.len());
-    let most = small.iter().sum::<usize>().to_string();
-    let verify =
-        |most: &str| workspace.tflock(&registry, ["verify", "--no-cache", "--format", "json", "--max-download", most]);
-    // Enough for the small ones only.
-    let run = verify(&most).ended_with(4);
-    assert_eq!((&run.json()["proven"], &run.json()["unknown"]), (&12.into(), &8.into()), "{run}");
-    let others = "darwin_amd64, darwin_arm64, linux_amd64, linux_arm64";
-    assert_eq!(run.stdout.matches(&format!(" for {others} was not downloaded")).count(), 2, "{run}");
-    // All that is left out is named.
-    let run = verify("10").ended_with(4);
-    assert_eq!(run.stdout.matches(&format!(" for aix_ppc, {others} was not downloaded")).count(), 2, "{run}");
-}
 
 #[test]
 fn a_mirror_with_more_platforms_than_there_are_ends() {
