@@ -90,12 +90,6 @@ impl ConfigFiles {
     }
 }
 
-/// A test file's name without its suffix, as in the keys of `modules.json`.
-pub(super) fn test_stem(name: &str) -> &str {
-    let suffix = suffix(name, &TESTS, Dialect::OpenTofu).unwrap_or_default();
-    &name[..name.len() - suffix.len()]
-}
-
 fn suffix(name: &str, pairs: &[(&'static str, &'static str)], dialect: Dialect) -> Option<&'static str> {
     pairs.iter().find_map(|(terraform, tofu)| {
         if name.ends_with(terraform) {

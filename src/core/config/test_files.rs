@@ -11,12 +11,12 @@ use crate::dialect::Dialect;
 use super::body::{Block, Located, Schema};
 use super::decode::{Reader, Role, read_file};
 use super::error::{ConfigError, ConfigErrorKind};
-use super::files::test_stem;
 use super::module::{ModuleCall, ProviderConfig};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestFile {
-    /// The key of `modules.json` for the modules of its runs: `test.tests.a` for `tests/a.tftest.hcl`.
+    /// The key of `modules.json` for the modules of its runs: `test.tests.a` for `tests/a.tftest.hcl`. The tools leave
+    /// all other endings: `test.tests.a.tftest.json`.
     pub key: String,
     /// The runs that name a module, as calls by the name of the run. Their paths are relative to the root module.
     pub calls: Vec<ModuleCall>,
@@ -47,8 +47,9 @@ impl TestFile {
     /// Reads a test file; `path` is relative to the root module.
     pub fn decode(path: &Path, text: &str, dialect: Dialect) -> Result<Self, Vec<ConfigError>> {
         let (file, errors) = read_file(path, text, (dialect, Role::Primary, FILE), |reader, contents| {
-            let stem = path.to_string_lossy().replace('\\', "/");
-            let mut file = Self { key: format!("test.{}", test_stem(&stem).replace('/', ".")), ..Self::default() };
+            let name = path.to_string_lossy().replace(['/', '\\'], ".");
+            let name = name.strip_suffix(".tftest.hcl").unwrap_or(&name);
+            let mut file = Self { key: format!("test.{name}"), ..Self::default() };
             for block in &contents.blocks {
                 let done = match &*block.kind {
                     "run" => reader.run(block).map(|call| file.calls.extend(call)),

@@ -33,6 +33,10 @@ fn tree(tests: bool) -> (Registry, Workspace) {
         let run = CALL.replace("module \"net\" {", "run \"it\" {\n  module {").replace("acme/net", "acme/deep");
         let run = run.replace("~> 1.0", ">= 0.1").replace("\n}\n", "\n  }\n}\n");
         workspace.write("tests/it.tftest.hcl", &run);
+        // The key of a module in a test of JSON has the ending of the file.
+        let json = r#"{"run": {"it": {"module": {"source": "{{other-host}}/acme/net/lab", "version": "1.0.0"}}}}"#;
+        workspace.write("tests/it.tftest.json", json);
+        workspace.write("top.tftest.json", json);
     }
     let workspace = workspace.env("GIT_SSL_CAINFO", registry.ca_file().to_str().unwrap());
     (registry, workspace)

@@ -92,6 +92,43 @@ fn terraform_leaves_installed_modules_unchanged() {
     assert!(again.stdout.contains("nothing to do"), "{again}");
 }
 
+/// The tools cut only `.tftest.hcl` from the names of test files.
+#[test]
+fn modules_of_test_files_have_the_keys_of_the_tools() {
+    let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", NEEDS_WIDGET)]));
+    let run = |version: &str| {
+        format!(
+            "run \"x\" {{\n  module {{\n    source  = \"{{{{other-host}}}}/acme/net/lab\"\n    version = \"{version}\"\n  }}\n}}\n"
+        )
+    };
+    let json = r#"{"run": {"x": {"module": {"source": "{{other-host}}/acme/net/lab", "version": "1.0.0"}}}}"#;
+    workspace.write("tests/a.tftest.hcl", &run("1.0.0"));
+    workspace.write("tests/b.tftest.json", json);
+    workspace.write("tests/c.tofutest.hcl", &run("1.1.0"));
+    workspace.write("d.tofutest.json", json);
+    let tofu = |args: &[&str]| workspace.tflock(&registry, [&["--tool", "tofu"], args].concat());
+    tofu(&LOCK_MODULES).ended_with(0);
+    tofu(&["get"]).ended_with(0);
+    let list = workspace.read(LIST);
+    for key in ["tests.a.x", "tests.b.tftest.json.x", "tests.c.tofutest.hcl.x", "d.tofutest.json.x"] {
+        assert!(list.contains(&format!("\"Key\":\"test.{key}\"")), "{key}: {list}");
+        assert!(workspace.has(&format!(".terraform/modules/test.{key}/main.tf")), "{key}");
+    }
+    tofu(&["lock", "--modules", "installed", "--check", "--platform", "linux_amd64"]).ended_with(0);
+    tofu(&["verify", "--installed"]).ended_with(0);
+    for key in ["tests.b.tftest.json.x", "tests.c.tofutest.hcl.x", "d.tofutest.json.x"] {
+        let file = format!(".terraform/modules/test.{key}/main.tf");
+        let text = workspace.read(&file);
+        workspace.write(&file, &format!("{text}# more\n"));
+        let altered = tofu(&["verify", "--installed"]).ended_with(3);
+        assert!(
+            altered.stdout.contains(&format!("the installed module test.{key} is not what is locked")),
+            "{altered}"
+        );
+        workspace.write(&file, &text);
+    }
+}
+
 /// All files below a directory with their texts.
 fn texts(workspace: &Workspace, below: &str) -> Vec<(String, Vec<u8>)> {
     let (mut folders, mut found) = (vec![workspace.path(below)], Vec::new());
