@@ -7,7 +7,7 @@ use super::Services;
 use super::options::{Assignments, Within};
 use super::targets::{Targets, Unlocked};
 use super::verify::tracked_packages;
-use crate::config::{Installed, ModuleSource};
+use crate::config::{Installed, Location, ModuleConstraints, ModuleSource};
 use crate::disk::directories::refuse_links;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::modules_dir::ModulesDir;
@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::git::TrackedFiles;
 use crate::modulelock::FILE_NAME;
 use crate::modules::{copy_package, is_laid_out};
-use crate::outcome::{Body, InstalledModule, InstalledModules, Outcome};
+use crate::outcome::{Body, InstallState, InstalledModule, InstalledModules, Outcome};
 use crate::parallel;
 use crate::path::shown;
 use crate::workspace::RunSettings;
@@ -87,7 +87,7 @@ fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
         // `init` writes no empty list either.
         return Ok(InstalledModules { path, modules: Vec::new() });
     }
-    locked(&tree, &settings)?;
+    all_locked(&tree, &settings)?;
     let _lock = DirectoryLock::acquire(&settings.root)?;
     let directory = ModulesDir::open(&settings.root.join(&data_dir))?;
     let staging = directory.staging()?;
@@ -111,14 +111,15 @@ fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
         call: call.key.clone(),
         source: call.source.clone(),
         version: call.version.as_ref().map(crate::config::ModuleVersion::canonical),
+        state: if changed { InstallState::Installed } else { InstallState::Present },
         changed,
     });
     Ok(InstalledModules { path, modules: modules.collect() })
 }
 
-/// Fails unless all module calls are locked.
-fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
-    if tree.remote_modules.is_empty() {
+/// Fails unless all module calls are locked, also those that are not installed.
+pub(super) fn all_locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
+    if tree.remote_modules.is_empty() && tree.missing.is_empty() {
         return Ok(());
     }
     let Some(read) = &tree.module_lock else {
@@ -126,18 +127,25 @@ fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
         let hint = "`tflock lock --lock-modules` writes one";
         return Err(Error::new(ErrorKind::LockFile, message).in_file(settings.path.join(FILE_NAME)).hint(hint));
     };
-    let unlocked = tree.remote_modules.iter().filter(|call| {
-        let block = |source: &ModuleSource| read.file.lock.block(source, &call.key, call.constraints.as_ref());
-        let own = call.address.as_ref().and_then(block);
-        !own.is_some_and(|(_, block)| block.calls.contains(&call.key))
-    });
-    let errors = unlocked.map(|call| {
-        let message = format!("nothing is locked for module {} from {:?}", call.key, call.source);
+    let is_locked = |source: &ModuleSource, call: &str, constraints: Option<&ModuleConstraints>| {
+        read.file.lock.block(source, call, constraints).is_some_and(|(_, block)| block.calls.contains(call))
+    };
+    let error = |call: &str, source: &str, place: &Location| {
+        let message = format!("nothing is locked for module {call} from {source:?}");
         Error::new(ErrorKind::LockFile, message)
-            .in_file(file_from(&settings.path, &call.place.file))
-            .at(call.place.position)
+            .in_file(file_from(&settings.path, &place.file))
+            .at(place.position)
             .hint("run `tflock lock` and review what it adds")
+    };
+    let found = tree.remote_modules.iter().filter(|call| {
+        !call.address.as_ref().is_some_and(|source| is_locked(source, &call.key, call.constraints.as_ref()))
     });
+    let missing = tree.missing.iter().filter(|module| {
+        let request = module.request.as_ref();
+        !request.is_some_and(|request| is_locked(&request.source, &module.key, request.constraints.as_ref()))
+    });
+    let errors = found.map(|call| error(&call.key, &call.source, &call.place));
+    let errors = errors.chain(missing.map(|module| error(&module.key, &module.source, &module.place)));
     // The tools unpack such a package differently from how it is hashed.
     let ambiguous = tree.remote_modules.iter().filter_map(|call| {
         let ambiguity = call.fetched.as_ref()?.ambiguity.as_ref()?;
@@ -159,7 +167,7 @@ fn package_of<'a>(call: &'a RemoteModuleCall, settings: &RunSettings) -> Result<
 }
 
 /// The records for the list of installed modules.
-fn records(tree: &Tree, data_dir: &Path) -> Vec<(String, Installed)> {
+pub(super) fn records(tree: &Tree, data_dir: &Path) -> Vec<(String, Installed)> {
     let home = |key: &str| data_dir.join("modules").join(key);
     let packages: BTreeMap<&str, &Path> = tree
         .remote_modules

@@ -24,6 +24,14 @@ pub struct InstallReport {
     pub failed: Vec<Error>,
 }
 
+impl InstallReport {
+    /// True if a package or a module is not installed as it is locked.
+    pub fn lacks_something(&self) -> bool {
+        let modules = self.modules.iter().flat_map(|installed| &installed.modules).map(|module| module.state);
+        self.packages.iter().map(|package| package.state).chain(modules).any(|state| !state.is_installed())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InstalledPackage {
     pub address: ProviderAddr,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::documents;
 use crate::finding::Position;
+use crate::outcome::InstallState;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UsedModule {
@@ -38,7 +39,8 @@ pub struct InstalledModule {
     /// Without secrets.
     pub source: String,
     pub version: Option<String>,
-    /// False if it was already installed.
+    pub state: InstallState,
+    /// True if this run installed it.
     pub changed: bool,
 }
 

@@ -3,6 +3,7 @@
 //! linked.
 
 mod fetch;
+mod modules;
 mod place;
 mod wanted;
 
@@ -119,7 +120,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
     });
     let outcome = targets.finish("install", outcomes, notes);
     let lacks = |outcome: &RootOutcome| match &outcome.body {
-        Ok(Body::Install(report)) => report.packages.iter().any(|package| !package.state.is_installed()),
+        Ok(Body::Install(report)) => report.lacks_something(),
         _ => false,
     };
     let differs = args.check && outcome.roots.iter().any(lacks);
@@ -216,13 +217,14 @@ impl Root {
             downloaded: want.downloaded,
         });
         let packages = packages.collect();
-        let modules = if args.no_modules || args.check { Ok(None) } else { self.modules() };
+        let modules = if args.no_modules || self.is_refused { Ok(None) } else { self.modules(args.check) };
         let modules = modules.unwrap_or_else(|error| {
             self.failed.push(error);
             None
         });
         let Self { settings, mut findings, failed, removed, .. } = self;
         findings.extend(uncovered(&self.uncovered, &args.packages));
+        findings.extend(modules.iter().flat_map(modules::differing));
         let lock_file = settings.lock_file_shown();
         let placed = |finding: Finding| if finding.file.is_none() { finding.in_file(&lock_file) } else { finding };
         let findings = findings.into_iter().map(placed).collect();
@@ -230,9 +232,9 @@ impl Root {
         RootOutcome { path: settings.path, body: Ok(Body::Install(report)), findings }
     }
 
-    /// Installs locked modules as `get` does, or writes the list of modules if all are local.
-    fn modules(&self) -> Result<Option<InstalledModules>, Error> {
-        if self.is_refused { Ok(None) } else { get::install_for(&self.settings) }
+    /// Installs locked modules as `get` does, or writes the list of modules if all are local; with `check`, compares.
+    fn modules(&self, check: bool) -> Result<Option<InstalledModules>, Error> {
+        if check { modules::check(&self.settings) } else { get::install_for(&self.settings) }
     }
 }
 

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use crate::addr::ProviderAddr;
 use crate::count::counted;
-use crate::outcome::{Body, InstallReport, InstallState, InstalledPackage, Outcome};
+use crate::outcome::{Body, InstallReport, InstallState, InstalledModule, InstalledPackage, Outcome};
 use crate::platform::Platform;
 use crate::report::groups::root_modules;
-use crate::report::{Detail, Style, size};
+use crate::report::{Detail, Style, printable, size};
 use crate::version::Version;
 
 pub(super) fn install(outcome: &Outcome, style: Style) -> String {
@@ -44,6 +44,7 @@ fn text(reports: &[&InstallReport], many: bool, style: Style) -> String {
             let _ = writeln!(text, "{} {version}  {platform}: {}{roots}", style.addr(address), state.as_str());
         }
     }
+    text += &lacking_modules(reports, many);
     for (address, version) in reports.iter().flat_map(|report| &report.removed).collect::<BTreeSet<_>>() {
         let _ = writeln!(text, "- {} {version}  removed", style.addr(address));
     }
@@ -65,9 +66,14 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
         let count = packages.keys().map(|(address, version, _)| (address, version)).collect::<BTreeSet<_>>().len();
         counted(count, "provider")
     };
-    let (lacking, roots) = with(|state| !state.is_installed());
-    if !lacking.is_empty() && checked {
-        return format!("not as locked: {}{}\n", providers(&lacking), in_roots(roots));
+    let (lacking, _) = with(|state| !state.is_installed());
+    let modules = lacking_in(reports).count();
+    if checked && (!lacking.is_empty() || modules > 0) {
+        let providers = (!lacking.is_empty()).then(|| providers(&lacking));
+        let modules = (modules > 0).then(|| counted(modules, "module"));
+        let what: Vec<String> = providers.into_iter().chain(modules).collect();
+        let roots = reports.iter().filter(|report| report.lacks_something()).count();
+        return format!("not as locked: {}{}\n", what.join(" and "), in_roots(roots));
     }
     let (new, roots) = with(|state| matches!(state, InstallState::Installed | InstallState::Replaced));
     if !new.is_empty() {
@@ -82,6 +88,27 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
     }
     let verb = if present.len() == 1 { "is" } else { "are" };
     format!("{}{} {verb} installed as locked; nothing to do\n", providers(&present), in_roots(roots))
+}
+
+/// The modules that are not installed as they are locked.
+fn lacking_in<'a>(reports: &[&'a InstallReport]) -> impl Iterator<Item = &'a InstalledModule> {
+    let modules = reports.iter().filter_map(|report| report.modules.as_ref()).flat_map(|installed| &installed.modules);
+    modules.filter(|module| !module.state.is_installed())
+}
+
+/// One line for each of them, with the number of root modules if there are several.
+fn lacking_modules(reports: &[&InstallReport], many: bool) -> String {
+    let mut counts: BTreeMap<(&str, &str, Option<&str>, InstallState), usize> = BTreeMap::new();
+    for module in lacking_in(reports) {
+        *counts.entry((&module.call, &module.source, module.version.as_deref(), module.state)).or_default() += 1;
+    }
+    counts.into_iter().fold(String::new(), |mut text, ((call, source, version, state), count)| {
+        let roots = if many { format!("  ({})", root_modules(count)) } else { String::new() };
+        let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+        let line = format!("module {call}  {source}{version}: {}{roots}", state.as_str());
+        let _ = writeln!(text, "{}", printable(&line));
+        text
+    })
 }
 
 fn modules(reports: &[&InstallReport]) -> String {
