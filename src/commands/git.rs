@@ -64,10 +64,18 @@ pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     Ok(Outcome { notes, ..Outcome::of_body("git", Body::Git(reports)) }.exit_1_if(differs))
 }
 
+/// Git passes the commands to a shell, the second one with the file as its argument. Where tflock is not on PATH, as in an
+/// IDE, Git merges and compares the plain text: without a fallback, it leaves out theirs, or compares nothing at all.
 const CONFIG: [(&str, &str); 3] = [
     ("merge.tflock.name", "merges dependency lock files and trust files by provider"),
-    ("merge.tflock.driver", "tflock merge -- %O %A %B %L %P"),
-    ("diff.tflock.textconv", "tflock textconv"),
+    (
+        "merge.tflock.driver",
+        "if command -v tflock >/dev/null; then tflock merge -- %O %A %B %L %P; else git merge-file --marker-size=%L %A %O %B; fi",
+    ),
+    (
+        "diff.tflock.textconv",
+        "convert() { if command -v tflock >/dev/null; then tflock textconv \"$1\"; else cat \"$1\"; fi; }; convert",
+    ),
 ];
 
 fn install(repository: &Git) -> Result<Stored, Error> {

@@ -246,6 +246,28 @@ fn install_and_uninstall() {
     }
 }
 
+/// An IDE may have another PATH than the shell in which `git install` ran.
+#[cfg(unix)]
+#[test]
+fn without_tflock_on_path_git_compares_and_merges_plain_text() {
+    let workspace = Workspace::with_files(&[(FILE, "a\nb\nc\n")]).env("PATH", "/usr/bin:/bin");
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(None, ["git", "install"]).ended_with(0);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "all"]);
+    workspace.git(["switch", "--quiet", "-c", "other"]);
+    workspace.write(FILE, "a\nother\nc\n");
+    let shown = workspace.git(["diff"]).stdout;
+    assert!(shown.contains("-b\n") && shown.contains("+other\n"), "{shown}");
+    workspace.git(["commit", "--quiet", "--all", "--message", "other"]);
+    workspace.git(["switch", "--quiet", "-"]);
+    workspace.write(FILE, "a\nours\nc\n");
+    workspace.git(["commit", "--quiet", "--all", "--message", "ours"]);
+    workspace.git_may_fail(["merge", "other"]);
+    let merged = workspace.read(FILE);
+    assert!(merged.contains("<<<<<<<") && merged.contains("ours\n") && merged.contains("other\n"), "{merged}");
+}
+
 #[test]
 fn status_tells_what_is_missing() {
     let workspace = workspace(&[]);
