@@ -33,8 +33,9 @@ impl Linker {
         self.choice == LinkChoice::Auto && self.copied.load(Ordering::Relaxed)
     }
 
-    /// Puts a package in a place, whatever is there; its parent must exist. The caller has the lock on it.
-    pub fn place(&self, from: &Path, place: &Path) -> Result<(), StoreError> {
+    /// Puts a package in a place, whatever is there; its parent must exist. The caller has the lock on it. True if a file
+    /// was copied, and not linked.
+    pub fn place(&self, from: &Path, place: &Path) -> Result<bool, StoreError> {
         let attempt = self.attempt(from, place);
         if attempt.is_ok() || from.is_dir() {
             return attempt;
@@ -44,19 +45,20 @@ impl Linker {
         self.attempt(from, place)
     }
 
-    fn attempt(&self, from: &Path, place: &Path) -> Result<(), StoreError> {
+    fn attempt(&self, from: &Path, place: &Path) -> Result<bool, StoreError> {
         let parent = place.parent().unwrap_or(place);
         let staged = temporary_in(parent)?;
         if self.choice == LinkChoice::Symlink {
             let link = staged.path().join("link");
             symlink(from, &link).map_err(failed("link", place))?;
-            return exchange(&link, place);
+            return exchange(&link, place).map(|()| false);
         }
-        self.fill(from, staged.path())?;
-        put_in_place(staged, place)
+        let copied = self.fill(from, staged.path())?;
+        put_in_place(staged, place).map(|()| copied)
     }
 
-    fn fill(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
+    fn fill(&self, from: &Path, to: &Path) -> Result<bool, StoreError> {
+        let mut copied = false;
         let mut folders = vec![(from.to_owned(), to.to_owned())];
         while let Some((from, to)) = folders.pop() {
             for entry in fs::read_dir(&from).map_err(failed("read", &from))? {
@@ -66,18 +68,19 @@ impl Linker {
                     fs::create_dir(&target).map_err(failed("create", &target))?;
                     folders.push((source, target));
                 } else {
-                    self.link(&source, &target).map_err(failed("link", &source))?;
+                    copied |= self.link(&source, &target).map_err(failed("link", &source))?;
                 }
             }
         }
-        Ok(())
+        Ok(copied)
     }
 
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+    /// True if it had to copy.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<bool> {
         match self.choice {
-            LinkChoice::Clone => clone(from, to),
-            LinkChoice::Hard => fs::hard_link(from, to),
-            LinkChoice::Copy => copy(from, to),
+            LinkChoice::Clone => clone(from, to).map(|()| false),
+            LinkChoice::Hard => fs::hard_link(from, to).map(|()| false),
+            LinkChoice::Copy => copy(from, to).map(|()| true),
             LinkChoice::Auto | LinkChoice::Symlink => {
                 if self.clones.load(Ordering::Relaxed) {
                     match clone(from, to) {
@@ -85,16 +88,16 @@ impl Linker {
                             self.clones.store(false, Ordering::Relaxed);
                             let _ = fs::remove_file(to);
                         }
-                        done => return done,
+                        done => return done.map(|()| false),
                     }
                 }
                 match fs::hard_link(from, to) {
                     Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
                         copy(from, to)?;
                         self.copied.store(true, Ordering::Relaxed);
-                        Ok(())
+                        Ok(true)
                     }
-                    done => done,
+                    done => done.map(|()| false),
                 }
             }
         }

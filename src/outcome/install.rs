@@ -44,6 +44,9 @@ pub struct InstalledPackage {
     pub bytes: u64,
     /// The bytes that this run downloaded for it, counted once for all root modules.
     pub downloaded: u64,
+    /// True if this run copied its files, so they take their room again in each root module.
+    #[serde(skip)]
+    pub copied: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

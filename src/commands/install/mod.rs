@@ -215,6 +215,7 @@ impl Root {
             state: want.state,
             bytes: want.bytes,
             downloaded: want.downloaded,
+            copied: want.copied,
         });
         let packages = packages.collect();
         let modules = if args.no_modules || self.is_refused { Ok(None) } else { self.modules(args.check) };
@@ -278,12 +279,14 @@ fn refused(want: &Want, hashes: &[crate::hash::PackageHash]) -> Finding {
 fn installed_differs(want: &Want) -> Finding {
     use crate::finding::{Level, Rule};
 
-    let done = if want.state == InstallState::Replaced {
-        "was not what is locked, and is replaced"
+    let (done, remedy) = if want.state == InstallState::Replaced {
+        let remedy =
+            "The recorded package is in its place now. If `init` did not install the other one, find out what did.";
+        ("did not match the lock file; replaced", remedy)
     } else {
-        "is not what is locked"
+        ("does not match the lock file", "`tflock install` replaces it.")
     };
     let message = format!("the installed package of {} {done}", want.key);
     let finding = Finding::new(Rule::InstalledDiffers, message).about(&want.key.address).in_file(&want.shown);
-    Finding { level: Level::Warn, ..finding.remedied_by("`tflock install` replaces it.") }
+    Finding { level: Level::Warn, ..finding.remedied_by(remedy) }
 }

@@ -84,7 +84,7 @@ impl Root {
         if want.state == InstallState::Present {
             return Ok(());
         }
-        linker.place(&stored.path, &want.place)?;
+        want.copied = linker.place(&stored.path, &want.place)?;
         want.state = if before == InstallState::Differs { InstallState::Replaced } else { InstallState::Installed };
         (want.h1, want.bytes) = (Some(stored.h1.clone()), linking::size_of(&stored.path));
         Ok(())
@@ -152,7 +152,7 @@ pub(super) fn in_plugin_caches(
             let placed =
                 prepare(cache, cache, &place).and_then(|_lock| match state_of(&place, &want.recorded, known) {
                     (InstallState::Present, _) => Ok(()),
-                    _ => linker.place(&stored.path, &place).map_err(Error::from),
+                    _ => linker.place(&stored.path, &place).map(|_| ()).map_err(Error::from),
                 });
             notes.extend(placed.err().map(|error| format!("the plugin cache lacks a package: {}", error.message)));
         }

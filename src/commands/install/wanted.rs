@@ -51,6 +51,8 @@ pub(super) struct Want {
     pub(super) h1: Option<PackageHash>,
     pub(super) bytes: u64,
     pub(super) downloaded: u64,
+    /// True if this run copied its files instead of linking them.
+    pub(super) copied: bool,
 }
 
 impl Root {
@@ -127,6 +129,7 @@ impl Root {
                     h1: None,
                     bytes: 0,
                     downloaded: 0,
+                    copied: false,
                 };
                 if want.recorded.of(HashScheme::H1).next().is_none() {
                     self.uncovered.push(want.key);

@@ -51,7 +51,8 @@ fn text(reports: &[&InstallReport], many: bool, style: Style) -> String {
     text + &summary(reports, many, checked) + &modules(reports)
 }
 
-/// `installed 5 providers in 20 root modules: 99.8 MB downloaded, 300 MB on disk once`.
+/// `installed 5 providers in 20 root modules: 99.8 MB downloaded, 300 MB on disk once`; or `300 MB copied`, of all root
+/// modules together.
 fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
     let with = |wanted: fn(InstallState) -> bool| {
         let packages = reports.iter().flat_map(|report| &report.packages).filter(move |it| wanted(it.state));
@@ -78,9 +79,13 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
     let (new, roots) = with(|state| matches!(state, InstallState::Installed | InstallState::Replaced));
     if !new.is_empty() {
         let sum = |of: fn(&InstalledPackage) -> u64| new.values().map(|package| of(package)).sum::<u64>();
-        let (downloaded, bytes) = (size(sum(|it| it.downloaded)), size(sum(|it| it.bytes)));
+        let (downloaded, linked) = (sum(|it| it.downloaded), sum(|it| if it.copied { 0 } else { it.bytes }));
+        let all = reports.iter().flat_map(|report| &report.packages);
+        let copied: u64 = all.filter(|it| it.copied).map(|it| it.bytes).sum();
+        let on_disk = [(linked, "on disk once"), (copied, "copied")].into_iter().filter(|(bytes, _)| *bytes > 0);
+        let on_disk = on_disk.fold(String::new(), |text, (bytes, how)| text + ", " + &size(bytes) + " " + how);
         let what = providers(&new);
-        return format!("installed {what}{}: {downloaded} downloaded, {bytes} on disk once\n", in_roots(roots));
+        return format!("installed {what}{}: {} downloaded{on_disk}\n", in_roots(roots), size(downloaded));
     }
     let (present, roots) = with(InstallState::is_installed);
     if present.is_empty() || !lacking.is_empty() {

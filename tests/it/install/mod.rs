@@ -78,6 +78,35 @@ fn stored(workspace: &Workspace, registry: &Registry) -> PathBuf {
     files(&cache(workspace).join(shelf)).remove(0)
 }
 
+/// The room that packages take is that of every copy.
+#[test]
+fn copies_are_counted_as_copies() {
+    let registry = widget();
+    let mut copied = Vec::new();
+    for names in [&["a"][..], &["a", "b"]] {
+        let workspace = several(&registry, names);
+        let run = workspace.tflock(&registry, ["install", "-r", "--platform=linux_amd64", "--link=copy"]).ended_with(0);
+        assert!(!run.stdout.contains("on disk once"), "{run}");
+        let bytes: u64 = run.stdout.split(", ").find_map(|it| it.strip_suffix(" B copied\n")).unwrap().parse().unwrap();
+        copied.push(bytes);
+    }
+    assert_eq!(copied[1], 2 * copied[0]);
+}
+
+/// The finding about a package that this run replaced names no command that would replace it.
+#[test]
+fn what_was_replaced_needs_no_further_step() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    workspace.tflock(&registry, ["install", "--platform=linux_amd64", "--link=copy"]).ended_with(0);
+    let program = files(&place(&workspace, &registry, "")).remove(0);
+    std::fs::write(program, "altered").unwrap();
+    let check = workspace.tflock(&registry, ["install", "--platform=linux_amd64", "--check", "-v"]).ended_with(1);
+    assert!(check.stdout.contains("differs"), "{check}");
+    let run = workspace.tflock(&registry, ["install", "--platform=linux_amd64"]).ended_with(0);
+    assert!(run.stderr.contains("replaced") && !run.stderr.contains("`tflock install`"), "{run}");
+}
+
 #[test]
 fn each_package_is_downloaded_once_for_all_root_modules() {
     let registry = widget();
