@@ -168,6 +168,9 @@ impl ServiceMap {
             reason: reason.to_owned(),
             configured: self.configured,
         };
+        if is_malformed(text) {
+            return Err(refused("it is not a URL"));
+        }
         let mut url = self.base.join(text).map_err(|_| refused("it is not a URL"))?;
         if !matches!(url.scheme(), "https" | "http") {
             return Err(refused("its scheme is neither https nor http"));
@@ -181,6 +184,22 @@ impl ServiceMap {
         }
         Ok(url)
     }
+}
+
+/// True for texts that the tools refuse as a URL, and that would otherwise name a path of the host: which gives 404, as if
+/// the registry had no such provider.
+///
+/// Source: Go `net/url`, `parse`.
+fn is_malformed(text: &str) -> bool {
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    let scheme = text.split(':').next().filter(|scheme| scheme.len() < text.len()).unwrap_or_default();
+    let has_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let is_escape = |part: &str| part.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    let first = path.split('/').next().unwrap_or_default();
+    text.bytes().any(|byte| byte.is_ascii_control())
+        || path.split('%').skip(1).any(|part| !is_escape(part))
+        || !has_scheme && first.contains(':')
 }
 
 fn is_service(id: &str) -> bool {

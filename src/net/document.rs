@@ -137,10 +137,25 @@ impl Document {
     }
 }
 
-/// The media type of an answer without parameters, in lower case.
+/// The media type of an answer without parameters, in lower case; the whole header if a parameter is malformed, which the
+/// tools refuse.
+///
+/// Source: Go `mime`, `ParseMediaType`.
 pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+    let (kind, parameters) = value.split_once(';').unwrap_or((value, ""));
+    let kind = if parameters.split(';').all(is_parameter) { kind } else { value };
+    Some(kind.trim().to_ascii_lowercase())
+}
+
+/// `NAME=VALUE`, or nothing, as behind the last semicolon.
+fn is_parameter(text: &str) -> bool {
+    let is_token = |text: &str| !text.is_empty() && !text.contains([' ', '\t', '"', '=', ',']);
+    let is_quoted = |text: &str| text.len() > 1 && text.starts_with('"') && text.ends_with('"');
+    match text.split_once('=') {
+        Some((name, value)) => is_token(name.trim()) && (is_token(value.trim()) || is_quoted(value.trim())),
+        None => text.trim().is_empty(),
+    }
 }
 
 /// True for what is called HTML, or begins with `<` after white space.
@@ -152,6 +167,23 @@ pub(super) fn is_page(media_type: Option<&str>, start: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_malformed_parameter_is_part_of_the_type() {
+        let of = |text: &str| media_type(&HeaderMap::from_iter([(CONTENT_TYPE, text.parse().unwrap())])).unwrap();
+        for good in [
+            "Application/JSON",
+            "application/json;",
+            "application/json; charset=utf-8",
+            "application/json ; a=\"b c\"; d=e;",
+        ] {
+            assert_eq!(of(good), "application/json", "{good}");
+        }
+        for bad in ["application/json; foo", "application/json; =x", "application/json; a b=c", "application/json; a="]
+        {
+            assert_eq!(of(bad), bad);
+        }
+    }
 
     #[test]
     fn pages_for_people() {

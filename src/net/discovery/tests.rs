@@ -27,8 +27,12 @@ async fn service_urls() {
     assert_eq!(url("/v1/providers/").await.unwrap(), "https://localhost:PORT/v1/providers/");
     assert_eq!(url("v1#f").await.unwrap(), "https://localhost:PORT/.well-known/v1");
     assert_eq!(url("http://other.example/p").await.unwrap(), "http://other.example/p");
-    for refused in ["ftp://other.example/", "https://me@other.example/", "https://"] {
+    assert_eq!(url("p?a:b=%").await.unwrap(), "https://localhost:PORT/.well-known/p?a:b=%");
+    let refused =
+        ["ftp://other.example/", "https://me@other.example/", "https://", "://p", "a b:c/p", "1:/p", "/v1/%zz/", "p%"];
+    for refused in refused {
         let error = url(refused).await.unwrap_err();
+        assert_eq!(Error::from(error.clone()).kind, ErrorKind::Unavailable);
         assert!(matches!(error, DiscoveryError::ServiceUrl { configured: false, .. }), "{refused}: {error}");
     }
 }
@@ -47,7 +51,8 @@ async fn hosts_without_the_service() {
 
 #[tokio::test]
 async fn hosts_that_answer_nonsense() {
-    let nonsense: [fn() -> Reply; 6] = [
+    let nonsense: [fn() -> Reply; 7] = [
+        || Reply::new(200, &[("Content-Type", "application/json; foo")], r#"{"providers.v1": "/p/"}"#),
         || Reply::json("{}"),
         || Reply::json(r#"{"error": "rate limit exceeded"}"#),
         || Reply::new(200, &[("Content-Type", "text/html")], "<html>"),
