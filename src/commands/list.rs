@@ -91,11 +91,15 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
 fn without_lock(targets: &Targets<'_>) -> Option<String> {
     let first = targets.outcomes.iter().find(|root| root.body.is_ok())?;
     let count = targets.outcomes.iter().filter(|root| root.body.is_ok()).count();
-    let (modules, have) = if count == 1 { ("module", "has") } else { ("modules", "have") };
-    Some(format!(
-        "{count} root {modules} with a backend {have} no lock file, such as {}: `tflock lock -r --create` writes it",
-        shown(&first.path)
-    ))
+    let first = shown(&first.path);
+    let first = if first.is_empty() { "." } else { &*first };
+    Some(if count == 1 {
+        format!("the root module {first} has a backend and no lock file: `tflock lock -r --create` writes it")
+    } else {
+        format!(
+            "{count} root modules with a backend have no lock file, such as {first}: `tflock lock -r --create` writes them"
+        )
+    })
 }
 
 pub(super) fn not_locked(text: &str) -> Error {

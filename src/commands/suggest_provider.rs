@@ -76,7 +76,10 @@ impl Meant<'_> {
         } else if has_suggestion {
             return;
         }
-        let near = suggest(name, known.iter().map(String::as_str)).into_iter().filter(|near| *near != name);
+        // What the name was taken for is no other provider.
+        let own = error.address.as_deref().map(|addr| addr.short(self.dialect)).unwrap_or_default();
+        let others = known.iter().map(String::as_str).filter(|other| other != &name && *other != own);
+        let near = suggest(name, others).into_iter();
         let near = near.map(|near| format!("did you mean {near}?"));
         error.hints.splice(0..0, foreign_letters(name).into_iter().chain(near));
         if error.hints.is_empty() {

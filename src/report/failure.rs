@@ -8,16 +8,21 @@ use super::groups::{RootSummary, Same};
 use super::paint::Paint;
 use super::wrap::flow;
 use super::{Style, printable, shown};
+use crate::count::first_of;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::outcome::advice::with_recursion;
 use crate::redact;
 
+/// How many places of equal errors are named.
+const MOST_PLACES: usize = 10;
+
 pub(super) struct Failure<'a> {
     /// The first error, whose place is shown; its next steps fit all of them.
     pub(super) error: Error,
     pub(super) paths: Vec<&'a Path>,
-    count: usize,
+    /// Where each of them is.
+    places: Vec<&'a Error>,
 }
 
 /// Groups errors of root modules that differ only in their places, in order of first appearance.
@@ -26,10 +31,10 @@ pub(super) fn together<'a>(
     recursive: bool,
 ) -> Vec<Failure<'a>> {
     let each = errors.into_iter().flat_map(|(path, error)| error.each().map(move |error| (path, error)));
-    let mut counts: HashMap<_, usize> = HashMap::new();
+    let mut places: HashMap<_, Vec<&Error>> = HashMap::new();
     let keyed = each.map(|(path, error)| {
         let key = (error.kind, &error.message, &error.url, error.general_hints());
-        *counts.entry(key).or_default() += 1;
+        places.entry(key).or_default().push(error);
         (path, key, error)
     });
     let groups = Same::firsts(keyed);
@@ -39,7 +44,7 @@ pub(super) fn together<'a>(
             let general = error.general_hints().iter();
             error.hints = general.map(|hint| if recursive { with_recursion(hint) } else { hint.clone() }).collect();
         }
-        Failure { error, paths, count: counts.get(&key).copied().unwrap_or_default() }
+        Failure { error, paths, places: places.remove(&key).unwrap_or_default() }
     };
     groups.into_iter().map(failure).collect()
 }
@@ -51,17 +56,28 @@ pub(super) fn failures<'a>(
     style: Style,
 ) -> String {
     let failures = together(errors, naming.recursive).into_iter();
-    let texts = failures.map(|Failure { error, paths, count }| {
+    let texts = failures.map(|Failure { error, paths, places }| {
         let roots = if naming.many {
             // The place of an interruption does not matter to the user.
             let is_general = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
             is_general.then(|| naming.table_cell(&paths))
         } else {
-            (count > 1).then(|| format!("{count} places"))
+            (places.len() > 1).then(|| named_places(&places))
         };
         of(&error, roots, style)
     });
     texts.collect()
+}
+
+/// `2 places: a/main.tf:3:7, b/main.tf:1:1`, with the first names of many.
+fn named_places(errors: &[&Error]) -> String {
+    let name = |error: &&Error| {
+        let file = printable(&shown(error.file.as_deref()?)).into_owned();
+        Some(error.position.map_or_else(|| file.clone(), |position| format!("{file}:{position}")))
+    };
+    let names: Vec<String> = errors.iter().filter_map(name).collect();
+    let count = format!("{} places", errors.len());
+    if names.is_empty() { count } else { format!("{count}: {}", first_of(&names, MOST_PLACES)) }
 }
 
 /// The errors of a run that are not about a root module.

@@ -194,3 +194,25 @@ fn commands_without_a_page_say_so() {
         "{run}"
     );
 }
+
+/// Commands are set as code, long words break, and the names of root modules do not.
+#[test]
+fn a_page_fits_a_phone() {
+    let workspace = monorepo(2);
+    let text = workspace.tflock(None, ["outdated", "-r", "--format", "html", "--offline"]).stdout;
+    assert!(!text.contains("`tflock"), "{text}");
+    let Some(browser) = Browser::start() else { return };
+    for args in [&["verify", "-r", "--offline"][..], &["list", "-r"]] {
+        let report = ["--report", "html=page.html", "-q"];
+        workspace.tflock(None, args.iter().chain(&report));
+        // A text without a space, as a fingerprint is.
+        let long = workspace
+            .read("page.html")
+            .replace("<ul class=\"summary\">", &format!("<ul class=\"summary\"><li>{}</li>", "5A59".repeat(40)));
+        workspace.write("page.html", &long);
+        let page = browser.open(&workspace.path("page.html"), 390);
+        assert_eq!(page.evaluate("document.documentElement.scrollWidth <= 390"), true, "{args:?}");
+        let lines = "[...document.querySelectorAll('.matrix tbody th')].every((cell) => cell.getClientRects().length == 1 && getComputedStyle(cell).whiteSpace == 'nowrap')";
+        assert_eq!(page.evaluate(lines), true, "{args:?}");
+    }
+}

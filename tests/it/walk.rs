@@ -135,3 +135,55 @@ fn git_says_what_to_do_next() {
         .collect();
     insta::assert_snapshot!("git_next_steps", all.join("\n"));
 }
+
+/// Equal errors of several files are printed once, with the names of the files.
+#[test]
+fn fmt_names_each_file_that_it_cannot_read() {
+    let broken = "provider \"registry.terraform.io/acme/widget\" {\n";
+    let names: Vec<String> = (0..12).map(|number| format!("r{number:02}/.terraform.lock.hcl")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, broken)).collect();
+    let run = Workspace::with_files(&files[..3]).tflock(None, ["fmt", "--check", "-r"]).ended_with(2);
+    assert!(names[..3].iter().all(|name| run.stderr.contains(&**name)), "{run}");
+    assert!(run.stderr.contains("in 3 places: "), "{run}");
+    let run = Workspace::with_files(&files).tflock(None, ["fmt", "--check", "-r"]).ended_with(2);
+    assert!(run.stderr.contains("in 12 places: ") && run.stderr.contains(" and 2 more\n"), "{run}");
+}
+
+/// The only root module may be the top of the repository, whose path is empty.
+#[test]
+fn a_backend_without_a_lock_file_is_named() {
+    let main = "terraform {\n  backend \"local\" {\n  }\n}\nresource \"null_resource\" \"x\" {\n}\n";
+    for (files, named) in [
+        (&[("main.tf", main)][..], "the root module . has"),
+        (&[("app/main.tf", main)], "the root module app has"),
+        (&[("main.tf", main), ("app/main.tf", main)], "2 root modules with a backend have no lock file, such as .:"),
+    ] {
+        let run = Workspace::with_files(files).tflock(None, ["list", "-r"]);
+        assert!(run.stderr.contains(named), "{run}");
+    }
+}
+
+/// A provider that other root modules require is no suggestion for itself.
+#[test]
+fn a_name_is_not_suggested_for_itself() {
+    let main = |name: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    {name} = {{\n      source = \"hashicorp/{name}\"\n    }}\n  }}\n}}\n"
+        )
+    };
+    let workspace = Workspace::with_files(&[
+        ("a/main.tf", &main("random")),
+        ("a/.terraform.lock.hcl", ""),
+        ("b/main.tf", &main("tls")),
+        ("b/.terraform.lock.hcl", "provider \"registry.terraform.io/hashicorp/tls\" {\n  version = \"4.0.0\"\n}\n"),
+    ]);
+    workspace.git(["init", "--quiet"]);
+    for name in ["tls", "hashicorp/tls", "registry.terraform.io/hashicorp/tls"] {
+        for command in ["remove", "upgrade", "lock"] {
+            let run = workspace.tflock(None, ["-C", "a", command, name, "--offline"]).ended_with(2);
+            assert!(run.stderr.contains("hashicorp/tls") && !run.stderr.contains("did you mean"), "{run}");
+        }
+    }
+    let run = workspace.tflock(None, ["-C", "a", "lock", "hashicorp/tsl", "--offline"]).ended_with(2);
+    assert!(run.stderr.contains("did you mean hashicorp/tls?"), "{run}");
+}

@@ -154,7 +154,8 @@ impl RegistrySource {
             "the registry names other checksums or another signer of {} {} for {} than for its other packages",
             key.0, key.1, package.platform,
         );
-        Err(Finding::new(Rule::PackagesDiffer, message).about(&key.0).into())
+        let finding = Finding::new(Rule::PackagesDiffer, message).about(&key.0);
+        Err(finding.remedied_by("Report it to the registry. `--platform` can lock the other platforms alone.").into())
     }
 
     /// The line of a platform by its conventional name, if the index knows the archive or the registry reports it next to

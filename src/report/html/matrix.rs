@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 
+use super::prose::inline;
 use super::{arrow, text};
 use crate::addr::ProviderAddr;
 use crate::count::counted;
@@ -27,7 +28,7 @@ pub(super) fn of(outcome: &Outcome, style: Style) -> Option<Markup> {
     let providers: BTreeSet<&ProviderAddr> = rows.iter().flat_map(|(_, cells)| cells.keys().copied()).collect();
     let has_results = rows.iter().any(|(root, _)| result(root).is_some());
     (has_results || !providers.is_empty()).then(|| {
-        html! { @if let Some(legend) = legend(outcome.command) { p { (legend) } }
+        html! { @if let Some(legend) = legend(outcome.command) { p { (inline(legend)) } }
         div.scroll { table.matrix {
             thead { tr {
                 th scope="col" { "Root module" }
