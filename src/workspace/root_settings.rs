@@ -117,6 +117,7 @@ impl RunSettings {
             missing,
             modules: self.modules.lookup,
             variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            workspace: self.variables.get("TF_WORKSPACE").map(str::to_owned),
             trees: Arc::clone(&self.readings.trees),
             ..TreeOptions::new(self.dialect)
         }
@@ -150,7 +151,11 @@ impl RunSettings {
 
     /// An error of the module tree, with its file relative to the directory of the process.
     pub fn tree_error(&self, error: TreeError) -> Error {
-        let within = matches!(error, TreeError::Config(_) | TreeError::ModuleLock(_) | TreeError::Module { .. });
+        let within = match &error {
+            TreeError::Config(_) | TreeError::ModuleLock(_) | TreeError::Module { .. } => true,
+            TreeError::Variables { named, .. } => !named,
+            _ => false,
+        };
         let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
         let mut error = below.into_iter().fold(Error::from(error), Error::hint);
         if within {

@@ -3,10 +3,11 @@
 //! The fuzzer calls them with bytes of its own; a test of the suite calls them with the corpora.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use tflock::internals::CliConfig;
-use tflock_core::config::{Module, SourceFile, decode_variables};
+use tflock_core::config::{Inputs, Module, Scope, SourceFile, Surroundings, Text, VariableFile};
 use tflock_core::dialect::Dialect;
 use tflock_core::goinfo::{GoInfo, Scan, Unknown};
 use tflock_core::hash::archive::{ArchiveHasher, Limits};
@@ -58,7 +59,7 @@ pub fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(text).into_owned();
     let name = ["main.tf", "main.tf.json", "main_override.tf", "x.tfvars", "x.tfvars.json"][usize::from(*first) % 5];
     if name.contains("tfvars") {
-        decode_variables(Path::new(name), &text);
+        drop(VariableFile::decode(Path::new(name), &text));
         return;
     }
     let file = [SourceFile { path: PathBuf::from(name), text }];
@@ -67,6 +68,17 @@ pub fn config(bytes: &[u8]) {
         let with_itself = Module::decode(&file, &file, dialect);
         // A text that cannot be read alone cannot be read with more text.
         assert!(primary.is_ok() || with_itself.is_err());
+        evaluate_sources(primary.unwrap_or_default(), dialect);
+    }
+}
+
+/// Evaluates the sources of all calls, which ends whatever they refer to.
+fn evaluate_sources(module: Module, dialect: Dialect) {
+    let scope = Scope { module: Rc::new(module), directory: None, inputs: Inputs::Root };
+    for source in scope.module.calls.values().filter_map(|call| call.source.as_ref()) {
+        if let Text::Expression(node) = &source.text {
+            drop(scope.evaluate(node, &Surroundings::new(dialect)));
+        }
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) enum RawValue<'a> {
 impl<'a> Body<'a> {
     /// The arguments and blocks. An argument that comes twice is an error, and left out the second time.
     pub(super) fn contents(&self, schema: Schema, errors: &mut Vec<Located>) -> Contents<'a> {
-        let mut contents = match self {
+        let contents = match self {
             Body::Native { text, range, .. } => match scan::outline(text, range.clone()) {
                 Ok(outline) => native(text, outline),
                 Err(error) => {
@@ -68,15 +68,7 @@ impl<'a> Body<'a> {
             },
             Body::Json(node) => json::body::contents(node, schema, errors),
         };
-        let mut seen = std::collections::HashSet::new();
-        contents.arguments.retain(|argument| {
-            let first = seen.insert(argument.name.clone());
-            if !first {
-                errors.push((argument.at, ConfigErrorKind::DuplicateArgument(argument.name.clone().into_owned())));
-            }
-            first
-        });
-        contents
+        contents.without_duplicates(errors)
     }
 
     /// The argument `provider`, without reading the rest.
@@ -101,6 +93,18 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> Contents<'a> {
+    pub(super) fn without_duplicates(mut self, errors: &mut Vec<Located>) -> Self {
+        let mut seen = std::collections::HashSet::new();
+        self.arguments.retain(|argument| {
+            let first = seen.insert(argument.name.clone());
+            if !first {
+                errors.push((argument.at, ConfigErrorKind::DuplicateArgument(argument.name.clone().into_owned())));
+            }
+            first
+        });
+        self
+    }
+
     pub(super) fn argument(&self, name: &str) -> Option<&Argument<'a>> {
         self.arguments.iter().find(|argument| argument.name == name)
     }

@@ -2,7 +2,7 @@
 //!
 //! Texts go in, a [`Module`] comes out, or all errors at once. Read are block headers, the argument `provider`, and the
 //! few bodies that say something about providers and modules; all else is only checked for structure. Nothing is
-//! evaluated, except strings that are constant, and the sources of modules where that is easy. The folder knows neither
+//! evaluated, except strings that are constant, and the sources of modules (`evaluate`). The folder knows neither
 //! directories nor the module tree: see `disk/roots.rs`.
 //!
 //! Source: `internal/configs` of both tools.
@@ -13,6 +13,7 @@ mod decode;
 pub mod edit;
 mod error;
 mod evaluate;
+mod expression;
 mod files;
 mod json;
 mod manifest;
@@ -23,12 +24,14 @@ mod module_version;
 mod overrides;
 mod test_files;
 mod value;
+mod variables;
 
 use std::path::PathBuf;
 
 pub use contribute::Needs;
 pub use error::{ConfigError, ConfigErrorKind};
-pub use evaluate::Scope;
+pub use evaluate::{Inputs, Scope, Surroundings, Unevaluated};
+pub use expression::Expression;
 pub use files::{ConfigFiles, Syntax, is_configuration, is_read, suffixes};
 pub use json::JsonError;
 pub use manifest::{Installed, Manifest, ManifestError};
@@ -40,7 +43,8 @@ pub use module_select::{VersionList, newer_tag, version_of_tag};
 pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of};
 pub use module_version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
 pub use test_files::TestFile;
-pub use value::Part;
+pub use value::Node;
+pub use variables::{VariableFile, VariableValues, automatic_variable_files};
 
 use crate::dialect::Dialect;
 use decode::{Role, decode};
@@ -75,18 +79,4 @@ impl Module {
         let module = overrides::assemble(primary, overrides, &mut errors);
         if errors.is_empty() { Ok(module) } else { Err(errors) }
     }
-}
-
-/// Reads a `.tfvars` or `.tfvars.json` file: the variables that it sets to a string, and those it sets otherwise.
-///
-/// A text with an error sets nothing; the tools report it.
-pub fn decode_variables(path: &std::path::Path, text: &str) -> Vec<(String, Option<String>)> {
-    let (values, _) = decode::read_file(path, text, (Dialect::OpenTofu, Role::Primary, &[]), |_, contents| {
-        let read = |argument: &body::Argument<'_>| match argument.value.read().ok()?.value {
-            value::Value::Text(text) | value::Value::Number(text) => Some(text),
-            _ => None,
-        };
-        contents.arguments.iter().map(|argument| (argument.name.clone().into_owned(), read(argument))).collect()
-    });
-    values
 }

@@ -11,8 +11,9 @@ use crate::path::shown;
 use crate::requirements::OriginKind;
 use crate::version::Constraints;
 
+use super::expression::Expression;
 use super::module_version::ModuleConstraints;
-use super::value::Part;
+use super::value::Node;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
@@ -102,7 +103,8 @@ pub struct ModuleCall {
     pub name: String,
     pub source: Option<CallSource>,
     pub version: Option<CallVersion>,
-    pub inputs: Vec<String>,
+    /// The arguments that set variables of the module.
+    pub inputs: BTreeMap<String, Expression>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,19 +124,24 @@ pub struct CallVersion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     Known(String),
-    Template(Vec<Part>),
-    Unknown,
+    Expression(Node),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     pub variables: BTreeMap<String, Variable>,
-    pub locals: BTreeMap<String, Text>,
+    pub locals: BTreeMap<String, Expression>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    pub default: Option<Text>,
-    /// True for `const = true`, which Terraform 1.15 and later requires.
-    pub constant: bool,
+    pub place: Location,
+    /// The type.
+    pub kind: Option<Expression>,
+    pub default: Option<Expression>,
+    pub sensitive: Option<bool>,
+    pub ephemeral: Option<bool>,
+    pub nullable: Option<bool>,
+    /// Whether its argument `const` is true, which Terraform 1.15 and later requires.
+    pub constant: Option<bool>,
 }

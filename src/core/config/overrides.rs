@@ -120,8 +120,12 @@ impl Assembly<'_> {
         self.module.names.locals.extend(parts.names.locals);
         for (name, variable) in parts.names.variables {
             let merged = self.module.names.variables.entry(name).or_insert_with(|| variable.clone());
-            merged.constant |= variable.constant;
+            merged.kind = variable.kind.or(merged.kind.take());
             merged.default = variable.default.or(merged.default.take());
+            merged.sensitive = variable.sensitive.or(merged.sensitive);
+            merged.ephemeral = variable.ephemeral.or(merged.ephemeral);
+            merged.nullable = variable.nullable.or(merged.nullable);
+            merged.constant = variable.constant.or(merged.constant);
         }
     }
 

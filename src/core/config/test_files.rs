@@ -4,6 +4,7 @@
 //!
 //! Source: `internal/configs/test_file.go`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::dialect::Dialect;
@@ -81,6 +82,12 @@ impl<'a> Reader<'a> {
             Some(argument) => self.call_version(&name, &argument.value)?,
             None => None,
         };
-        Ok(Some(ModuleCall { place: self.place(module.at), name, source: Some(source), version, inputs: Vec::new() }))
+        Ok(Some(ModuleCall {
+            place: self.place(module.at),
+            name,
+            source: Some(source),
+            version,
+            inputs: BTreeMap::new(),
+        }))
     }
 }

@@ -1,4 +1,5 @@
-//! Values, as far as requirements need them: constants, references, and templates of both.
+//! Values, as far as requirements need them: constants, references, and templates of both. What is not constant is
+//! the business of `evaluate.rs`.
 //!
 //! Source: for what counts as constant, `hcl.Expression.Value` without an evaluation context.
 
@@ -11,8 +12,9 @@ use hcl::edit::{Ident, Span};
 use super::error::ConfigErrorKind;
 use crate::hcl::normal;
 
+/// A value as written, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
+pub struct Node {
     pub(super) at: usize,
     pub(super) value: Value,
 }
@@ -24,27 +26,24 @@ pub(super) enum Value {
     /// As the tools turn it into a string.
     Number(String),
     Text(String),
-    /// A string with references in it.
-    Template(Vec<Part>),
+    /// A string in parts that are not all constant.
+    Template(Vec<Node>),
     Reference(Vec<Step>),
     List(Vec<Node>),
     Object(Vec<(Node, Node)>),
-    /// Anything that only the tools can evaluate.
-    Unknown,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    Text(String),
-    /// `${var.x}`: the names.
-    Reference(Vec<String>),
+    /// Anything that only the tools can evaluate, and what it is.
+    Unknown(&'static str),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     Name(String),
-    Index,
+    /// `[...]`: what is in the brackets.
+    Index(Node),
 }
+
+/// What no reader here can make sense of, although the tools may.
+const UNREADABLE: &str = "an expression that cannot be read here";
 
 impl Node {
     pub(super) fn native(text: &str, range: Range<usize>) -> Result<Self, (usize, ConfigErrorKind)> {
@@ -61,17 +60,48 @@ impl Node {
 
     /// Reads a string of JSON as the expression in it, as the tools do for references.
     pub(super) fn reference_in_text(text: &str, at: usize) -> Self {
-        let value = text.parse::<Expression>().map_or(Value::Unknown, |expression| convert(&expression, at, at).value);
+        let expression = text.parse::<Expression>();
+        let value = expression.map_or(Value::Unknown(UNREADABLE), |expression| convert(&expression, at, at).value);
         Self { at, value }.into_reference()
     }
 
     /// Reads a string of JSON as a template, as OpenTofu does for the sources of modules.
     pub(super) fn template_in_text(text: &str, at: usize) -> Self {
         let value = match text.parse::<hcl::edit::template::Template>() {
-            Ok(template) => join(template.iter(), at),
-            Err(_) => Value::Unknown,
+            Ok(template) => join(template.iter(), at, at),
+            Err(_) => Value::Unknown(UNREADABLE),
         };
         Self { at, value }
+    }
+
+    /// Reads all strings in a value of JSON as templates, as the tools do where they evaluate.
+    pub(super) fn with_templates(self) -> Self {
+        let value = match self.value {
+            Value::Text(text) => return Self::template_in_text(&text, self.at),
+            Value::List(items) => Value::List(items.into_iter().map(Self::with_templates).collect()),
+            Value::Object(pairs) => {
+                let pairs = pairs.into_iter().map(|(key, value)| (key.with_templates(), value.with_templates()));
+                Value::Object(pairs.collect())
+            }
+            value => value,
+        };
+        Self { value, ..self }
+    }
+
+    /// What the environment or the command line sets a variable to: its text, or the expression in it.
+    pub(super) fn given(text: &str, is_plain: bool) -> Self {
+        if is_plain {
+            return Self { at: 0, value: Value::Text(text.to_owned()) };
+        }
+        Self::native(text, 0..text.len()).unwrap_or_else(|_| Self::unreadable())
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Value::Text(text) = &self.value { Some(text) } else { None }
+    }
+
+    pub(super) fn unreadable() -> Self {
+        Self { at: 0, value: Value::Unknown(UNREADABLE) }
     }
 
     /// The value where only a reference can appear: the words for constants are names like any other there.
@@ -83,11 +113,6 @@ impl Node {
             _ => return self,
         };
         Self { value: Value::Reference(vec![Step::Name(word.to_owned())]), ..self }
-    }
-
-    pub(super) fn names(&self) -> Option<Vec<&str>> {
-        let Value::Reference(steps) = &self.value else { return None };
-        steps.iter().map(|step| if let Step::Name(name) = step { Some(name.as_str()) } else { None }).collect()
     }
 }
 
@@ -105,28 +130,38 @@ fn convert(expression: &Expression, base: usize, fallback: usize) -> Node {
         Expression::Bool(value) => Value::Bool(*value.value()),
         Expression::Number(number) => Value::Number(number_text(&number.value().to_string())),
         Expression::String(text) => Value::Text(normal(text).into_owned()),
-        Expression::StringTemplate(template) => join(template.iter(), at),
+        Expression::StringTemplate(template) => join(template.iter(), base, at),
         Expression::HeredocTemplate(heredoc) => {
             let mut heredoc = heredoc.clone();
             heredoc.dedent();
-            join(heredoc.template.iter(), at)
+            join(heredoc.template.iter(), base, at)
         }
         Expression::Parenthesis(inner) => return convert(inner.inner(), base, at),
         Expression::Variable(name) => Value::Reference(vec![Step::Name(name.as_str().to_owned())]),
         // After a dot there are names: a word that is a constant alone is a name here.
         Expression::Traversal(traversal) => match convert(&traversal.expr, base, at).into_reference().value {
             Value::Reference(mut steps) => {
-                steps.extend(traversal.operators.iter().map(|operator| step(operator.value())));
-                Value::Reference(steps)
+                let further = traversal.operators.iter().map(|operator| step(operator.value(), base, at));
+                match further.collect::<Option<Vec<Step>>>() {
+                    Some(further) => {
+                        steps.extend(further);
+                        Value::Reference(steps)
+                    }
+                    None => Value::Unknown("a splat expression"),
+                }
             }
-            _ => Value::Unknown,
+            value @ Value::Unknown(_) => value,
+            _ => Value::Unknown("a part of a constant"),
         },
         Expression::Array(items) => Value::List(items.iter().map(|item| convert(item, base, at)).collect()),
         Expression::Object(object) => {
             let pairs = object.iter().map(|(key, value)| (convert_key(key, base, at), convert(value.expr(), base, at)));
             Value::Object(pairs.collect())
         }
-        _ => Value::Unknown,
+        Expression::FuncCall(_) => Value::Unknown("a function call"),
+        Expression::Conditional(_) => Value::Unknown("a conditional expression"),
+        Expression::ForExpr(_) => Value::Unknown("a `for` expression"),
+        Expression::UnaryOp(_) | Expression::BinaryOp(_) => Value::Unknown("an operator"),
     };
     Node { at, value }
 }
@@ -141,46 +176,50 @@ fn convert_key(key: &ObjectKey, base: usize, fallback: usize) -> Node {
     }
 }
 
-fn step(operator: &TraversalOperator) -> Step {
+/// `None` for splats.
+fn step(operator: &TraversalOperator, base: usize, at: usize) -> Option<Step> {
     match operator {
-        TraversalOperator::GetAttr(name) => Step::Name(name.as_str().to_owned()),
-        _ => Step::Index,
+        TraversalOperator::GetAttr(name) => Some(Step::Name(name.as_str().to_owned())),
+        TraversalOperator::Index(key) => Some(Step::Index(convert(key, base, at))),
+        TraversalOperator::LegacyIndex(index) => {
+            Some(Step::Index(Node { at, value: Value::Number(index.value().to_string()) }))
+        }
+        TraversalOperator::AttrSplat(_) | TraversalOperator::FullSplat(_) => None,
     }
 }
 
 /// The value of a template: the bare value if it is nothing but one interpolation.
-fn join<'a>(elements: impl Iterator<Item = &'a Element>, at: usize) -> Value {
-    let mut parts = Vec::new();
-    let mut single = None;
-    for (count, element) in elements.enumerate() {
-        let value = match element {
-            Element::Literal(text) => Value::Text(normal(text.value()).into_owned()),
+fn join<'a>(elements: impl Iterator<Item = &'a Element>, base: usize, at: usize) -> Value {
+    let mut parts: Vec<Node> = Vec::new();
+    let mut literals_only = true;
+    // `~}` strips the white space that begins the literal after it.
+    let mut strips = false;
+    for element in elements {
+        let part = match element {
+            Element::Literal(text) => {
+                let text = if strips { text.value().trim_start() } else { text.value() };
+                Node { at, value: Value::Text(normal(text).into_owned()) }
+            }
             Element::Interpolation(interpolation) => {
-                let inner = convert(&interpolation.expr, at, at).value;
-                single = (count == 0).then(|| inner.clone());
-                inner
+                literals_only = false;
+                if interpolation.strip.strip_start()
+                    && let Some(Node { value: Value::Text(before), .. }) = parts.last_mut()
+                {
+                    before.truncate(before.trim_end().len());
+                }
+                convert(&interpolation.expr, base, at)
             }
-            Element::Directive(_) => return Value::Unknown,
+            Element::Directive(_) => return Value::Unknown("a template directive"),
         };
-        if count > 0 {
-            single = None;
-        }
-        match value {
-            Value::Text(text) | Value::Number(text) => parts.push(Part::Text(text)),
-            Value::Bool(value) => parts.push(Part::Text(value.to_string())),
-            Value::Template(inner) => parts.extend(inner),
-            Value::Reference(steps) => {
-                let name = |step| if let Step::Name(name) = step { Some(name) } else { None };
-                let Some(names) = steps.into_iter().map(name).collect() else { return Value::Unknown };
-                parts.push(Part::Reference(names));
-            }
-            _ if single.is_some() => {}
-            _ => return Value::Unknown,
-        }
+        strips = matches!(element, Element::Interpolation(inner) if inner.strip.strip_end());
+        parts.push(part);
     }
     // A reference in a string stays one in a string: the tools do not take it for the bare reference.
-    if let Some(value) = single.filter(|value| !matches!(value, Value::Reference(_))) {
-        return value;
+    if let [Node { value, .. }] = &parts[..]
+        && !literals_only
+        && !matches!(value, Value::Reference(_))
+    {
+        return value.clone();
     }
     match text_of(&parts) {
         Some(text) => Value::Text(text),
@@ -188,8 +227,16 @@ fn join<'a>(elements: impl Iterator<Item = &'a Element>, at: usize) -> Value {
     }
 }
 
-fn text_of(parts: &[Part]) -> Option<String> {
-    parts.iter().map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None }).collect()
+fn text_of(parts: &[Node]) -> Option<String> {
+    let mut whole = String::new();
+    for part in parts {
+        match &part.value {
+            Value::Text(text) | Value::Number(text) => whole.push_str(text),
+            Value::Bool(value) => whole.push_str(if *value { "true" } else { "false" }),
+            _ => return None,
+        }
+    }
+    Some(whole)
 }
 
 /// A number as the tools turn it into a string: without what does not change its value, `2.0` as `2`.
@@ -213,6 +260,13 @@ mod tests {
         Value::Text(text.to_owned())
     }
 
+    /// The names of a reference that has nothing else.
+    fn names(node: &Node) -> Option<String> {
+        let Value::Reference(steps) = &node.value else { return None };
+        let name = |step: &Step| if let Step::Name(name) = step { Some(name.clone()) } else { None };
+        Some(steps.iter().map(name).collect::<Option<Vec<_>>>()?.join("/"))
+    }
+
     #[test]
     fn constants_have_values() {
         assert_eq!(value("\"a\""), text("a"));
@@ -230,7 +284,7 @@ mod tests {
 
     #[test]
     fn references_keep_their_steps() {
-        let names = |text: &str| Node::native(text, 0..text.len()).unwrap().names().map(|names| names.join("/"));
+        let names = |text: &str| names(&Node::native(text, 0..text.len()).unwrap());
         assert_eq!(names("a"), Some("a".into()));
         assert_eq!(names("a.b.c"), Some("a/b/c".into()));
         assert_eq!((names("null.x"), names("null")), (Some("null/x".into()), None));
@@ -240,10 +294,26 @@ mod tests {
 
     #[test]
     fn templates_keep_their_references() {
-        let reference = Part::Reference(vec!["var".into(), "x".into()]);
-        assert_eq!(value("\"a/${var.x}\""), Value::Template(vec![Part::Text("a/".into()), reference]));
-        assert_eq!(value("\"a/${f(1)}\""), Value::Unknown);
-        assert_eq!(value("\"${f(1)}\""), Value::Unknown);
+        let Value::Template(parts) = value("\"a/${var.x}\"") else { panic!() };
+        assert_eq!((parts.len(), parts[1].at, names(&parts[1])), (2, 5, Some("var/x".into())));
+        assert!(matches!(value("\"a/${f(1)}\""), Value::Template(_)));
+        assert_eq!(value("\"${f(1)}\""), Value::Unknown("a function call"));
+        assert_eq!(value("f(1)[0].x"), Value::Unknown("a function call"));
+        assert_eq!(value("a[*].x"), Value::Unknown("a splat expression"));
+        assert_eq!(value("\"%{ if true }a%{ endif }\""), Value::Unknown("a template directive"));
+    }
+
+    #[test]
+    fn markers_strip_the_white_space_next_to_them() {
+        for (written, expected) in [
+            ("\"a ${~ 1 ~} \\t b\"", "a1b"),
+            ("\"a ${~ 1 } b\"", "a1 b"),
+            ("\"a ${ 1 ~}${ 2 } b\"", "a 12 b"),
+            ("\" ${~ \" x \" ~} \"", " x "),
+            ("<<EOT\na\n${~ 1 ~}\n b\nEOT", "a1b\n"),
+        ] {
+            assert_eq!(value(written), text(expected), "{written}");
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What one directory says of root modules: which local modules it calls, and whether it has a backend.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::Directory;
-use crate::config::{Module, ModuleSource, SourceFile, Syntax, Text};
+use crate::config::{Inputs, Module, ModuleSource, Scope, SourceFile, Surroundings, Syntax, Text};
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::disk::roots::join;
@@ -32,10 +33,17 @@ pub fn calls(start: &Path, place: &Directory) -> Calls {
         // OpenTofu takes whatever Terraform takes, where only calls count.
         let Ok(module) = Module::decode(&[file], &[], Dialect::OpenTofu) else { continue };
         calls.has_backend |= module.has_backend;
-        for call in module.calls.values() {
-            let Some(Text::Known(source)) = call.source.as_ref().map(|source| &source.text) else { continue };
+        let scope = Scope { module: Rc::new(module), directory: Some(".".to_owned()), inputs: Inputs::Root };
+        for call in scope.module.calls.values() {
+            let source = match call.source.as_ref().map(|source| &source.text) {
+                Some(Text::Known(source)) => Ok(source.clone()),
+                // What the file says by itself.
+                Some(Text::Expression(source)) => scope.evaluate(source, &Surroundings::new(Dialect::OpenTofu)),
+                None => continue,
+            };
+            let Ok(source) = source else { continue };
             if let Ok(ModuleSource::Local(path)) =
-                ModuleSource::parse(source, call.version.is_some(), Dialect::OpenTofu)
+                ModuleSource::parse(&source, call.version.is_some(), Dialect::OpenTofu)
             {
                 calls.local_modules.push(join(&place.path, &path));
             }
@@ -58,6 +66,7 @@ mod tests {
         write("env/prod/main.tf", "module \"a\" {\n  source = \"../../modules/a\"\n}\n");
         write("env/prod/b.tf.json", r#"{"module": {"b": {"source": "./b"}}, "terraform": {"backend": {"s3": {}}}}"#);
         write("env/prod/other.tf", "module \"c\" {\n  source = \"acme/c/lab\"\n}\n");
+        write("env/prod/paths.tofu", "module \"p\" {\n  source = \"${path.module}/p\"\n}\n");
         write("env/prod/wrong.tf", "module {");
         let place = Directory {
             path: "env/prod".into(),

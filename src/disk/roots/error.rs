@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::{ConfigError, Location, ManifestError, ModuleSourceError};
+use crate::config::{ConfigError, Location, ManifestError, ModuleSourceError, Unevaluated};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::path::links::Refusal;
@@ -14,7 +14,7 @@ use crate::path::shown;
 pub enum TreeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("cannot read {path:?}: {kind}", path = shown(path))]
+    #[error("cannot read {path:?}: {reason}", path = shown(path), reason = words(*kind))]
     Read { path: PathBuf, kind: io::ErrorKind },
     #[error("cannot read {path:?}: {reason}", path = shown(path))]
     Refused { path: PathBuf, reason: Refusal },
@@ -32,6 +32,13 @@ pub enum TreeError {
     },
     #[error("{}", .0.message)]
     ModuleLock(Box<Error>),
+    /// A file of variables with an error.
+    #[error("cannot read the values of variables: {error}")]
+    Variables {
+        error: ConfigError,
+        /// True if the command line names it, so its path is from the directory of the process.
+        named: bool,
+    },
     #[error("module {key:?}: {problem}")]
     Module { key: String, place: Location, dialect: Dialect, problem: ModuleProblem },
 }
@@ -47,10 +54,10 @@ pub enum ModuleProblem {
     SourceChanged { installed: String, source_text: String },
     #[error("version {installed:?} is installed, which does not satisfy {constraint:?}")]
     VersionChanged { installed: String, constraint: String },
-    #[error("its source cannot be determined statically{because}", because = because(.0.as_deref()))]
-    NotStatic(Option<String>),
-    #[error("its version cannot be determined statically{because}", because = because(.0.as_deref()))]
-    VersionNotStatic(Option<String>),
+    #[error("its source cannot be determined statically, because {0}")]
+    NotStatic(Unevaluated),
+    #[error("its version cannot be determined statically, because {0}")]
+    VersionNotStatic(Unevaluated),
     #[error("its version is {0:?}, which is not a version constraint")]
     Version(String),
     #[error("invalid source: {0}")]
@@ -64,13 +71,29 @@ pub enum ModuleProblem {
 }
 
 impl ModuleProblem {
+    /// True if the tool cannot work with it either.
+    pub(super) fn is_refused_by(&self, dialect: Dialect) -> bool {
+        let is_refused = match self {
+            Self::NotStatic(problem) | Self::VersionNotStatic(problem) => {
+                matches!(problem, Unevaluated::Refused { .. })
+            }
+            Self::Version(_) => true,
+            _ => false,
+        };
+        dialect == Dialect::OpenTofu && is_refused
+    }
+
     pub(super) fn next_steps(&self, dialect: Dialect) -> Vec<String> {
         let install = format!("install the modules with `{} get`", dialect.program());
         match self {
             // Terraform knows no variables there.
-            Self::NotStatic(Some(_)) | Self::VersionNotStatic(Some(_)) if dialect == Dialect::OpenTofu => {
-                let set = "set a variable that it depends on with `--var NAME=VALUE`, `--var-file FILE` or TF_VAR_NAME";
-                vec![set.to_owned(), install]
+            Self::NotStatic(Unevaluated::Unset(name)) | Self::VersionNotStatic(Unevaluated::Unset(name))
+                if dialect == Dialect::OpenTofu =>
+            {
+                vec![set(name)]
+            }
+            _ if self.is_refused_by(dialect) => {
+                vec!["correct the configuration or the value: `tofu init` refuses it too".to_owned()]
             }
             Self::NoDirectory { submodule: Some(path), .. } => {
                 vec![format!("check out the git submodule {path}: `git submodule update --init`")]
@@ -88,8 +111,24 @@ impl ModuleProblem {
     }
 }
 
-fn because(reference: Option<&str>) -> String {
-    reference.map(|reference| format!(", because it depends on {reference}")).unwrap_or_default()
+/// How to give a variable of the root module a value.
+pub(super) fn set(name: &str) -> String {
+    format!("set it with `--var {name}=VALUE`, `--var-file FILE` or TF_VAR_{name}")
+}
+
+/// As the system says it, where the library's own words are another's.
+fn words(kind: io::ErrorKind) -> String {
+    if kind == io::ErrorKind::NotFound { "no such file or directory".to_owned() } else { kind.to_string() }
+}
+
+impl TreeError {
+    /// The message, after the place.
+    pub(super) fn located(&self) -> String {
+        match self {
+            Self::Variables { error, .. } => format!("{}:{}: {error}", shown(&error.file), error.position),
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl From<TreeError> for Error {
@@ -98,6 +137,7 @@ impl From<TreeError> for Error {
         match error {
             TreeError::Config(error) => error.into(),
             TreeError::ModuleLock(error) => *error,
+            TreeError::Variables { error, .. } => Error { message, ..error.into() },
             TreeError::Read { path, .. } | TreeError::Refused { path, .. } => {
                 Error::new(ErrorKind::Disk, message).in_file(path)
             }

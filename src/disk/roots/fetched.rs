@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use super::module_lock;
 use super::under_way::UnderWay;
+use super::variables::{self, Assignment};
 use super::{MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, load_tree, read};
 use crate::addr::Hostname;
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, decode_variables};
+use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
 use crate::dialect::Dialect;
-use crate::disk::files;
 use crate::error::Error;
 use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, Offered, Pin, Served};
 
@@ -136,19 +136,13 @@ impl ModuleAccess {
         Ok(tree)
     }
 
-    /// What the command line sets variables to.
-    fn assigned(&self) -> Result<Vec<(String, Option<String>)>, TreeError> {
-        let mut values = Vec::new();
-        for assigned in &self.assigned {
-            match assigned {
-                Assigned::Value(name, value) => values.push((name.clone(), Some(value.clone()))),
-                Assigned::File(path) => {
-                    let bytes = files::read_named(path).map_err(|error| read::unreadable(path.clone(), &error))?;
-                    values.extend(decode_variables(path, &String::from_utf8_lossy(&bytes)));
-                }
-            }
-        }
-        Ok(values)
+    /// What the command line sets variables to, in its order.
+    fn assigned(&self) -> Result<Vec<Assignment>, TreeError> {
+        let assigned = self.assigned.iter().map(|assigned| match assigned {
+            Assigned::Value(name, value) => Ok(Assignment::Value(name.clone(), value.clone())),
+            Assigned::File(path) => variables::named(path),
+        });
+        assigned.collect()
     }
 
     fn load_pinned(

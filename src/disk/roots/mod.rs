@@ -10,6 +10,7 @@ mod fetched;
 mod module_lock;
 mod read;
 mod under_way;
+mod variables;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,15 +18,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use error::TreeError;
+pub use error::{ModuleProblem, TreeError};
 pub use fetched::{
     Assigned, FetchModules, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking,
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 pub use module_lock::ReadModuleLock;
 pub use read::{is_only_for_tofu, join};
+pub use variables::Assignment;
 
-use crate::config::{Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile};
+use crate::config::{Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile, Unevaluated};
 use crate::dialect::Dialect;
 use crate::disk::memo::TextMemo;
 use crate::error::{Error, ErrorKind};
@@ -52,8 +54,10 @@ pub struct TreeOptions {
     pub of_either_tool: bool,
     /// The values of `TF_VAR_*`, for sources of modules that depend on them. Files of variables go before them.
     pub variables: BTreeMap<String, String>,
-    /// The values that the command line gives, which go before all others; none for those that are no strings.
-    pub assigned: Vec<(String, Option<String>)>,
+    /// The values that the command line gives, which go before all others, and the last one before those before it.
+    pub assigned: Vec<Assignment>,
+    /// `TF_WORKSPACE`; else the workspace is the one that was selected last.
+    pub workspace: Option<String>,
     /// Trees of other root modules that the texts of their directory alone decided.
     pub trees: Arc<TreeMemo>,
 }
@@ -157,6 +161,10 @@ pub enum TreeWarning {
     ConstrainedBuiltIn { place: Location, address: String },
     /// More ways lead to the same modules than anyone wants to read about.
     ManyPaths(u64),
+    /// A module that is taken from where it was installed, without a look at its source.
+    UncheckedRecord { place: Location, key: String, reason: ModuleProblem },
+    /// A file of variables that no source depends on, and that the tool refuses.
+    Variables(Box<TreeError>),
     /// A local module without a single configuration file.
     EmptyModule { place: Location, key: String, submodule: Option<String>, only_for_tofu: bool },
 }
@@ -169,6 +177,17 @@ impl fmt::Display for TreeWarning {
             }
             Self::ManyPaths(count) => {
                 write!(f, "{count} more paths of module calls lead to modules already named, and are not listed")
+            }
+            Self::UncheckedRecord { place, key, reason } => {
+                write!(f, "{place}: module {key:?} is used as installed, not checked against its source: {reason}")?;
+                match reason {
+                    ModuleProblem::NotStatic(Unevaluated::Unset(name))
+                    | ModuleProblem::VersionNotStatic(Unevaluated::Unset(name)) => write!(f, "; {}", error::set(name)),
+                    _ => Ok(()),
+                }
+            }
+            Self::Variables(error) => {
+                write!(f, "`tofu` refuses to run with this file of variables: {}", error.located())
             }
             Self::EmptyModule { place, key, only_for_tofu: true, .. } => {
                 write!(f, "{place}: only OpenTofu reads the configuration in the directory of module {key:?}")
@@ -197,6 +216,7 @@ impl TreeOptions {
             of_either_tool: false,
             variables: BTreeMap::new(),
             assigned: Vec::new(),
+            workspace: None,
             trees: Arc::default(),
         }
     }

@@ -1,12 +1,11 @@
 //! Directories and files of modules: names and texts.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::TreeError;
-use crate::config::{ConfigFiles, Manifest, SourceFile, decode_variables};
+use crate::config::{ConfigFiles, Manifest, SourceFile};
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::path::links::{self, Refusal};
@@ -77,44 +76,6 @@ pub(super) fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest,
             _ => Err(error),
         },
     }
-}
-
-/// What variables of the root module are set to from outside, and which of the files that do it cannot be read: what they
-/// set is not known.
-pub(super) type Given = (BTreeMap<String, Option<String>>, Vec<TreeError>);
-
-/// The values that files of variables in the root module set, over those of the environment.
-pub(super) fn variables(root: &Path, environment: &BTreeMap<String, String>) -> Given {
-    let mut values: BTreeMap<_, _> =
-        environment.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
-    let mut errors = Vec::new();
-    match variable_files(root) {
-        Ok(names) => {
-            for name in names {
-                match text(root, PathBuf::from(name)) {
-                    Ok(file) => values.extend(decode_variables(&file.path, &file.text)),
-                    Err(error) => errors.push(*error),
-                }
-            }
-        }
-        Err(error) => errors.push(unreadable(root.to_owned(), &error)),
-    }
-    (values, errors)
-}
-
-/// The names of the files of variables in the root module, in the order of reading.
-pub(super) fn variable_files(root: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(root)? {
-        let name = entry?.file_name();
-        let shown = name.to_string_lossy();
-        let auto = shown.ends_with(".auto.tfvars") || shown.ends_with(".auto.tfvars.json");
-        if auto || shown == "terraform.tfvars" || shown == "terraform.tfvars.json" {
-            names.push(name.into_string().map_err(|_| io::Error::other(Refusal::Name))?);
-        }
-    }
-    names.sort_by_key(|name| (!name.starts_with("terraform.tfvars"), name.clone()));
-    Ok(names)
 }
 
 /// The submodule of git in which a directory from a root module would be, by the list at the top of the working tree.

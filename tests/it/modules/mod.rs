@@ -21,6 +21,7 @@ mod selected;
 mod shared;
 mod tokens;
 mod unclear;
+mod variables;
 
 use crate::support::registry::Registry;
 use crate::support::worlds::widget;

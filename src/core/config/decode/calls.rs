@@ -3,10 +3,14 @@
 use crate::dialect::Dialect;
 
 use super::super::body::RawValue;
+use super::super::expression::{Expression, Source};
+use super::super::json;
 use super::super::module::{CallSource, CallVersion, Text, Variable};
 use super::super::module_version::ModuleConstraints;
-use super::super::value::Part;
 use super::{Block, ConfigErrorKind, Located, ModuleCall, Names, Reader, Role, Value, check_name};
+
+/// The arguments of a call that are for the tool, and not for the module.
+const META_ARGUMENTS: [&str; 6] = ["source", "version", "providers", "count", "for_each", "depends_on"];
 
 impl<'a> Reader<'a> {
     pub(super) fn call(&mut self, block: &Block<'a>) -> Result<ModuleCall, Located> {
@@ -23,7 +27,8 @@ impl<'a> Reader<'a> {
             Some(argument) => self.call_version(&name, &argument.value)?,
             None => None,
         };
-        let inputs = contents.arguments.iter().map(|argument| argument.name.clone().into_owned()).collect();
+        let inputs = contents.arguments.iter().filter(|argument| !META_ARGUMENTS.contains(&&*argument.name));
+        let inputs = inputs.map(|input| (input.name.clone().into_owned(), self.expression(&input.value))).collect();
         Ok(ModuleCall { place: self.place(block.at), name, source, version, inputs })
     }
 
@@ -45,7 +50,7 @@ impl<'a> Reader<'a> {
         };
         let constraints = match &text {
             Text::Known(text) => Some(text.parse::<ModuleConstraints>().map_err(refused)?),
-            Text::Template(_) | Text::Unknown => None,
+            Text::Expression(_) => None,
         };
         Ok(Some(CallVersion { place: self.place(value.at()), text, constraints }))
     }
@@ -56,15 +61,7 @@ impl<'a> Reader<'a> {
         let node = if self.dialect == Dialect::OpenTofu { value.read_template()? } else { value.read()? };
         Ok(match node.value {
             Value::Text(text) | Value::Number(text) => Some(Text::Known(text)),
-            Value::Template(parts) => Some(Text::Template(parts)),
-            Value::Reference(_) => match node.names() {
-                Some(names) => {
-                    let names = names.into_iter().map(str::to_owned).collect();
-                    Some(Text::Template(vec![Part::Reference(names)]))
-                }
-                None => Some(Text::Unknown),
-            },
-            Value::Unknown => Some(Text::Unknown),
+            Value::Template(_) | Value::Reference(_) | Value::Unknown(_) => Some(Text::Expression(node)),
             Value::Null | Value::Bool(_) | Value::List(_) | Value::Object(_) => None,
         })
     }
@@ -73,19 +70,48 @@ impl<'a> Reader<'a> {
     pub(super) fn variable(&mut self, block: &Block<'a>, names: &mut Names) {
         let mut ignored = Vec::new();
         let contents = block.body.contents(&[("validation", 0)], &mut ignored);
-        let default = contents.argument("default");
-        let default = default.and_then(|argument| self.text(&argument.value).ok().flatten());
-        let constant = contents.argument("const").and_then(|argument| argument.value.read().ok());
-        let constant = constant.is_some_and(|node| node.value == Value::Bool(true));
-        names.variables.insert(block.labels[0].text.clone().into_owned(), Variable { default, constant });
+        let value = |name: &str| contents.argument(name).map(|argument| self.constant(&argument.value));
+        let is = |name: &str| match contents.argument(name)?.value.read().ok()?.value {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        };
+        let variable = Variable {
+            place: self.place(block.at),
+            kind: value("type"),
+            default: value("default"),
+            sensitive: is("sensitive"),
+            ephemeral: is("ephemeral"),
+            nullable: is("nullable"),
+            constant: is("const"),
+        };
+        names.variables.insert(block.labels[0].text.clone().into_owned(), variable);
     }
 
-    /// Local values that are strings; see [`Reader::variable`] about errors.
+    /// Local values; see [`Reader::variable`] about errors.
     pub(super) fn locals(&mut self, block: &Block<'a>, names: &mut Names) {
         let mut ignored = Vec::new();
         for argument in block.body.contents(&[], &mut ignored).arguments {
-            let text = self.text(&argument.value).ok().flatten().unwrap_or(Text::Unknown);
-            names.locals.insert(argument.name.into_owned(), text);
+            let value = self.expression(&argument.value);
+            names.locals.insert(argument.name.into_owned(), value);
+        }
+    }
+
+    /// A value that is read when it is needed. In JSON its strings are templates.
+    fn expression(&self, value: &RawValue<'a>) -> Expression {
+        let place = self.place(value.at());
+        let source = match value {
+            RawValue::Native { text, range } => Source::Native(text[range.clone()].to_owned()),
+            RawValue::Json(node) => Source::Templates(json::body::value(node)),
+        };
+        Expression { place, source }
+    }
+
+    /// A value where the tools take only constants. In JSON its strings are plain text.
+    pub(in super::super) fn constant(&self, value: &RawValue<'a>) -> Expression {
+        let expression = self.expression(value);
+        match expression.source {
+            Source::Templates(node) => Expression { source: Source::Plain(node), ..expression },
+            Source::Native(_) | Source::Plain(_) => expression,
         }
     }
 }

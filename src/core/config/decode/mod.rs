@@ -97,7 +97,7 @@ pub(super) fn read_file<T>(
     let mut reader = Reader { dialect, role, syntax, path: Arc::from(path), lines, errors: Vec::new() };
     let contents = match syntax {
         Syntax::Native => match scan::outline(text, 0..text.len()) {
-            Ok(outline) => native(text, outline),
+            Ok(outline) => native(text, outline).without_duplicates(&mut reader.errors),
             Err(error) => reader.fail(unfinished_merge(text).unwrap_or((error.at, error.kind.into()))),
         },
         Syntax::Json => match json::parse(text) {
@@ -276,7 +276,7 @@ fn provider_reference(node: &Node, dialect: Dialect) -> Result<String, Located> 
     let Value::Reference(steps) = &node.value else { return Err((node.at, ConfigErrorKind::ProviderReference)) };
     let name = match &steps[..] {
         [Name(name)] | [Name(name), Name(_)] => name,
-        [Name(name), Name(_), Index] | [Name(name), Index] if dialect == Dialect::OpenTofu => name,
+        [Name(name), Name(_), Index(_)] | [Name(name), Index(_)] if dialect == Dialect::OpenTofu => name,
         _ => return Err((node.at, ConfigErrorKind::ProviderReference)),
     };
     check_local_name(name, node.at)?;

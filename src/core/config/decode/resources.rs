@@ -56,10 +56,10 @@ fn import_target(steps: &[Step]) -> Option<(bool, (String, String))> {
         && module == "module"
     {
         in_child = true;
-        rest = if let [Step::Index, after @ ..] = after { after } else { after };
+        rest = if let [Step::Index(_), after @ ..] = after { after } else { after };
     }
     match rest {
-        [Step::Name(kind), Step::Name(name)] | [Step::Name(kind), Step::Name(name), Step::Index] => {
+        [Step::Name(kind), Step::Name(name)] | [Step::Name(kind), Step::Name(name), Step::Index(_)] => {
             Some((in_child, (kind.clone(), name.clone())))
         }
         _ => None,

@@ -5,10 +5,12 @@ use std::rc::Rc;
 
 use super::super::error::ModuleProblem;
 use super::super::{
-    FetchedModule, LocalModuleCall, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall, read,
+    FetchedModule, LocalModuleCall, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall,
+    TreeWarning, read,
 };
 use super::{Located, Node, Package, Walk};
-use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Scope, Text};
+use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Text, Unevaluated};
+use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::path::links;
 use crate::redact;
@@ -35,23 +37,30 @@ impl Walk<'_> {
         let Some(source) = &call.source else { return Ok(None) };
         let is_installed =
             from.package.is_none() && self.options.modules != ModuleLookup::None && self.manifest().get(key).is_some();
-        let evaluated = match &source.text {
-            Text::Known(text) => Ok(text.clone()),
-            // The tool that installed the module has evaluated it already. But locked content is known by its source.
-            _ if is_installed && self.options.pins.is_none() => Err(ModuleProblem::NotStatic(None)),
-            text => self.evaluate(from, text).map_err(ModuleProblem::NotStatic),
-        };
-        let text = match evaluated {
-            Ok(text) => text,
-            Err(_) if is_installed => return self.remote(&Wanted { call, key, source: None, constraints: None }),
-            Err(problem) => return self.undetermined(call, key, problem),
+        let text = match &source.text {
+            Text::Known(text) => text.clone(),
+            // Terraform takes what was installed. But locked content is known by its source.
+            Text::Expression(_)
+                if is_installed && self.options.pins.is_none() && self.options.dialect == Dialect::Terraform =>
+            {
+                return self.remote(&Wanted { call, key, source: None, constraints: None });
+            }
+            Text::Expression(node) => match from.scope.evaluate(node, self.surroundings()) {
+                Ok(text) => text,
+                Err(problem) => {
+                    let wanted = Wanted { call, key, source: None, constraints: None };
+                    return self.undetermined(&wanted, ModuleProblem::NotStatic(problem), is_installed);
+                }
+            },
         };
         let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
         let ModuleSource::Local(path) = &source else {
             return match self.constraints(from, call) {
                 Ok(constraints) => self.remote(&Wanted { call, key, source: Some(source), constraints }),
-                Err(_) if is_installed => self.remote(&Wanted { call, key, source: Some(source), constraints: None }),
-                Err(problem) => self.undetermined(call, key, problem),
+                Err(problem) => {
+                    let wanted = Wanted { call, key, source: Some(source), constraints: None };
+                    self.undetermined(&wanted, problem, is_installed)
+                }
             };
         };
         self.local(from, path, key)
@@ -101,21 +110,37 @@ impl Walk<'_> {
         Some((call, names.as_path().to_owned()))
     }
 
-    /// A module whose source or version only the tool can know.
+    /// A module whose source or version only the tool can know: where it was installed, unless the tool refuses it.
     fn undetermined(
         &mut self,
-        call: &ModuleCall,
-        key: &str,
+        wanted: &Wanted<'_>,
         problem: ModuleProblem,
+        is_installed: bool,
     ) -> Result<Option<Located>, ModuleProblem> {
-        if self.options.missing == MissingModules::Refuse {
+        if let ModuleProblem::NotStatic(Unevaluated::Files(_))
+        | ModuleProblem::VersionNotStatic(Unevaluated::Files(_)) = problem
+        {
+            self.needs_variables = true;
+            return Ok(None);
+        }
+        if problem.is_refused_by(self.options.dialect)
+            || !is_installed && self.options.missing == MissingModules::Refuse
+        {
             return Err(problem);
         }
+        let call = wanted.call;
         let place = call.source.as_ref().map_or(&call.place, |source| &source.place).clone();
+        if is_installed {
+            if self.options.dialect == Dialect::OpenTofu {
+                let key = wanted.key.to_owned();
+                self.warnings.push(TreeWarning::UncheckedRecord { place, key, reason: problem });
+            }
+            return self.remote(wanted);
+        }
         let next_steps = problem.next_steps(self.options.dialect).into_iter();
         let reason = next_steps.fold(Error::new(ErrorKind::NotInstalled, problem.to_string()), Error::hint);
         self.missing.push(MissingModule {
-            key: key.to_owned(),
+            key: wanted.key.to_owned(),
             source: String::new(),
             version: None,
             place,
@@ -127,31 +152,9 @@ impl Walk<'_> {
 
     fn constraints(&self, from: &Node, call: &ModuleCall) -> Result<Option<ModuleConstraints>, ModuleProblem> {
         let Some(version) = &call.version else { return Ok(None) };
-        if let Text::Known(_) = &version.text {
-            return Ok(version.constraints.clone());
-        }
-        let text = self.evaluate(from, &version.text).map_err(ModuleProblem::VersionNotStatic)?;
+        let Text::Expression(node) = &version.text else { return Ok(version.constraints.clone()) };
+        let text = from.scope.evaluate(node, self.surroundings()).map_err(ModuleProblem::VersionNotStatic)?;
         text.parse().map(Some).map_err(|_| ModuleProblem::Version(text))
-    }
-
-    fn evaluate(&self, from: &Node, text: &Text) -> Result<String, Option<String>> {
-        let inputs;
-        let given = match &from.inputs {
-            None => {
-                let read = self.given.get_or_init(|| {
-                    let (mut given, errors) = read::variables(self.root, &self.options.variables);
-                    given.extend(self.options.assigned.iter().cloned());
-                    (given, errors)
-                });
-                &read.0
-            }
-            Some(names) => {
-                inputs = names.iter().map(|name| (name.clone(), None)).collect();
-                &inputs
-            }
-        };
-        let scope = Scope { dialect: self.options.dialect, names: &from.module.names, given };
-        scope.evaluate(text)
     }
 
     /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is

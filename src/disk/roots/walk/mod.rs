@@ -10,11 +10,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::{ModuleProblem, TreeError};
+use super::variables::AutomaticFiles;
 use super::{
     FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, TEST_DIRECTORY, Tree, TreeOptions, TreeWarning,
     read,
 };
-use crate::config::{ConfigFiles, Manifest, Module, ModuleCall, Needs, SourceFile, TestFile};
+use crate::config::{
+    ConfigFiles, Inputs, Manifest, Module, ModuleCall, Needs, Scope, SourceFile, Surroundings, TestFile,
+};
 use crate::dialect::Dialect;
 use crate::path::shown;
 
@@ -28,8 +31,12 @@ const LISTED: usize = 100_000;
 pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
     let first = Texts::of_root(root, options.dialect).map_err(|error| vec![*error])?;
     let tests = test_files(root, &first.files.tests, options.dialect);
+    let variables = OnceCell::new();
+    // OpenTofu reads files of variables in any case; Terraform reads none for this.
+    let has_errors = options.dialect == Dialect::OpenTofu
+        && !variables.get_or_init(|| AutomaticFiles::read(root)).errors(options).is_empty();
     // What test files need is elsewhere.
-    let likeness = tests.is_empty().then(|| first.likeness());
+    let likeness = (tests.is_empty() && !has_errors).then(|| first.likeness());
     let trees = &options.trees[options.dialect as usize];
     if let Some(known) = likeness.as_ref().and_then(|likeness| trees.get(likeness)) {
         return Ok(known);
@@ -38,7 +45,9 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<
         root,
         options,
         manifest: OnceCell::new(),
-        given: OnceCell::new(),
+        variables,
+        surroundings: OnceCell::new(),
+        needs_variables: false,
         modules: HashMap::new(),
         needs: Needs::default(),
         errors: Vec::new(),
@@ -108,8 +117,11 @@ struct Walk<'o> {
     root: &'o Path,
     options: &'o TreeOptions,
     manifest: OnceCell<Manifest>,
-    /// Variables of the root module that are set from outside.
-    given: OnceCell<read::Given>,
+    variables: OnceCell<AutomaticFiles>,
+    /// What sources may depend on, read when the first one does.
+    surroundings: OnceCell<Surroundings>,
+    /// True if a source depends on a variable that a file with errors may set.
+    needs_variables: bool,
     /// By directory, of fetched ones as shown; empty for those with errors.
     modules: HashMap<PathBuf, Option<Rc<Module>>>,
     needs: Needs,
@@ -131,19 +143,25 @@ struct Walk<'o> {
     unlisted: u64,
 }
 
-/// All that decides what a directory contributes where nothing is installed below: the directory, and which arguments its
-/// call sets.
-type Sight = (PathBuf, Option<Vec<String>>);
+/// All that decides what a directory contributes where nothing is installed below: the directory, and the values of its
+/// variables.
+type Sight = (PathBuf, Vec<Option<String>>);
 
 struct Node {
     dir: PathBuf,
     /// The path of call names joined by dots.
     key: String,
-    module: Rc<Module>,
-    /// The arguments of the call that made it; none for the root module.
-    inputs: Option<Vec<String>>,
+    scope: Rc<Scope>,
     /// The package that it is in, if that was fetched.
     package: Option<Rc<Package>>,
+}
+
+/// Where the variables of a called module are set. The runs of tests are no calls of the module that they are followed from.
+fn inputs(from: &Node, call: &ModuleCall) -> Inputs {
+    match from.scope.module.calls.get(&call.name) {
+        Some(own) if std::ptr::eq(own, call) => Inputs::Call(Rc::clone(&from.scope), call.name.clone()),
+        _ => Inputs::None,
+    }
 }
 
 struct Package {
@@ -160,14 +178,15 @@ impl Walk<'_> {
     /// True if nothing but the directory of the root module, and no variable, had a say.
     fn has_seen_one_directory_only(&self) -> bool {
         let nowhere_else = self.modules.len() == 1 && self.missing.is_empty() && self.remote_modules.is_empty();
-        nowhere_else && self.manifest.get().is_none() && self.given.get().is_none()
+        nowhere_else && self.manifest.get().is_none() && self.surroundings.get().is_none()
     }
 
     fn whole_tree(&mut self, tests: Vec<PathBuf>) {
         let dir = PathBuf::new();
         let place = Located { dir: dir.clone(), package: None };
         let Some(module) = self.module(&place, None) else { return };
-        let root = Node { dir, key: String::new(), module, inputs: None, package: None };
+        let scope = Rc::new(Scope { module, directory: Some(".".to_owned()), inputs: Inputs::Root });
+        let root = Node { dir, key: String::new(), scope, package: None };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
         self.tests(&root, tests);
@@ -178,16 +197,19 @@ impl Walk<'_> {
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
         self.errors.extend(self.needs.errors.into_iter().map(TreeError::Config));
-        let is_given = self.given.get().is_some();
-        self.errors.extend(self.given.take().into_iter().flat_map(|(_, errors)| errors));
+        let wrong = self.variables.get().map(|files| files.errors(self.options)).unwrap_or_default();
+        if self.needs_variables {
+            self.errors.extend(wrong);
+        } else if self.options.dialect == Dialect::OpenTofu {
+            self.warnings.extend(wrong.into_iter().map(|error| TreeWarning::Variables(Box::new(error))));
+        }
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
         let constrained = self.needs.constrained_built_in.into_iter();
         self.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
-        if is_given {
-            let names = read::variable_files(self.root).unwrap_or_default();
-            self.files_read.extend(names.into_iter().map(PathBuf::from));
+        if self.surroundings.get().is_some() {
+            self.files_read.extend(self.variables.get().iter().flat_map(|files| &files.names).map(PathBuf::from));
         }
         let root = self.modules.get(Path::new("")).cloned().flatten();
         Ok(Tree {
@@ -209,14 +231,14 @@ impl Walk<'_> {
     /// Adds what a module and those below it need. `above` are the directories from the root module down to this one.
     /// Gives the number of paths from here on, its own among them.
     fn visit(&mut self, node: &Node, above: &mut Vec<PathBuf>) -> u64 {
-        let sight = (node.dir.clone(), node.inputs.clone());
-        if self.listed > LISTED
-            && let Some(size) = self.sizes.get(&sight).copied().filter(|_| !self.manifest().has_below(&node.key))
+        let sight = (self.listed > LISTED).then(|| self.sight(node));
+        if let Some(sight) = &sight
+            && let Some(size) = self.sizes.get(sight).copied().filter(|_| !self.manifest().has_below(&node.key))
         {
             self.unlisted = self.unlisted.saturating_add(size);
             return size;
         }
-        let module = &node.module;
+        let module = &node.scope.module;
         self.listed += 1 + module.required.len() + module.providers.len() + module.resources.len();
         module.contribute(&node.key, self.options.dialect, &mut self.needs);
         above.push(node.dir.clone());
@@ -226,8 +248,21 @@ impl Walk<'_> {
             size = size.saturating_add(self.follow(node, call, key, above));
         }
         above.pop();
-        self.sizes.insert(sight, size);
+        if self.listed > LISTED {
+            let sight = sight.unwrap_or_else(|| self.sight(node));
+            self.sizes.insert(sight, size);
+        }
         size
+    }
+
+    fn sight(&self, node: &Node) -> Sight {
+        let value = |name: &String| node.scope.variable(name, self.surroundings()).ok().flatten();
+        (node.dir.clone(), node.scope.module.names.variables.keys().map(value).collect())
+    }
+
+    fn surroundings(&self) -> &Surroundings {
+        let variables = self.variables.get_or_init(|| AutomaticFiles::read(self.root));
+        self.surroundings.get_or_init(|| variables.surroundings(self.root, self.options))
     }
 
     /// Finds the module of a call, and goes there. Gives the number of paths from there on.
@@ -240,7 +275,9 @@ impl Walk<'_> {
             Ok(Some(found)) => {
                 if let Some(module) = self.module(&found, Some((call, &key))) {
                     let Located { dir, package } = found;
-                    return self.visit(&Node { dir, key, module, inputs: Some(call.inputs.clone()), package }, above);
+                    let directory = package.is_none().then(|| dir.to_string_lossy().replace('\\', "/"));
+                    let scope = Rc::new(Scope { module, directory, inputs: inputs(from, call) });
+                    return self.visit(&Node { dir, key, scope, package }, above);
                 }
             }
             Ok(None) => {}
@@ -350,7 +387,7 @@ impl Walk<'_> {
     fn test(&mut self, root: &Node, test: &TestFile) {
         if self.options.dialect == Dialect::OpenTofu {
             for config in &test.providers {
-                root.module.contribute_config(config, &test.key, self.options.dialect, &mut self.needs);
+                root.scope.module.contribute_config(config, &test.key, self.options.dialect, &mut self.needs);
             }
         }
         for call in &test.calls {
