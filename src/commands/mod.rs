@@ -30,6 +30,8 @@ pub mod mirror;
 mod modules;
 mod online;
 pub(crate) mod options;
+#[cfg(test)]
+mod options_tests;
 pub mod outdated;
 mod outdated_modules;
 mod programs;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use super::LockOptions;
 use crate::disk::roots::{Assigned, ModuleAccess, ModuleLookup};
@@ -127,19 +128,57 @@ pub(crate) struct Modules {
 }
 
 /// The options that set variables on which sources of modules depend.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Assignments {
-    /// Set a variable that a module source uses; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
-    var: Vec<(String, String)>,
-    /// Set variables from a file; may be repeated.
-    #[arg(long, value_name = "FILE")]
-    var_file: Vec<PathBuf>,
+    /// In the order of the command line: the last one counts, whatever its option.
+    assigned: Vec<Assigned>,
 }
 
-fn variable(text: &str) -> Result<(String, String), String> {
+/// Those options as clap takes them, which forgets how they alternate.
+#[derive(Debug, clap::Args)]
+struct AssignmentFlags {
+    /// Set a variable that a module source uses; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    var: Vec<Assigned>,
+    /// Set variables from a file; may be repeated.
+    #[arg(long, value_name = "FILE", value_parser = variable_file())]
+    var_file: Vec<Assigned>,
+}
+
+fn variable(text: &str) -> Result<Assigned, String> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("expected NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
+    Ok(Assigned::Value(name.to_owned(), value.to_owned()))
+}
+
+fn variable_file() -> impl TypedValueParser<Value = Assigned> {
+    PathBufValueParser::new().map(Assigned::File)
+}
+
+impl clap::Args for Assignments {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        AssignmentFlags::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        AssignmentFlags::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for Assignments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut assigned: Vec<(usize, Assigned)> = Vec::new();
+        for option in ["var", "var_file"] {
+            let values = matches.get_many::<Assigned>(option).into_iter().flatten().cloned();
+            assigned.extend(matches.indices_of(option).into_iter().flatten().zip(values));
+        }
+        assigned.sort_by_key(|(index, _)| *index);
+        Ok(Self { assigned: assigned.into_iter().map(|(_, assigned)| assigned).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl Modules {
@@ -151,14 +190,7 @@ impl Modules {
 impl Assignments {
     /// For commands that only set variables: uses installed modules, and fetches the others.
     pub(crate) fn access(&self) -> ModuleAccess {
-        ModuleAccess { lookup: ModuleLookup::Auto, assigned: self.assigned(), ..ModuleAccess::default() }
-    }
-
-    /// The assigned variables: files first, then single variables.
-    fn assigned(&self) -> Vec<Assigned> {
-        let files = self.var_file.iter().cloned().map(Assigned::File);
-        let values = self.var.iter().cloned().map(|(name, value)| Assigned::Value(name, value));
-        files.chain(values).collect()
+        ModuleAccess { lookup: ModuleLookup::Auto, assigned: self.assigned.clone(), ..ModuleAccess::default() }
     }
 }
 

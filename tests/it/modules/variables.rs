@@ -39,6 +39,22 @@ fn locked(workspace: &Workspace, registry: &Registry, more: &[&str]) -> &'static
 const MAIN: &str = "variable \"f\" {\n  default = \"a\"\n}\nmodule \"x\" {\n  source = \"./m/${var.f}\"\n}\n";
 
 #[test]
+fn the_last_option_decides() {
+    let registry = widget_and_gadget();
+    let workspace = workspace(&[("main.tofu", MAIN), ("b.tfvars", "f = \"b\"\n"), ("a.tfvars.json", "{\"f\": \"a\"}")]);
+    for (options, expected) in [
+        (&[][..], "a"),
+        (&["--var", "f=a", "--var-file", "b.tfvars"], "b"),
+        (&["-var-file=b.tfvars", "-var", "f=a"], "a"),
+        (&["--var-file", "b.tfvars", "--var-file", "a.tfvars.json"], "a"),
+        (&["--var", "f=a", "--var-file", "b.tfvars", "--var", "f=a"], "a"),
+        (&["--var", "f=b", "--var", "f=a", "--var-file=b.tfvars"], "b"),
+    ] {
+        assert_eq!(locked(&workspace, &registry, options), expected, "{options:?}");
+    }
+}
+
+#[test]
 fn an_installed_module_is_the_one_that_its_source_names() {
     let registry = widget_and_gadget();
     let manifest = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"x","Source":"./m/a","Dir":"m/a"}]}"#;
