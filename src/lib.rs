@@ -14,6 +14,7 @@ pub mod cli;
 mod commands;
 mod disk;
 mod git;
+mod interrupt;
 mod lock;
 mod modules;
 mod net;

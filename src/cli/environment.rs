@@ -42,6 +42,8 @@ pub struct Streams<'a> {
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
     pub columns: Option<usize>,
+    /// True if the signals of the process end the run, too.
+    pub catch_signals: bool,
 }
 
 impl Streams<'static> {
@@ -55,6 +57,7 @@ impl Streams<'static> {
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
             columns: terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| columns.into()),
+            catch_signals: true,
         }
     }
 }

@@ -10,6 +10,7 @@ mod generated;
 mod manual;
 mod progress;
 mod reports;
+mod signals;
 mod usage;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ pub use environment::{Environment, Streams};
 
 use crate::commands::{Online, Services, module_fetch, with_near_names};
 use crate::error::Error;
+use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
 use crate::outcome::advice::InvocationContext;
 use crate::redact;
@@ -62,7 +64,24 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         return result(streams, &report::failure(Some(arguments.command.invocation().name), &error, format))
             .and(ExitCode::of_error(&error));
     }
-    match outcome(arguments, environment, streams) {
+    let mode = Mode::choose(global.detail(), streams.stderr_is_terminal, environment.ci());
+    let progress = Progress::new(mode, global.detail(), Box::new(std::io::stderr()));
+    let interrupt = Interrupt::default();
+    if streams.catch_signals {
+        let closing = progress.closing();
+        let (command, interrupted) = (arguments.command.invocation().name, interrupt.clone());
+        let report = move || {
+            let error = interrupted.error();
+            write(&mut std::io::stderr(), &report::failure_remark(&error, format, err));
+            write(&mut std::io::stdout(), &report::failure(Some(command), &error, format));
+        };
+        let interrupted = interrupt.clone();
+        interrupt.on_signals(move || signals::listen(interrupted, closing, report));
+    }
+    let outcome = outcome(arguments, environment, streams, &progress, &interrupt);
+    drop(progress);
+    interrupt.finish();
+    match outcome {
         Ok(outcome) => {
             let (code, dialect) = (outcome.code, outcome.dialect);
             let [out, err] = [out, err].map(|style| Style { dialect, ..style });
@@ -83,23 +102,30 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
 }
 
 /// Runs the command, with progress on standard error.
-fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Streams<'_>) -> Result<Outcome, Error> {
-    let detail = arguments.global.detail();
-    let mode = Mode::choose(detail, streams.stderr_is_terminal, environment.ci());
-    let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));
+fn outcome(
+    arguments: &Arguments,
+    environment: &Environment,
+    streams: &mut Streams<'_>,
+    progress: &Progress,
+    interrupt: &Interrupt,
+) -> Result<Outcome, Error> {
     let mut scope = arguments.scope(environment);
-    let online = Arc::new(Online::new(&scope.environment.variables, &progress.events()));
+    let online = Arc::new(Online::new(&scope.environment.variables, &progress.events(), interrupt.clone()));
     // `list` reads lock files; modules only show whether a provider is required, so they are not fetched.
     let offline = scope.offline || matches!(&arguments.command, Command::List(list) if !list.modules);
     scope.modules.fetch = Some(module_fetch(&Scope { offline, ..scope.clone() }, &online));
     let named = scope.named.clone();
-    let services = Services { scope, events: progress.events(), online, stdin: Mutex::new(&mut *streams.stdin) };
+    let (events, interrupt) = (progress.events(), interrupt.clone());
+    let services = Services { scope, events, online, interrupt, stdin: Mutex::new(&mut *streams.stdin) };
     let ctx = |many: bool| {
         let recursive = many && named.len() < 2;
         let (top, in_work_tree) = services.scope.top();
         InvocationContext { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
     };
     let invocation = arguments.command.invocation();
+    if invocation.may_wait() {
+        services.interrupt.catch_signals();
+    }
     match with_near_names((invocation.run)(&services), &services, &invocation.providers) {
         Ok(outcome) => {
             let ctx = ctx(outcome.many);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -49,6 +49,9 @@ struct Screen {
     /// The line below the bars: the hosts of current requests, or the downloaded part of the total.
     status: Mutex<Option<(Kind, ProgressBar)>>,
     lines: Mutex<Box<dyn Write + Send>>,
+    /// True at the end of the run, or after Ctrl-C. Locked for reading while an event is shown: threads that are being
+    /// stopped may still emit some.
+    closed: RwLock<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,12 +80,21 @@ struct Fetched {
 impl Progress {
     /// Shows events on `lines`, and bars on the terminal of standard error.
     pub(super) fn new(mode: Mode, detail: Detail, lines: Box<dyn Write + Send>) -> Self {
-        let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
+        Self::on(ProgressDrawTarget::stderr, mode, detail, lines)
+    }
+
+    fn on(
+        target: impl FnOnce() -> ProgressDrawTarget,
+        mode: Mode,
+        detail: Detail,
+        lines: Box<dyn Write + Send>,
+    ) -> Self {
+        let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(target()));
         Self((mode != Mode::Silent).then(|| {
             let verbose = detail == Detail::Verbose;
             let (packages, fetched, status) = (Mutex::default(), Mutex::default(), Mutex::default());
-            let (dialect, lines) = (Mutex::default(), Mutex::new(lines));
-            Arc::new(Screen { dialect, verbose, bars, packages, fetched, status, lines })
+            let (dialect, lines, closed) = (Mutex::default(), Mutex::new(lines), RwLock::default());
+            Arc::new(Screen { dialect, verbose, bars, packages, fetched, status, lines, closed })
         }))
     }
 
@@ -95,30 +107,47 @@ impl Progress {
             None => Events::ignored(),
         }
     }
+
+    /// Does what dropping it does.
+    pub(super) fn closing(&self) -> impl FnOnce() + Send + 'static {
+        let screen = self.0.clone();
+        move || screen.iter().for_each(|screen| screen.close())
+    }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        let Some(screen) = &self.0 else { return };
-        if let Some(bars) = &screen.bars {
-            locked(&screen.status).take().iter().for_each(|(_, bar)| bar.finish_and_clear());
-            locked(&screen.packages)
-                .drain()
-                .filter_map(|(_, package)| package.bar)
-                .for_each(|bar| bar.finish_and_clear());
-            // A closed terminal needs no clearing. Hide events that arrive after an interruption.
-            let _ = bars.clear();
-            bars.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        let Fetched { packages, bytes, .. } = *locked(&screen.fetched);
-        if packages > 0 {
-            screen.line(&format!("fetched {}, {}", counted(packages, "package"), size(bytes)));
-        }
+        self.closing()();
     }
 }
 
 impl Screen {
+    fn close(&self) {
+        let mut closed = self.closed.write().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *closed, true) {
+            return;
+        }
+        if let Some(bars) = &self.bars {
+            locked(&self.status).take().iter().for_each(|(_, bar)| bar.finish_and_clear());
+            locked(&self.packages)
+                .drain()
+                .filter_map(|(_, package)| package.bar)
+                .for_each(|bar| bar.finish_and_clear());
+            // A closed terminal needs no clearing.
+            let _ = bars.clear();
+            bars.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let Fetched { packages, bytes, .. } = *locked(&self.fetched);
+        if packages > 0 {
+            self.line(&format!("fetched {}, {}", counted(packages, "package"), size(bytes)));
+        }
+    }
+
     fn show(&self, event: Event) {
+        let closed = self.closed.read().unwrap_or_else(PoisonError::into_inner);
+        if *closed {
+            return;
+        }
         match event {
             Event::Questions { count } => {
                 locked(&self.fetched).questions += count;
@@ -299,6 +328,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use indicatif::TermLike;
+
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::version::Version;
@@ -358,5 +389,120 @@ mod tests {
         assert_eq!(Mode::choose(Detail::Normal, true, true), Mode::Lines);
         assert_eq!(Mode::choose(Detail::Verbose, false, false), Mode::Lines);
         assert_eq!(Mode::choose(Detail::Quiet, true, false), Mode::Silent);
+    }
+
+    /// A terminal, as far as bars are drawn on it.
+    #[derive(Debug, Clone, Default)]
+    struct Terminal(Arc<Mutex<Shown>>);
+
+    #[derive(Debug, Default)]
+    struct Shown {
+        rows: Vec<String>,
+        row: usize,
+        /// What was drawn, frame after frame.
+        frames: Vec<String>,
+    }
+
+    impl Shown {
+        fn write(&mut self, text: &str) {
+            for (at, line) in text.split('\n').enumerate() {
+                self.row += usize::from(at > 0);
+                let rows = self.rows.len().max(self.row + 1);
+                self.rows.resize(rows, String::new());
+                self.rows[self.row].push_str(line);
+            }
+        }
+    }
+
+    impl TermLike for Terminal {
+        fn width(&self) -> u16 {
+            80
+        }
+
+        fn height(&self) -> u16 {
+            24
+        }
+
+        fn move_cursor_up(&self, count: usize) -> std::io::Result<()> {
+            let mut shown = locked(&self.0);
+            // It stops at the top.
+            shown.row = shown.row.saturating_sub(count);
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, count: usize) -> std::io::Result<()> {
+            locked(&self.0).row += count;
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> std::io::Result<()> {
+            locked(&self.0).write(&format!("{text}\n"));
+            Ok(())
+        }
+
+        fn write_str(&self, text: &str) -> std::io::Result<()> {
+            locked(&self.0).write(text);
+            Ok(())
+        }
+
+        fn clear_line(&self) -> std::io::Result<()> {
+            let mut shown = locked(&self.0);
+            let row = shown.row;
+            if let Some(line) = shown.rows.get_mut(row) {
+                line.clear();
+            }
+            Ok(())
+        }
+
+        fn flush(&self) -> std::io::Result<()> {
+            let mut shown = locked(&self.0);
+            let frame = shown.rows.iter().map(|row| row.trim_end()).filter(|row| !row.is_empty());
+            let frame = frame.collect::<Vec<_>>().join("\n");
+            shown.frames.push(frame);
+            Ok(())
+        }
+    }
+
+    fn drawn() -> (Progress, Terminal) {
+        let terminal = Terminal::default();
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        (Progress::on(|| target, Mode::Bars, Detail::Normal, Box::new(Page::default())), terminal)
+    }
+
+    fn package(at: usize) -> PackageKey {
+        PackageKey {
+            address: ProviderAddr::parse(&format!("acme/p{at:02}"), Dialect::Terraform).unwrap(),
+            version: Version::new(1, 0, 0),
+            platform: "linux_amd64".parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn no_bar_stays_on_the_screen() {
+        for count in [1, 3, 14, 40] {
+            let (progress, terminal) = drawn();
+            let events = progress.events();
+            events.emit(Event::Request { url: "https://example.com/".to_owned() });
+            for at in 0..count {
+                events.emit(Event::PackageStarted { package: package(at), total: Some(6_000_000) });
+                events.emit(Event::PackageBytes { package: package(at), bytes: 3_000_000 });
+            }
+            for at in 0..count / 2 {
+                events.emit(Event::PackageDone { package: package(at), ok: true, local: false });
+            }
+            drop(progress);
+            // A thread that is being stopped.
+            events.emit(Event::PackageStarted { package: package(count), total: Some(6_000_000) });
+            let rows = &locked(&terminal.0).rows;
+            assert!(rows.iter().all(|row| row.trim().is_empty()), "{count}: {rows:#?}");
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::disk::{files, report_file};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
+use crate::interrupt::Interrupt;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::path::{shown, worktree};
 use crate::settings::Age;
@@ -113,7 +114,7 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
             let Pruned { files, bytes } = pruned;
             CacheReport::Pruned { files, bytes }
         }
-        CacheCommand::Export { file: Some(file), .. } => export(file.clone(), &cache)?,
+        CacheCommand::Export { file: Some(file), .. } => export(file.clone(), &cache, &services.interrupt)?,
         CacheCommand::Export { file: None, index, .. } => return publish::publish(index.as_deref(), cache, services),
         CacheCommand::Import { file } => return import(file.clone(), &cache, services),
     };
@@ -124,13 +125,14 @@ fn is_stream(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
+fn export(file: PathBuf, cache: &Cache, interrupt: &Interrupt) -> Result<CacheReport, Error> {
     let text = exchange::encode(Exported { entries: cache.entries(), programs: cache.programs() });
     // Next to the entries there are a first line and a last one.
     let entries = text.lines().filter(|line| !line.starts_with(exchange::PROGRAMS)).count() - 2;
     if is_stream(&file) {
         return Ok(CacheReport::Exported { file, entries, text: Some(text) });
     }
+    let _writing = interrupt.writing()?;
     report_file::write(&file, &text).map_err(|problem| {
         Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", shown(&file))).in_file(&file)
     })?;

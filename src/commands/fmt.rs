@@ -6,7 +6,7 @@ use super::Services;
 use super::options::Within;
 use crate::config;
 use crate::dialect::Dialect;
-use crate::disk::atomic::{Mode, store};
+use crate::disk::atomic::{Mode, NewFile, store};
 use crate::disk::below::{Directory, survey};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
@@ -14,6 +14,7 @@ use crate::disk::roots::ReadModuleLock;
 use crate::disk::text::is_there;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, shell_word};
+use crate::interrupt::What;
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
 use crate::modulelock;
@@ -52,6 +53,11 @@ pub fn fmt(args: &FmtArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let mut formatted = Vec::new();
     let (files, mut errors) =
         if args.recursive { files_below(&services.scope) } else { (files(args, &services.scope), Vec::new()) };
+    if !args.check {
+        for file in &files {
+            services.interrupt.expect(What::of_name(file), 1);
+        }
+    }
     for path in files {
         match one(&path, args.check, services) {
             Ok(file) => formatted.push(file),
@@ -144,7 +150,9 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
     let formatted = canonical(directory, &text, &named, &services.scope)?;
     let written = formatted.changed && !check;
     if written {
-        store(path, formatted.text.as_bytes(), Mode::KeepOr(0o644), &boundary(directory))?;
+        let (bytes, what) = (formatted.text.as_bytes(), What::of_name(path));
+        let file = NewFile { path, bytes, mode: Mode::KeepOr(0o644), what };
+        store(file, &boundary(directory), &services.interrupt)?;
     }
     drop(lock);
     Ok(FormattedFile { path: named, changed: formatted.changed, written, text: None })

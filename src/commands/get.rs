@@ -14,6 +14,7 @@ use crate::disk::modules_dir::ModulesDir;
 use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, TreeOptions, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::git::TrackedFiles;
+use crate::interrupt::Interrupt;
 use crate::modulelock::FILE_NAME;
 use crate::modules::{copy_package, is_laid_out};
 use crate::outcome::{Body, InstallState, InstalledModule, InstalledModules, Outcome};
@@ -46,22 +47,22 @@ pub fn get(args: &GetArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let tracked = TrackedFiles::default();
     let outcome = targets.outcome("get", &roots, |settings| {
         refuse_tracked(settings, &tracked)?;
-        install(settings).map(Body::Installed)
+        install(settings, &services.interrupt).map(Body::Installed)
     });
     Ok(outcome)
 }
 
 /// Installs modules as a part of `install`: the locked ones, or, if all are local, only the list of modules. Other
 /// modules are left to `init`, and none is downloaded to find out.
-pub(super) fn install_for(settings: &RunSettings) -> Result<Option<InstalledModules>, Error> {
+pub(super) fn install_for(settings: &RunSettings, interrupt: &Interrupt) -> Result<Option<InstalledModules>, Error> {
     if settings.root.join(FILE_NAME).exists() {
-        return install(settings).map(Some);
+        return install(settings, interrupt).map(Some);
     }
     let options = TreeOptions { modules: ModuleLookup::None, ..settings.tree_options(MissingModules::Skip) };
     // `init` reports problems of the configuration.
     let is_local =
         settings.load_tree(&options).is_ok_and(|tree| tree.missing.is_empty() && tree.remote_modules.is_empty());
-    if is_local { install(settings).map(Some) } else { Ok(None) }
+    if is_local { install(settings, interrupt).map(Some) } else { Ok(None) }
 }
 
 /// What git tracks below the data directory would be replaced, and comes back with the next checkout.
@@ -72,7 +73,7 @@ fn refuse_tracked(settings: &RunSettings, tracked: &TrackedFiles) -> Result<(), 
     Error::of_findings(ErrorKind::Trust, &findings).map_or(Ok(()), Err)
 }
 
-fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
+fn install(settings: &RunSettings, interrupt: &Interrupt) -> Result<InstalledModules, Error> {
     let mut settings = settings.clone();
     // Ignore the modules that are installed already.
     settings.modules.lookup = ModuleLookup::Auto;
@@ -106,7 +107,7 @@ fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
         calls.iter().zip(&copied).filter(|(_, new)| **new).map(|(call, _)| call).collect();
     let keys: Vec<String> = is_new.iter().map(|call| call.key.clone()).collect();
     let records = records(&tree, &data_dir);
-    directory.replace(&staging, &keys, records)?;
+    directory.replace(&staging, &keys, records, interrupt)?;
     let modules = calls.iter().zip(copied).map(|(call, changed)| InstalledModule {
         call: call.key.clone(),
         source: call.source.clone(),

@@ -1,5 +1,7 @@
 //! `git`: registers tflock as git's merge driver and diff filter for its files, or removes it.
 
+use std::path::Path;
+
 use clap::Subcommand;
 
 use super::Services;
@@ -9,6 +11,7 @@ use crate::disk::attributes_file;
 use crate::error::Error;
 use crate::git::attributes::{wanted, with_lines, without_lines};
 use crate::git::{Git, GitError};
+use crate::interrupt::{Interrupt, What};
 use crate::outcome::{Body, GitReport, GitSetting, Outcome};
 
 /// Let git merge and compare lock files through tflock.
@@ -42,7 +45,7 @@ pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         let repository = Git::open(&directory)?;
         reports.push(match args.command {
             GitCommand::Install => {
-                let stored = install(&repository)?;
+                let stored = install(&repository, &services.interrupt)?;
                 let others = status(&repository)?.into_iter().filter(|setting| !setting.is_set());
                 notes.extend(others.map(|setting| format!("another line decides: {setting}")));
                 if !on_path(services) {
@@ -50,7 +53,7 @@ pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
                 }
                 GitReport::Installed(stored == Stored::Written)
             }
-            GitCommand::Uninstall => uninstall(&repository)?,
+            GitCommand::Uninstall => uninstall(&repository, &services.interrupt)?,
             GitCommand::Status => {
                 let settings = status(&repository)?;
                 differs |= settings.iter().any(|setting| !setting.is_set());
@@ -78,20 +81,26 @@ const CONFIG: [(&str, &str); 3] = [
     ),
 ];
 
-fn install(repository: &Git) -> Result<Stored, Error> {
-    let stored = attributes_file::update(repository.top(), with_lines)?;
+fn install(repository: &Git, interrupt: &Interrupt) -> Result<Stored, Error> {
+    let stored = attributes_file::update(repository.top(), interrupt, with_lines)?;
     for (key, value) in CONFIG {
+        let writing = interrupt.writing()?;
         repository.set_config(key, value)?;
+        writing.wrote(What::File, Path::new("config"));
     }
     Ok(stored)
 }
 
 /// Removes what [`install`] wrote, and the attributes file if nothing else is in it.
-fn uninstall(repository: &Git) -> Result<GitReport, Error> {
-    let stored = attributes_file::update(repository.top(), without_lines)?;
+fn uninstall(repository: &Git, interrupt: &Interrupt) -> Result<GitReport, Error> {
+    let stored = attributes_file::update(repository.top(), interrupt, without_lines)?;
     let mut clone = false;
     for (key, _) in CONFIG {
-        clone |= repository.unset_config(key)?;
+        let writing = interrupt.writing()?;
+        if repository.unset_config(key)? {
+            writing.wrote(What::File, Path::new("config"));
+            clone = true;
+        }
     }
     Ok(GitReport::Uninstalled { attributes: stored == Stored::Written, clone })
 }

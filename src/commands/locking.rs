@@ -16,6 +16,7 @@ use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::roots::{ModuleLocking, Reselected, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
+use crate::interrupt::What;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::version::Version;
 use crate::workspace::{Named, RunSettings};
@@ -108,12 +109,9 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         Locking { command: "lock", fail_fast: args.below.fail_fast, options: args.options(), prepare: None, to: None };
     let mut outcome = run(locking, &targets, services);
     outcome.notes.extend(tools);
-    let is_over = |root: &RootOutcome| matches!(&root.body, Err(error) if error.kind == ErrorKind::Interrupted);
     Ok(match publishing {
-        Some(publishing) if !outcome.roots.iter().any(is_over) => {
-            publishing.publish_locked(&directories, services, outcome)
-        }
-        _ => outcome,
+        Some(publishing) => publishing.publish_locked(&directories, services, outcome),
+        None => outcome,
     })
 }
 
@@ -226,7 +224,11 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
         fail_fast: locking.fail_fast,
         all_or_none: locking.to.is_some(),
         now: services.scope.environment.now,
+        interrupt: &services.interrupt,
     };
+    if mode == Mode::Write {
+        run.interrupt.expect(What::LockFile, targets.paths.len());
+    }
     let (sources, named) = (Sources::new(services, &cache), Named::new(&options.providers));
     let learned = Mutex::default();
     let opening = RootOpener { locking: &locking, run, sources: &sources, named: &named, learned };

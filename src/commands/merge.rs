@@ -6,12 +6,13 @@ use super::Services;
 use super::options::Within;
 use super::resolve::{Configuration, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
 use crate::addr::ProviderAddr;
-use crate::disk::atomic::{Mode, store};
+use crate::disk::atomic::{Mode, NewFile, store};
 use crate::disk::cache::Cache;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::hash::HashScheme;
+use crate::interrupt::What;
 use crate::lockfile::LockEntry;
 use crate::merge::{
     DEFAULT_MARKER_SIZE, Decisions, Document, MergeOptions, MergedText, Reason, Remark, Replaced, Side, Three, Why,
@@ -100,7 +101,9 @@ fn drive(named: [&PathBuf; 3], args: &MergeArgs, services: &Services<'_>) -> Res
     refuse_not_literal(shown, [&ours_text, &theirs], options)?;
     let texts = Three { base: &base[..], ours: &ours_text, theirs: &theirs };
     let mut merged = merge_texts(document_of(shown), texts, Decisions::default(), options);
-    store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
+    let (bytes, what) = (&merged.text[..], What::of_name(shown));
+    let file = NewFile { path: &ours, bytes, mode: Mode::KeepOr(0o644), what };
+    store(file, directory_of(&ours), &services.interrupt)?;
     // Taking the newer version is the normal case.
     let is_routine = |remark: &Remark| match remark {
         Remark::Entry(_, reason) => matches!(**reason, Reason::Taken(_, _, Why::Newer)),
@@ -116,6 +119,9 @@ fn drive(named: [&PathBuf; 3], args: &MergeArgs, services: &Services<'_>) -> Res
 
 fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
     let (mut merged, mut errors, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    for file in files {
+        services.interrupt.expect(What::of_name(file), 1);
+    }
     for file in files {
         match resolve_one(file, services) {
             Ok(Some((text, configuration))) => {
@@ -139,7 +145,9 @@ fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<(MergedTex
     let Some((mut merged, configuration)) = resolve(file, &read(file)?, options(services), services)? else {
         return Ok(None);
     };
-    store(file, &merged.text, Mode::KeepOr(0o644), &boundary(directory))?;
+    let (bytes, what) = (&merged.text[..], What::of_name(file));
+    let new = NewFile { path: file, bytes, mode: Mode::KeepOr(0o644), what };
+    store(new, &boundary(directory), &services.interrupt)?;
     add_lost_platforms(file, &mut merged, services);
     Ok(Some((merged, configuration)))
 }

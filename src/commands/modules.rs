@@ -27,6 +27,7 @@ fn fetcher(scope: &Scope, online: &Online, dialect: Dialect) -> Result<Fetcher, 
     let registry = ModuleRegistry::new(client.clone(), discovery, credentials);
     let oci = OciClient::new(client.clone(), oci);
     let netrc = Netrc::of_user(&environment.variables);
-    let options = FetcherOptions { offline: scope.offline, netrc, ..FetcherOptions::new(oci) };
+    let interrupt = online.background.interrupt();
+    let options = FetcherOptions { offline: scope.offline, netrc, interrupt, ..FetcherOptions::new(oci) };
     Ok(Fetcher::new(client, registry, store, options))
 }

@@ -9,6 +9,7 @@ use crate::disk::cli_config::CliConfig;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::disk::text;
 use crate::error::Error;
+use crate::interrupt::Interrupt;
 use crate::net::{Background, Client, ClientOptions, Credentials, Discovery, RunBudget};
 use crate::query::Events;
 use crate::settings::Variables;
@@ -45,10 +46,11 @@ fn named_roots(path: &str) -> (Vec<u8>, Option<String>) {
 
 impl Online {
     /// Reads no file and contacts no server until necessary.
-    pub fn new(variables: &Variables, events: &Events) -> Self {
+    pub fn new(variables: &Variables, events: &Events, interrupt: Interrupt) -> Self {
         let (variables, events) = (variables.clone(), events.clone());
         let budget = Arc::new(RunBudget::new(&variables));
-        Self { background: Arc::default(), variables, events, budget, of_tool: Default::default() }
+        let background = Arc::new(Background::new(interrupt));
+        Self { background, variables, events, budget, of_tool: Default::default() }
     }
 
     pub(super) fn access(&self, dialect: Dialect) -> Result<&Access, Error> {

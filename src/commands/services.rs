@@ -13,6 +13,7 @@ use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::package_store::{self, PackageStore};
 use crate::error::{Error, ErrorKind};
 use crate::git::{Git, TrackedFiles};
+use crate::interrupt::Interrupt;
 use crate::path::worktree;
 use crate::query::{Event, Events};
 use crate::settings::Variables;
@@ -23,6 +24,7 @@ pub struct Services<'a> {
     pub scope: Scope,
     pub events: Events,
     pub online: Arc<Online>,
+    pub(crate) interrupt: Interrupt,
     pub stdin: Mutex<&'a mut (dyn Read + Send)>,
 }
 

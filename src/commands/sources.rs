@@ -12,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::path::{shown, worktree};
 use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
@@ -98,22 +98,17 @@ impl<'a> Sources<'a> {
     }
 
     /// Calls `query` once for each group, and returns the results by the number of the root module. `query` returns
-    /// results in the order of the members. After an interruption no request is sent.
+    /// results in the order of the members.
     pub(super) fn query_groups<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
         mut query: impl FnMut(Option<Session>, &[usize]) -> Result<Vec<T>, Error>,
     ) -> BTreeMap<usize, Result<T, Error>> {
         let mut answers = BTreeMap::new();
-        let mut interrupted: Option<Error> = None;
         for Group { members, opened } in self.groups(roots) {
-            let opened = interrupted.clone().map_or(opened, Err);
             match opened.and_then(|session| query(session, &members)) {
                 Ok(given) => answers.extend(members.into_iter().zip(given.into_iter().map(Ok))),
-                Err(error) => {
-                    answers.extend(members.into_iter().map(|number| (number, Err(error.clone()))));
-                    interrupted = Some(error).filter(|error| error.kind == ErrorKind::Interrupted);
-                }
+                Err(error) => answers.extend(members.into_iter().map(|number| (number, Err(error.clone())))),
             }
         }
         answers

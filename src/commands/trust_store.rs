@@ -7,6 +7,7 @@ use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::hcl::Anchor;
+use crate::interrupt::Interrupt;
 use crate::path::shown;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{self, BlockKey, Pins, Signer, TrustFile};
@@ -89,7 +90,7 @@ impl TrustStore {
     /// Writes the trust file if it has updates; true if its bytes changed. Changes by other runs are kept, since the
     /// updates are applied to the current file. `named` returns the user IDs of the keys that a registry listed with a
     /// release.
-    pub fn commit(&mut self, named: KeysOfRelease<'_>) -> Result<bool, Error> {
+    pub fn commit(&mut self, named: KeysOfRelease<'_>, interrupt: &Interrupt) -> Result<bool, Error> {
         if self.updates.is_empty() {
             return Ok(false);
         }
@@ -102,7 +103,7 @@ impl TrustStore {
                 keys.extend(named(address, version));
             }
         }
-        self.change(&keys, |pins| updates.iter().try_for_each(|update| update.apply(pins).map(|_| ())))
+        self.change(&keys, interrupt, |pins| updates.iter().try_for_each(|update| update.apply(pins).map(|_| ())))
     }
 
     /// Changes the trust file and writes it; true if its bytes changed. A comment with the user IDs of new keys, for
@@ -110,9 +111,10 @@ impl TrustStore {
     pub fn change(
         &mut self,
         names: &Identities,
+        interrupt: &Interrupt,
         change: impl FnOnce(&mut Pins) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        self.change_for(None, names, change)
+        self.change_for(None, names, interrupt, change)
     }
 
     /// The same; the comment also has the reason why new signers are accepted.
@@ -120,6 +122,7 @@ impl TrustStore {
         &mut self,
         reason: Option<&str>,
         names: &Identities,
+        interrupt: &Interrupt,
         change: impl FnOnce(&mut Pins) -> Result<(), Error>,
     ) -> Result<bool, Error> {
         let _guard = trust_file::guard(&self.place.path)?;
@@ -135,7 +138,7 @@ impl TrustStore {
         }
         self.introduce(&before, names, reason);
         let text = self.file.encode();
-        let written = trust_file::store(&self.place.path, &text)?;
+        let written = trust_file::store(&self.place.path, &text, interrupt)?;
         self.text = Some(text);
         Ok(written)
     }
@@ -194,18 +197,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = TrustPlace { path: folder.path().join(pins::FILE_NAME), shown: pins::FILE_NAME.into() };
         let [mut one, mut two, mut three] = [(); 3].map(|()| TrustStore::load(&place).unwrap());
-        assert!(!one.exists() && !one.commit(&|_, _| Identities::new()).unwrap());
+        assert!(!one.exists() && !one.commit(&|_, _| Identities::new(), &Interrupt::default()).unwrap());
         assert_eq!(one.learn(vec![update("a/b", 'A'), update("a/b", 'A')]).unwrap().len(), 1);
         two.learn(vec![update("c/d", 'C')]).unwrap();
         three.learn(vec![update("a/b", 'B')]).unwrap();
-        assert!(one.commit(&|_, _| Identities::new()).unwrap() && two.commit(&|_, _| Identities::new()).unwrap());
-        assert_eq!(three.commit(&|_, _| Identities::new()).unwrap_err().kind, ErrorKind::Trust);
+        assert!(
+            one.commit(&|_, _| Identities::new(), &Interrupt::default()).unwrap()
+                && two.commit(&|_, _| Identities::new(), &Interrupt::default()).unwrap()
+        );
+        assert_eq!(three.commit(&|_, _| Identities::new(), &Interrupt::default()).unwrap_err().kind, ErrorKind::Trust);
         let now = TrustStore::load(&place).unwrap();
         assert_eq!(now.pins().providers.len(), 2);
         assert!(
             trust_file::read(&place.path, &place.path).unwrap().unwrap().starts_with("# Who may sign the providers")
         );
         assert_eq!(one.learn(vec![update("a/b", 'A')]).unwrap(), []);
-        assert!(!one.commit(&|_, _| Identities::new()).unwrap());
+        assert!(!one.commit(&|_, _| Identities::new(), &Interrupt::default()).unwrap());
     }
 }

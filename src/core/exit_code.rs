@@ -18,10 +18,12 @@ pub enum ExitCode {
     Inconclusive = 4,
     /// Interrupted with Ctrl-C, as shells count it: 128 and the number of SIGINT.
     Interrupted = 130,
+    /// Ended with SIGTERM, counted the same way.
+    Terminated = 143,
 }
 
 impl ExitCode {
-    /// The one that counts when both apply: 130, 3, 2, 4, 1, 0.
+    /// The one that counts when both apply: 143, 130, 3, 2, 4, 1, 0.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self.weight() >= other.weight() { self } else { other }
@@ -29,6 +31,7 @@ impl ExitCode {
 
     fn weight(self) -> u8 {
         match self {
+            ExitCode::Terminated => 6,
             ExitCode::Interrupted => 5,
             ExitCode::Refused => 4,
             ExitCode::Failed => 3,
@@ -88,8 +91,8 @@ mod tests {
 
     #[test]
     fn precedence() {
-        use ExitCode::{Done, Failed, Findings, Inconclusive, Interrupted, Refused};
-        let order = [Interrupted, Refused, Failed, Inconclusive, Findings, Done];
+        use ExitCode::{Done, Failed, Findings, Inconclusive, Interrupted, Refused, Terminated};
+        let order = [Terminated, Interrupted, Refused, Failed, Inconclusive, Findings, Done];
         for (at, first) in order.into_iter().enumerate() {
             for second in &order[at..] {
                 assert_eq!((first.and(*second), second.and(first)), (first, first));

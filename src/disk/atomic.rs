@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::directories;
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::{Interrupt, Interrupted, What, Writing};
 use crate::path::shown;
 
 const BESIDE: &str = ".tflock-";
@@ -57,6 +58,8 @@ pub enum StoreError {
         #[source]
         reason: io::Error,
     },
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
 }
 
 /// A path as users write it: without `./` before it.
@@ -69,29 +72,43 @@ pub fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> St
     move |reason| StoreError::System { action, path, reason }
 }
 
-/// Replaces a file whole, or creates it. Its directory must exist.
+/// A file to be replaced, or created.
+#[derive(Debug, Clone, Copy)]
+pub struct NewFile<'a> {
+    /// Its directory must exist.
+    pub path: &'a Path,
+    pub bytes: &'a [u8],
+    pub mode: Mode,
+    pub what: What,
+}
+
+/// Replaces a file whole, or creates it.
 ///
 /// A symbolic link is followed and stays. Wherever the path leads must be inside `within`: the top of the working tree, or
 /// the root module where there is none.
-pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
-    stage(path, bytes, mode, within)?.replace()
+pub fn store(file: NewFile<'_>, within: &Path, interrupt: &Interrupt) -> Result<Stored, StoreError> {
+    let staged = stage(file, within)?;
+    staged.replace(&interrupt.writing()?)
 }
 
 #[derive(Debug)]
 pub(super) struct Staged {
     path: PathBuf,
     target: PathBuf,
+    what: What,
     /// `None` if the old file has the same bytes.
     temporary: Option<tempfile::NamedTempFile>,
 }
 
 /// Writes a new file next to the old one, which is not touched yet.
-pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Staged, StoreError> {
+pub(super) fn stage(file: NewFile<'_>, within: &Path) -> Result<Staged, StoreError> {
+    let NewFile { path, bytes, mode, what } = file;
     let target = resolve(path, within)?;
     let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else {
         return Err(StoreError::NotAFile(path.to_owned()));
     };
-    let staged = |temporary, target: &Path| Staged { path: path.to_owned(), target: target.to_owned(), temporary };
+    let staged =
+        |temporary, target: &Path| Staged { path: path.to_owned(), target: target.to_owned(), what, temporary };
     match std::fs::metadata(&target) {
         Ok(old) if !old.is_file() => return Err(StoreError::NotAFile(path.to_owned())),
         Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(staged(None, &target)),
@@ -163,9 +180,10 @@ fn is_held(reason: &io::Error) -> bool {
 }
 
 impl Staged {
-    pub(super) fn replace(self) -> Result<Stored, StoreError> {
+    pub(super) fn replace(self, writing: &Writing<'_>) -> Result<Stored, StoreError> {
         let Some(temporary) = self.temporary else { return Ok(Stored::Unchanged) };
         put_in_place(temporary, &self.target).map_err(failed("replace", &self.path))?;
+        writing.wrote(self.what, &self.path);
         if let Some(directory) = self.target.parent() {
             sync_directory(directory);
         }
@@ -260,6 +278,7 @@ impl From<StoreError> for Error {
                 (path, Some("close the program that has it open, such as an editor or `terraform`, and run again"))
             }
             StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
+            StoreError::Interrupted(interrupted) => return (*interrupted).into(),
         };
         let of_link = match &error {
             StoreError::System { reason, .. } => directories::hint(reason),
@@ -275,6 +294,10 @@ mod tests {
     use super::*;
 
     const MODE: Mode = Mode::Exactly(0o644);
+
+    fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
+        super::store(NewFile { path, bytes, mode, what: What::File }, within, &Interrupt::default())
+    }
 
     fn names(directory: &Path) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(directory)
@@ -387,7 +410,9 @@ mod tests {
         for name in kept.iter().chain(&["main.tf.tflock-aB3dEfGh1"]) {
             std::fs::write(directory.path().join(name), "").unwrap();
         }
-        let staged = stage(&directory.path().join("main.tf"), b"x", MODE, directory.path()).unwrap();
+        let path = directory.path().join("main.tf");
+        let file = NewFile { path: &path, bytes: b"x", mode: MODE, what: What::File };
+        let staged = stage(file, directory.path()).unwrap();
         assert_eq!(names(directory.path()).iter().filter(|name| is_left_behind(name)).count(), 2);
         sweep(directory.path());
         let mut kept = kept.map(str::to_owned);
@@ -396,6 +421,6 @@ mod tests {
         // Windows removes nothing that is open.
         left.retain(|name| cfg!(unix) || !is_left_behind(name));
         assert_eq!(left, kept);
-        assert!(staged.replace().is_err());
+        assert!(staged.replace(&Interrupt::default().writing().unwrap()).is_err());
     }
 }

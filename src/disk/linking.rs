@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::atomic::{StoreError, failed, renamed};
 use super::directory_lock::DirectoryLock;
+use crate::interrupt::{Interrupt, What};
 use crate::settings::LinkChoice;
 
 /// What our own directories begin with, which no tool takes for a package.
@@ -18,14 +19,15 @@ pub(super) const OWN: &str = ".tflock-";
 #[derive(Debug)]
 pub struct Linker {
     choice: LinkChoice,
+    interrupt: Interrupt,
     /// False once the file system has refused: it is not worth a second attempt.
     clones: AtomicBool,
     copied: AtomicBool,
 }
 
 impl Linker {
-    pub fn new(choice: LinkChoice) -> Self {
-        Self { choice, clones: AtomicBool::new(true), copied: AtomicBool::new(false) }
+    pub fn new(choice: LinkChoice, interrupt: Interrupt) -> Self {
+        Self { choice, interrupt, clones: AtomicBool::new(true), copied: AtomicBool::new(false) }
     }
 
     /// True if it had to copy although links were wanted.
@@ -51,10 +53,24 @@ impl Linker {
         if self.choice == LinkChoice::Symlink {
             let link = staged.path().join("link");
             symlink(from, &link).map_err(failed("link", place))?;
-            return exchange(&link, place).map(|()| false);
+            let writing = self.interrupt.writing()?;
+            exchange(&link, place)?;
+            writing.wrote(What::InstalledPackage, place);
+            return Ok(false);
         }
         let copied = self.fill(from, staged.path())?;
-        put_in_place(staged, place).map(|()| copied)
+        let writing = self.interrupt.writing()?;
+        put_in_place(staged, place)?;
+        writing.wrote(What::InstalledPackage, place);
+        Ok(copied)
+    }
+
+    /// Removes a package, unless the run was interrupted.
+    pub fn remove(&self, place: &Path) -> Result<(), StoreError> {
+        let writing = self.interrupt.writing()?;
+        remove(place)?;
+        writing.wrote(What::RemovedPackage, place);
+        Ok(())
     }
 
     fn fill(&self, from: &Path, to: &Path) -> Result<bool, StoreError> {

@@ -23,12 +23,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
-use super::atomic::{self, Mode, StoreError, failed, put_in_place};
+use super::atomic::{self, Mode, NewFile, StoreError, failed, put_in_place};
 use super::directory_lock::DirectoryLock;
 use super::{directories, files};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::PackageHash;
+use crate::interrupt::{Interrupt, What};
 use crate::path::shown;
 use crate::platform::Platform;
 use crate::release::naming;
@@ -39,6 +40,7 @@ const DOCUMENT: Mode = Mode::KeepOr(0o644);
 #[derive(Debug)]
 pub struct MirrorWriter {
     base: PathBuf,
+    interrupt: Interrupt,
     _lock: DirectoryLock,
 }
 
@@ -73,13 +75,13 @@ pub fn directory_in(base: &Path, addr: &ProviderAddr) -> PathBuf {
 
 impl MirrorWriter {
     /// The mirror in a directory, which is made if there is none. Other runs that write it are waited for.
-    pub fn open(base: &Path) -> Result<Self, Error> {
+    pub fn open(base: &Path, interrupt: Interrupt) -> Result<Self, Error> {
         if base.metadata().is_ok_and(|found| !found.is_dir()) {
             return Err(failed("write into", base)(std::io::ErrorKind::NotADirectory.into()).into());
         }
         directories::create(base).map_err(failed("create", base))?;
         let lock = DirectoryLock::acquire(base)?;
-        Ok(Self { base: base.to_owned(), _lock: lock })
+        Ok(Self { base: base.to_owned(), interrupt, _lock: lock })
     }
 
     /// The directory of a provider, made if need be and cleared of what a killed run left. A symbolic link below
@@ -115,7 +117,8 @@ impl MirrorWriter {
         let copies = copies.iter().filter_map(|(path, bytes)| Some((path, (*bytes)?)));
         let documents = [(&of_version, of_version_text.as_bytes()), (&of_provider, index_text.as_bytes())];
         for (path, bytes) in copies.chain(documents) {
-            atomic::store(path, bytes, DOCUMENT, &self.base)?;
+            let file = NewFile { path, bytes, mode: DOCUMENT, what: What::File };
+            atomic::store(file, &self.base, &self.interrupt)?;
         }
         Ok(())
     }
@@ -148,13 +151,14 @@ fn extended(path: &Path, member: &str, more: impl IntoIterator<Item = (String, V
 pub struct ArchiveCopy {
     directory: PathBuf,
     name: String,
+    interrupt: Interrupt,
     file: Mutex<Option<NamedTempFile>>,
 }
 
 impl ArchiveCopy {
-    /// A copy that will have this name in this directory.
-    pub fn new(directory: PathBuf, name: String) -> Self {
-        Self { directory, name, file: Mutex::default() }
+    /// A copy that will have this name in a directory of a mirror.
+    pub fn new(directory: PathBuf, name: String, interrupt: Interrupt) -> Self {
+        Self { directory, name, interrupt, file: Mutex::default() }
     }
 
     pub fn begin(&self) -> Result<(), StoreError> {
@@ -175,7 +179,9 @@ impl ArchiveCopy {
     pub fn keep(&self) -> Result<(), StoreError> {
         let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
         file.as_file().sync_all().map_err(failed("write", &self.path()))?;
+        let writing = self.interrupt.writing()?;
         put_in_place(file, &self.path()).map_err(failed("replace", &self.path()))?;
+        writing.wrote(What::MirroredPackage, &self.path());
         Ok(())
     }
 

@@ -7,11 +7,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::atomic::{Mode, store, sweep};
+use super::atomic::{Mode, NewFile, stage, sweep};
 use super::directories::{around, create_below, refuse_links};
 use super::files;
 use crate::config::{Installed, Manifest};
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::{Interrupt, What, Writing};
 use crate::path::shown;
 
 const LIST: &str = "modules.json";
@@ -62,12 +63,14 @@ impl ModulesDir {
         staging: &tempfile::TempDir,
         keys: &[String],
         installed: Vec<(String, Installed)>,
+        interrupt: &Interrupt,
     ) -> Result<(), Error> {
+        let writing = interrupt.writing()?;
         let mut manifest = self.manifest();
         // Each is looked at: no `any`, which would stop at the first.
         let removed = keys.iter().filter(|key| manifest.remove_with_below(key)).count();
         if removed > 0 {
-            self.write(&manifest)?;
+            self.write(&manifest, &writing)?;
         }
         for key in keys {
             let place = self.of(key);
@@ -76,15 +79,18 @@ impl ModulesDir {
                 fs::rename(&place, &aside).map_err(|reason| unwritable(&place, &reason))?;
             }
             fs::rename(staging.path().join(key), &place).map_err(|reason| unwritable(&place, &reason))?;
+            writing.wrote(What::InstalledModule, &place);
         }
         for (key, record) in installed {
             manifest.insert(key, record);
         }
-        self.write(&manifest)
+        self.write(&manifest, &writing)
     }
 
-    fn write(&self, manifest: &Manifest) -> Result<(), Error> {
-        store(&self.path.join(LIST), manifest.encode().as_bytes(), Mode::KeepOr(0o644), &self.data_dir)?;
+    fn write(&self, manifest: &Manifest, writing: &Writing<'_>) -> Result<(), Error> {
+        let (path, text) = (self.path.join(LIST), manifest.encode());
+        let file = NewFile { path: &path, bytes: text.as_bytes(), mode: Mode::KeepOr(0o644), what: What::File };
+        stage(file, &self.data_dir)?.replace(writing)?;
         Ok(())
     }
 }

@@ -12,14 +12,12 @@
 use std::io;
 use std::path::Path;
 
-use super::atomic::{Mode, StoreError, Stored, stage};
+use super::atomic::{NewFile, StoreError, Stored, stage};
+use crate::interrupt::Interrupt;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Replacement<'a> {
-    /// The file. Its directory must exist.
-    pub path: &'a Path,
-    pub bytes: &'a [u8],
-    pub mode: Mode,
+    pub file: NewFile<'a>,
     pub was: Expected<'a>,
 }
 
@@ -33,21 +31,28 @@ pub enum Expected<'a> {
 /// Replaces files, or creates them, in the order of the list; see [`super::atomic::store`] for each.
 ///
 /// A file that already has its new bytes is not touched, whatever `was` says, so a second run can complete the first.
-/// The caller must have locked `directory`; leftovers of killed runs are removed from it first.
-pub fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> Result<Vec<Stored>, StoreError> {
+/// The caller must have locked `directory`; leftovers of killed runs are removed from it first. A signal finds all files
+/// old, or waits until all are new.
+pub fn store_all(
+    files: &[Replacement<'_>],
+    directory: &Path,
+    within: &Path,
+    interrupt: &Interrupt,
+) -> Result<Vec<Stored>, StoreError> {
     super::atomic::sweep(directory);
     let staged: Vec<_> = files
         .iter()
-        .map(|file| {
-            check(file)?;
-            stage(file.path, file.bytes, file.mode, within)
+        .map(|replacement| {
+            check(*replacement)?;
+            stage(replacement.file, within)
         })
         .collect::<Result<_, _>>()?;
-    staged.into_iter().map(super::atomic::Staged::replace).collect()
+    let writing = interrupt.writing()?;
+    staged.into_iter().map(|file| file.replace(&writing)).collect()
 }
 
-fn check(file: &Replacement<'_>) -> Result<(), StoreError> {
-    if file.was == Expected::Anything {
+fn check(Replacement { file, was }: Replacement<'_>) -> Result<(), StoreError> {
+    if was == Expected::Anything {
         return Ok(());
     }
     let now = match std::fs::read(file.path) {
@@ -55,7 +60,7 @@ fn check(file: &Replacement<'_>) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(reason) => return Err(StoreError::System { action: "read", path: file.path.to_owned(), reason }),
     };
-    let is_as_expected = match (&now, file.was) {
+    let is_as_expected = match (&now, was) {
         (None, Expected::Absent) => true,
         (Some(now), Expected::Bytes(was)) => now == was,
         _ => false,
@@ -70,9 +75,15 @@ fn check(file: &Replacement<'_>) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::atomic::Mode;
+    use crate::interrupt::What;
 
     fn replacement<'a>(path: &'a Path, bytes: &'a [u8], was: Expected<'a>) -> Replacement<'a> {
-        Replacement { path, bytes, mode: Mode::KeepOr(0o644), was }
+        Replacement { file: NewFile { path, bytes, mode: Mode::KeepOr(0o644), what: What::File }, was }
+    }
+
+    fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> Result<Vec<Stored>, StoreError> {
+        super::store_all(files, directory, within, &Interrupt::default())
     }
 
     fn names(directory: &Path) -> Vec<String> {

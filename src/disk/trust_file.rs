@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::atomic::{self, Mode, Stored};
+use super::atomic::{self, Mode, NewFile, Stored};
 use super::directory_lock::DirectoryLock;
 use super::text;
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::{Interrupt, What};
 use crate::path::shown;
 use crate::path::worktree::{self, WorkTree};
 use crate::trust::pins::FILE_NAME;
@@ -39,9 +40,10 @@ pub fn read(path: &Path, named: &Path) -> Result<Option<String>, Error> {
 }
 
 /// Writes the trust file whole; true if its bytes changed.
-pub fn store(path: &Path, text: &str) -> Result<bool, Error> {
+pub fn store(path: &Path, text: &str, interrupt: &Interrupt) -> Result<bool, Error> {
     let within = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(atomic::store(path, text.as_bytes(), MODE, &worktree::boundary(within))? == Stored::Written)
+    let file = NewFile { path, bytes: text.as_bytes(), mode: MODE, what: What::TrustFile };
+    Ok(atomic::store(file, &worktree::boundary(within), interrupt)? == Stored::Written)
 }
 
 /// Locks the trust file for a read and a write, and removes leftovers of killed runs next to it.
@@ -87,7 +89,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE_NAME);
         assert_eq!(read(&path, &path).unwrap(), None);
-        assert!(store(&path, "# x\n").unwrap() && !store(&path, "# x\n").unwrap());
+        let interrupt = Interrupt::default();
+        assert!(store(&path, "# x\n", &interrupt).unwrap() && !store(&path, "# x\n", &interrupt).unwrap());
         assert_eq!(read(&path, &path).unwrap().as_deref(), Some("# x\n"));
         std::fs::write(&path, b"\xff").unwrap();
         assert!(read(&path, &path).unwrap_err().message.ends_with("it is not UTF-8 text"));

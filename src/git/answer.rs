@@ -2,10 +2,14 @@
 
 use std::io::Read;
 use std::process::Child;
-use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use super::GitError;
+use crate::interrupt::{Interrupt, Interrupted};
+
+/// How often a signal is looked for while git works.
+const GLANCE: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub struct Answer {
@@ -22,19 +26,31 @@ pub struct Running {
     pub(super) task: String,
     pub(super) limit: Duration,
     pub(super) most: u64,
+    pub(super) interrupt: Interrupt,
 }
 
 impl Running {
     pub fn answer(mut self) -> Result<Answer, GitError> {
-        let take = |at: usize| {
-            let slow = |_| GitError::TooSlow { task: self.task.clone(), limit: self.limit };
-            let bytes = self.outputs[at].recv_timeout(self.limit).map_err(slow)?;
-            let too_large = || GitError::TooLarge { task: self.task.clone(), most: self.most };
-            if bytes.len() as u64 > self.most { Err(too_large()) } else { Ok(bytes) }
-        };
-        let (stdout, stderr) = (take(0)?, take(1)?);
+        let (stdout, stderr) = (self.output(0)?, self.output(1)?);
         let status = self.child.wait().map_err(|error| GitError::Start(error.to_string()))?;
         Ok(Answer { code: status.code(), stdout, stderr })
+    }
+
+    fn output(&self, at: usize) -> Result<Vec<u8>, GitError> {
+        let slow = || GitError::TooSlow { task: self.task.clone(), limit: self.limit };
+        let began = Instant::now();
+        loop {
+            let left = self.limit.checked_sub(began.elapsed()).ok_or_else(slow)?;
+            match self.outputs[at].recv_timeout(left.min(GLANCE)) {
+                Ok(bytes) if bytes.len() as u64 > self.most => {
+                    return Err(GitError::TooLarge { task: self.task.clone(), most: self.most });
+                }
+                Ok(bytes) => return Ok(bytes),
+                Err(RecvTimeoutError::Timeout) if self.interrupt.is_requested() => return Err(Interrupted.into()),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(slow()),
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::Interrupted;
 
 /// Why git gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +35,8 @@ pub enum GitError {
     TooLarge { task: String, most: u64 },
     #[error("git {task} failed: {reason}")]
     Failed { task: &'static str, reason: String },
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
 }
 
 /// A directory as users name it.
@@ -50,6 +53,7 @@ impl From<GitError> for Error {
                 .hint("or here: `git fetch --unshallow`")
         };
         match error {
+            GitError::Interrupted(interrupted) => interrupted.into(),
             GitError::Start(_) => mapped.hint("install git, or put it on PATH"),
             GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => mapped
                 .hint("`git config --global --add safe.directory DIR`, where the checkout belongs to another user"),

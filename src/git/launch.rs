@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::GitError;
 use super::answer::{Answer, Running, read_aside};
+use crate::interrupt::Interrupt;
 
 /// How long a question about a working tree may take, in a large one on a slow disk.
 const INSPECTION: Duration = Duration::from_secs(120);
@@ -35,7 +36,7 @@ pub enum Transports {
     Files,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Launcher {
     directory: PathBuf,
     named: Vec<OsString>,
@@ -45,6 +46,8 @@ pub struct Launcher {
     silent_ssh: bool,
     limit: Duration,
     most: u64,
+    /// Ends git at work.
+    interrupt: Interrupt,
 }
 
 impl Launcher {
@@ -59,6 +62,7 @@ impl Launcher {
             silent_ssh: false,
             limit: INSPECTION,
             most: MOST,
+            interrupt: Interrupt::default(),
         }
     }
 
@@ -71,8 +75,8 @@ impl Launcher {
     /// Fetches into a bare repository outside of any working tree, such as one of the cache.
     ///
     /// Credential helpers, `insteadOf` and keys are those of the user and the system. There is no prompt, no hook runs,
-    /// and nothing is fetched but by the transports that are named. `limit` bounds each command.
-    pub fn fetch(bare: &Path, transports: Transports, limit: Duration) -> Self {
+    /// and nothing is fetched but by the transports that are named. `limit` bounds each command, and a signal ends it.
+    pub fn fetch(bare: &Path, transports: Transports, limit: Duration, interrupt: Interrupt) -> Self {
         let transports = match transports {
             Transports::Network => "https:ssh",
             Transports::Files => "file",
@@ -86,6 +90,7 @@ impl Launcher {
             silent_ssh: false,
             limit,
             most: MOST,
+            interrupt,
         }
     }
 
@@ -143,7 +148,7 @@ impl Launcher {
         // it read all, its exit code says why.
         drop(child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input))));
         let outputs = [read_aside(child.stdout.take(), self.most), read_aside(child.stderr.take(), self.most)];
-        Ok(Running { child, outputs, task, limit: self.limit, most: self.most })
+        Ok(Running { child, outputs, task, limit: self.limit, most: self.most, interrupt: self.interrupt.clone() })
     }
 
     fn command(&self) -> Command {
@@ -155,6 +160,12 @@ impl Launcher {
         command.args(self.arguments());
         command.env("GIT_ALLOW_PROTOCOL", self.transports);
         command.envs(self.profile.environment().iter().copied());
+        // Ctrl-C on a terminal goes to the group of the foreground. A git that it ends looks like one that fails, so we
+        // decide for it; except where ssh may ask the user, which only the foreground may do.
+        #[cfg(unix)]
+        if self.profile == Profile::Inspect {
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        }
         if self.silent_ssh {
             command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
         }
@@ -277,8 +288,30 @@ mod tests {
         let child = command.spawn().unwrap();
         let (_open, silent) = std::sync::mpsc::channel();
         let (_sender, other) = std::sync::mpsc::channel();
-        let running = Running { child, outputs: [silent, other], task: "x".into(), limit: slow.limit, most: MOST };
+        let running = Running {
+            child,
+            outputs: [silent, other],
+            task: "x".into(),
+            limit: slow.limit,
+            most: MOST,
+            interrupt: Interrupt::default(),
+        };
         assert!(matches!(running.answer(), Err(GitError::TooSlow { .. })));
+    }
+
+    #[test]
+    fn a_signal_ends_git_at_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let interrupt = Interrupt::default();
+        let network = Transports::Files;
+        let launcher = Launcher::fetch(folder.path(), network, Duration::from_secs(3600), interrupt.clone());
+        launcher.run(["init", "--quiet", "--bare"]).unwrap();
+        // It reads names as long as there are any.
+        let mut running = launcher.start(["cat-file", "--batch-check"], Vec::new()).unwrap();
+        let (_open, silent) = std::sync::mpsc::channel();
+        running.outputs[0] = silent;
+        assert!(interrupt.request());
+        assert!(matches!(running.answer(), Err(GitError::Interrupted(_))));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, RegistryModu
 use crate::dialect::Dialect;
 use crate::disk::roots::FetchedModule;
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::Interrupt;
 use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served, ambiguous_version};
 use crate::net::{Client, Cost, RunBudget, Shared};
 use crate::settings::allow_module_host;
@@ -52,13 +53,16 @@ pub struct FetcherOptions {
     pub git_limit: Duration,
     /// How long an archive may take, from the first request to the last byte, with all attempts.
     pub archive_limit: Duration,
+    /// Ends git at work.
+    pub interrupt: Interrupt,
 }
 
 impl FetcherOptions {
     /// Without passwords, and with the limits of the program.
     pub fn new(oci: OciClient) -> Self {
         let (git_limit, archive_limit) = (Duration::from_secs(180), Duration::from_secs(300));
-        Self { offline: false, netrc: Netrc::default(), oci, git_limit, archive_limit }
+        let interrupt = Interrupt::default();
+        Self { offline: false, netrc: Netrc::default(), oci, git_limit, archive_limit, interrupt }
     }
 }
 
@@ -144,6 +148,7 @@ impl Fetcher {
         GitAccess {
             store: self.store(),
             limit: self.options.git_limit,
+            interrupt: self.options.interrupt.clone(),
             budget: Arc::clone(self.budget()),
             hosts: wanted.hosts.clone(),
             work_tree: wanted.work_tree.clone(),

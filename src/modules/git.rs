@@ -91,7 +91,9 @@ impl Repository {
         let url = address.plain_url();
         let shown = ShownUrl::new(&url).as_str().to_owned();
         let transports = if url.scheme() == "file" { Transports::Files } else { Transports::Network };
-        let launcher = Launcher::fetch(bare, transports, access.limit).with_silent_ssh().at_most(MAX_LIST);
+        let launcher = Launcher::fetch(bare, transports, access.limit, access.interrupt.clone())
+            .with_silent_ssh()
+            .at_most(MAX_LIST);
         let budget = Arc::clone(&access.budget);
         let repository = Self { launcher, url: url.as_str().to_owned(), shown, address: url, budget };
         // Before anything is set up for a host that is not contacted any more.

@@ -16,6 +16,7 @@ use super::unpack::Builder;
 use super::wanted::{ModuleHosts, allow_url};
 use crate::config::{newer_tag, version_of_tag};
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::Interrupt;
 use crate::modulelock::{Ambiguity, Offered, Reference, Target};
 use crate::net::{Cost, RunBudget};
 
@@ -44,6 +45,7 @@ impl GitPackage {
 pub(super) struct GitAccess {
     pub(super) store: Arc<Store>,
     pub(super) limit: Duration,
+    pub(super) interrupt: Interrupt,
     pub(super) budget: Arc<RunBudget>,
     /// The hosts that repositories may come from.
     pub(super) hosts: ModuleHosts,

@@ -9,7 +9,7 @@ use super::paint::Paint;
 use super::wrap::flow;
 use super::{Style, printable, shown};
 use crate::count::first_of;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::finding::Position;
 use crate::outcome::advice::with_recursion;
 use crate::redact;
@@ -58,8 +58,7 @@ pub(super) fn failures<'a>(
     let failures = together(errors, naming.recursive).into_iter();
     let texts = failures.map(|Failure { error, paths, places }| {
         let roots = if naming.many {
-            // The place of an interruption does not matter to the user.
-            let is_general = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
+            let is_general = error.file.is_none() || paths.len() > 1;
             is_general.then(|| naming.table_cell(&paths))
         } else {
             (places.len() > 1).then(|| named_places(&places))

@@ -28,10 +28,10 @@ fn kills() -> u32 {
 }
 
 /// Numbers that are the same in each run of the test (xorshift).
-struct Dice(u64);
+pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -40,7 +40,7 @@ impl Dice {
 }
 
 /// The files of a work tree by their paths; `.git` is none of them.
-fn files(workspace: &Workspace) -> BTreeMap<String, String> {
+pub(crate) fn files(workspace: &Workspace) -> BTreeMap<String, String> {
     let (top, mut files, mut folders) = (workspace.path(""), BTreeMap::new(), vec![workspace.path("")]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -49,7 +49,8 @@ fn files(workspace: &Workspace) -> BTreeMap<String, String> {
                 folders.push(path);
             } else if path.is_file() {
                 let name = path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned();
-                files.insert(name, std::fs::read_to_string(&path).unwrap());
+                let bytes = std::fs::read(&path).unwrap();
+                files.insert(name, String::from_utf8_lossy(&bytes).into_owned());
             }
         }
     }
@@ -57,7 +58,7 @@ fn files(workspace: &Workspace) -> BTreeMap<String, String> {
 }
 
 /// Makes the work tree hold these files and no others.
-fn restore(workspace: &Workspace, wanted: &BTreeMap<String, String>) {
+pub(crate) fn restore(workspace: &Workspace, wanted: &BTreeMap<String, String>) {
     for name in files(workspace).keys().filter(|name| !wanted.contains_key(*name)) {
         std::fs::remove_file(workspace.path(name)).unwrap();
     }
@@ -98,7 +99,7 @@ fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Mome
 }
 
 /// A file that was to take the place of another one; the next `lock` in its directory takes it away.
-fn is_leftover(name: &str) -> bool {
+pub(crate) fn is_leftover(name: &str) -> bool {
     name.rsplit('.').next().unwrap().starts_with("tflock-")
 }
 

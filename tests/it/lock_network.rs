@@ -181,7 +181,7 @@ fn an_untrusted_certificate() {
 
 /// Waits for something that surely happens soon; the limit is for a test that fails.
 #[cfg(unix)]
-pub(crate) fn wait_until(what: impl Fn() -> bool) {
+pub(crate) fn wait_until(mut what: impl FnMut() -> bool) {
     for _ in 0..6000 {
         if what() {
             return;

@@ -24,6 +24,7 @@ mod index;
 mod index_clouds;
 mod index_servers;
 mod install;
+mod interrupted;
 mod kept;
 mod killed;
 mod lock;

@@ -207,6 +207,11 @@ impl<'a> Invocation<'a> {
         })
     }
 
+    /// True if it may wait for servers.
+    pub(super) fn may_wait(&self) -> bool {
+        self.packages.is_some() || self.modules.is_some()
+    }
+
     fn packages(self, packages: impl Into<Option<&'a Packages>>) -> Self {
         Self { packages: packages.into(), ..self }
     }

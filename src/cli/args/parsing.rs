@@ -28,7 +28,8 @@ use crate::commands::options::Within;
         2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
         3  trust refused; a retry will not help\n  \
         4  inconclusive: a source was unreachable, sent an invalid response or requires credentials; a retry may help\n  \
-        130  interrupted\n\n\
+        130  interrupted by Ctrl-C\n  \
+        143  ended by SIGTERM, which counts as Ctrl-C\n\n\
         `tflock explain` lists rules and topics: settings, trust, environment and others."
 )]
 struct Program {

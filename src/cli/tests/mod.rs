@@ -68,6 +68,7 @@ impl Run {
             stdout_is_terminal: self.terminal,
             stderr_is_terminal: self.terminal,
             columns: None,
+            catch_signals: false,
         };
         let environment = Environment {
             variables: self.variables.iter().copied().collect(),

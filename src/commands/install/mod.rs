@@ -26,6 +26,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::git::TrackedFiles;
 use crate::hash::PackageHashes;
+use crate::interrupt::{Interrupt, What};
 use crate::outcome::{Body, InstallReport, InstallState, InstalledModules, InstalledPackage, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::{lexical, shown};
@@ -97,8 +98,10 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
     }
     refuse_shared_data_dir(&roots)?;
     let mut notes = Vec::new();
-    let linkers = linkers(args, &roots);
+    let linkers = linkers(args, &roots, &services.interrupt);
     if !args.check {
+        let lacking = roots.iter().flatten().map(|root| root.lacking().count());
+        services.interrupt.expect(What::InstalledPackage, lacking.sum());
         let found = fetched(&roots, services, &known, &mut notes)?;
         parallel::each_mut(&mut roots, LINKERS, |root| {
             if let Ok(root) = root {
@@ -115,7 +118,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
             .to_owned()
     }));
     let outcomes = targets.paths.iter().zip(roots).map(|(path, root)| match root {
-        Ok(root) => root.finish(args),
+        Ok(root) => root.finish(args, &services.interrupt),
         Err(error) => RootOutcome::failed(path, error),
     });
     let outcome = targets.finish("install", outcomes, notes);
@@ -143,9 +146,9 @@ fn refuse_shared_data_dir(roots: &[Result<Root, Error>]) -> Result<(), Error> {
 }
 
 /// One linker for each requested method, and one for plugin caches.
-fn linkers(args: &InstallArgs, roots: &[Result<Root, Error>]) -> BTreeMap<LinkChoice, Linker> {
+fn linkers(args: &InstallArgs, roots: &[Result<Root, Error>], interrupt: &Interrupt) -> BTreeMap<LinkChoice, Linker> {
     let wanted = roots.iter().flatten().map(|root| root.link(args));
-    wanted.chain([LinkChoice::Auto]).map(|choice| (choice, Linker::new(choice))).collect()
+    wanted.chain([LinkChoice::Auto]).map(|choice| (choice, Linker::new(choice, interrupt.clone()))).collect()
 }
 
 /// Finds the missing packages in the package store, or downloads them into it.
@@ -206,7 +209,7 @@ impl Root {
         args.link.or(self.settings.settings.link).unwrap_or_default()
     }
 
-    fn finish(mut self, args: &InstallArgs) -> RootOutcome {
+    fn finish(mut self, args: &InstallArgs, interrupt: &Interrupt) -> RootOutcome {
         let packages = std::mem::take(&mut self.wants).into_iter().map(|want| InstalledPackage {
             address: want.key.address,
             version: want.key.version,
@@ -218,7 +221,7 @@ impl Root {
             copied: want.copied,
         });
         let packages = packages.collect();
-        let modules = if args.no_modules || self.is_refused { Ok(None) } else { self.modules(args.check) };
+        let modules = if args.no_modules || self.is_refused { Ok(None) } else { self.modules(args.check, interrupt) };
         let modules = modules.unwrap_or_else(|error| {
             self.failed.push(error);
             None
@@ -234,8 +237,8 @@ impl Root {
     }
 
     /// Installs locked modules as `get` does, or writes the list of modules if all are local; with `check`, compares.
-    fn modules(&self, check: bool) -> Result<Option<InstalledModules>, Error> {
-        if check { modules::check(&self.settings) } else { get::install_for(&self.settings) }
+    fn modules(&self, check: bool, interrupt: &Interrupt) -> Result<Option<InstalledModules>, Error> {
+        if check { modules::check(&self.settings) } else { get::install_for(&self.settings, interrupt) }
     }
 }
 

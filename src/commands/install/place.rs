@@ -52,7 +52,7 @@ impl Root {
         }
         self.wants = wants;
         if args.prune
-            && let Err(error) = self.prune()
+            && let Err(error) = self.prune(linker)
         {
             self.failed.push(error);
         }
@@ -105,7 +105,7 @@ impl Root {
     }
 
     /// Removes versions that the lock file does not record.
-    fn prune(&mut self) -> Result<(), Error> {
+    fn prune(&mut self, linker: &Linker) -> Result<(), Error> {
         let Ok(installed) = FilesystemMirror::open(&self.providers) else { return Ok(()) };
         for address in installed.providers()? {
             let locked = self.locked.get(&address).map(|entry| entry.version.clone());
@@ -114,7 +114,7 @@ impl Root {
                 let place =
                     crate::disk::mirror_writer::directory_in(&self.providers, &address).join(version.to_string());
                 let _lock = self.prepare(&place)?;
-                linking::remove(&place)?;
+                linker.remove(&place)?;
                 self.removed.push((address.clone(), version));
             }
         }

@@ -29,6 +29,7 @@ use crate::count::counted;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
+use crate::interrupt::Interrupt;
 use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::answer::{Answer, Refusal};
@@ -67,6 +68,7 @@ pub struct Run<'a> {
     /// Write nothing unless every root module can be written.
     pub all_or_none: bool,
     pub now: SystemTime,
+    pub(crate) interrupt: &'a Interrupt,
 }
 
 pub type Opener<'a> = &'a (dyn Fn(usize) -> Result<Root, Error> + Sync);

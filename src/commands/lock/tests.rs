@@ -25,6 +25,7 @@ const KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 struct World {
     directory: tempfile::TempDir,
     cache: Cache,
+    interrupt: Interrupt,
 }
 
 fn addr() -> ProviderAddr {
@@ -77,7 +78,8 @@ impl World {
             lock.insert(addr(), entry);
             std::fs::write(directory.path().join(crate::lockfile::FILE_NAME), lock.encode(Dialect::Terraform)).unwrap();
         }
-        Self { directory, cache: Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() }) }
+        let cache = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
+        Self { directory, cache, interrupt: Interrupt::default() }
     }
 
     fn run(&self, mode: Mode) -> Run<'_> {
@@ -88,6 +90,7 @@ impl World {
             fail_fast: false,
             all_or_none: false,
             now: SystemTime::UNIX_EPOCH,
+            interrupt: &self.interrupt,
         }
     }
 

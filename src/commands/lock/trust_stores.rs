@@ -56,7 +56,7 @@ impl TrustStores {
         let named = |addr: &ProviderAddr, version: &Version| key_names::of_release(run.cache, addr, version, run.now);
         self.with(|stores| {
             let read = stores.iter_mut().filter_map(|(place, store)| Some((place, store.as_mut().ok()?)));
-            read.map(|(place, store)| (place.clone(), store.commit(&named))).collect()
+            read.map(|(place, store)| (place.clone(), store.commit(&named, run.interrupt))).collect()
         })
     }
 

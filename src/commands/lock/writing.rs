@@ -14,6 +14,7 @@ use crate::disk::lock_file;
 use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
+use crate::interrupt::Interrupt;
 use crate::lock::commit::{self, Write};
 use crate::lock::settle::EntryDecision;
 use crate::lockfile::LockEntry;
@@ -74,7 +75,7 @@ impl Job {
             Mode::Check => {}
             Mode::DryRun | Mode::Write if needless => {}
             Mode::DryRun => outcome.diff = Some(self.diff(&text, edits)),
-            Mode::Write => match self.store(&text, edits)? {
+            Mode::Write => match self.store(&text, edits, run.interrupt)? {
                 Some(written) => outcome.written = written,
                 None => return Ok(None),
             },
@@ -97,7 +98,7 @@ impl Job {
     }
 
     /// Writes the lock file together with the configuration, unless one of them changed since it was read.
-    fn store(&self, text: &str, edits: &[Edit]) -> Result<Option<bool>, Error> {
+    fn store(&self, text: &str, edits: &[Edit], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
         let _lock = DirectoryLock::acquire(&self.root.settings.root)?;
         if lock_file::read(&self.root.settings.lock_file())? != self.root.bytes {
             return Ok(None);
@@ -111,7 +112,7 @@ impl Job {
             text: text.to_owned(),
             boundary: self.root.settings.boundary.clone(),
         };
-        commit::commit(&write, &edits)
+        commit::commit(&write, &edits, interrupt)
     }
 }
 

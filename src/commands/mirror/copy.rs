@@ -14,6 +14,7 @@ use crate::disk::mirror_writer::{ArchiveCopy, MirrorRelease, MirrorWriter};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule, shell_word};
 use crate::hash::PackageHashes;
+use crate::interrupt::{Interrupt, What};
 use crate::outcome::{Fate, RootOutcome};
 use crate::path::shown;
 use crate::query::PackageKey;
@@ -39,9 +40,9 @@ pub(super) fn copy(
             Ok(session) => {
                 let writer = match &mut writer {
                     Some(writer) => writer,
-                    none => none.insert(MirrorWriter::open(&args.directory)?),
+                    none => none.insert(MirrorWriter::open(&args.directory, services.interrupt.clone())?),
                 };
-                let copying = Copying { args, cache, writer };
+                let copying = Copying { args, cache, writer, interrupt: &services.interrupt };
                 let (finished, more) = copying.of_group(of_group, &session)?;
                 notes.extend(more);
                 finished
@@ -69,6 +70,7 @@ struct Copying<'a> {
     args: &'a MirrorArgs,
     cache: &'a Cache,
     writer: &'a MirrorWriter,
+    interrupt: &'a Interrupt,
 }
 
 impl Copying<'_> {
@@ -135,13 +137,15 @@ impl Copying<'_> {
             match self.writer.directory(&key.address) {
                 Ok(directory) => {
                     let file_name = naming::conventional(&key.address, &key.version, &key.platform);
-                    let destination = Destination::Archive(Arc::new(ArchiveCopy::new(directory, file_name)));
+                    let destination =
+                        Destination::Archive(Arc::new(ArchiveCopy::new(directory, file_name, self.interrupt.clone())));
                     let rules = Some(rules.get(&release).cloned().unwrap_or_default());
                     orders.insert(key.clone(), FetchOrder { destination, rules, recorded });
                 }
                 Err(error) => drop(answers.insert(key.clone(), Err(error.into()))),
             }
         }
+        self.interrupt.expect(What::MirroredPackage, orders.len());
         orders
     }
 

@@ -15,6 +15,7 @@ use crate::disk::cache::Cache;
 use crate::disk::lock_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
+use crate::interrupt::Interrupt;
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::query::question::{Depth, Explain, Query};
@@ -53,7 +54,12 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// Looks up the signer of every locked version, and remembers those of providers without a pin. The signer of the
 /// newest locked version is accepted for any version, a different signer of an older one for that version only. A
 /// release that differs from the locked hashes pins no signer. Releases that the settings forbid to query are skipped.
-pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> Result<Outcome, Error> {
+pub(super) fn init(
+    roots: &[RunSettings],
+    groups: Vec<Group>,
+    cache: &Cache,
+    interrupt: &Interrupt,
+) -> Result<Outcome, Error> {
     let mut trees: BTreeMap<TrustPlace, Tree<'_>> = BTreeMap::new();
     let (mut queried, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
     for (number, Group { members, opened }) in groups.into_iter().enumerate() {
@@ -92,9 +98,10 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
     let now = roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now);
+    let context = Context { answers: &answers, cache, now, interrupt };
     let mut roots = Vec::new();
     for (store, tree) in stores {
-        let mut outcomes = one_tree(store, &tree.recorded, &Context { answers: &answers, cache, now })?;
+        let mut outcomes = one_tree(store, &tree.recorded, &context)?;
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(tree.forbidden.iter().cloned()));
         roots.extend(outcomes);
     }
@@ -147,6 +154,7 @@ struct Context<'a> {
     answers: &'a BTreeMap<LookupKey, Lookup>,
     cache: &'a Cache,
     now: SystemTime,
+    interrupt: &'a Interrupt,
 }
 
 /// Updates the trust file of one working tree. Returns its outcome, and outcomes with the errors.
@@ -194,7 +202,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
     let releases = signers.iter().flat_map(|(addr, versions)| versions.keys().map(move |version| (addr, version)));
     let names: Identities =
         releases.flat_map(|(addr, version)| key_names::of_release(context.cache, addr, version, context.now)).collect();
-    let changed = store.change(&names, |pins| {
+    let changed = store.change(&names, context.interrupt, |pins| {
         for (addr, versions) in &signers {
             if pins.pin(addr).is_none() {
                 pin(pins, addr, versions);

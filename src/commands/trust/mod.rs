@@ -17,6 +17,7 @@ use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::Interrupt;
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::path::shown;
@@ -27,7 +28,12 @@ use crate::version::Version;
 use crate::workspace::{Reading, RootModule, RunSettings};
 
 /// Applies one action to the trust file of a working tree. `cache` has the keys that registries listed.
-pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Result<Outcome, Error> {
+pub fn act(
+    settings: &RunSettings,
+    action: &TrustCommand,
+    cache: &Cache,
+    interrupt: &Interrupt,
+) -> Result<Outcome, Error> {
     let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
     let names = match action {
@@ -49,7 +55,7 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             notes.extend(unlisted(&pattern, signer, &names));
-            let changed = store.change_for(reason.as_deref(), &names, |pins| {
+            let changed = store.change_for(reason.as_deref(), &names, interrupt, |pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
                 pins.providers.insert(pattern.clone(), pin);
@@ -62,13 +68,13 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
             undenied(store.pins(), signer)?;
             let versions = locked_versions(&settings.boundary, &pattern, (store.pins(), &mut notes))?;
             notes.extend(unlisted(&pattern, signer, &names));
-            let changed =
-                store.change(&names, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
+            let changed = store
+                .change(&names, interrupt, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
             notes.extend(reason.as_deref().and_then(|reason| unkept(reason, &pattern, store.pins())));
             (Some(changed), only(store.pins(), &[pattern]))
         }
         TrustCommand::Deny { key, reason, .. } => {
-            let changed = store.change(&names, |pins| {
+            let changed = store.change(&names, interrupt, |pins| {
                 pins.denied.insert(key.clone(), reason.clone());
                 Ok(())
             })?;
@@ -84,7 +90,7 @@ pub fn act(settings: &RunSettings, action: &TrustCommand, cache: &Cache) -> Resu
             let mut before = only(store.pins(), &patterns);
             let denied = store.pins().denied.iter().filter(|(key, _)| keys.contains(key));
             before.denied = denied.map(|(key, reason)| (key.clone(), reason.clone())).collect();
-            let changed = store.change(&names, |pins| {
+            let changed = store.change(&names, interrupt, |pins| {
                 patterns.iter().try_for_each(|pattern| forget(pins, pattern))?;
                 keys.iter().try_for_each(|key| allow(pins, key))
             })?;

@@ -23,7 +23,7 @@ pub fn trust(args: &TrustArgs, services: &Services<'_>) -> Result<Outcome, Error
         let found = below::survey(&one.boundary)?.trust_files.into_iter();
         trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
     }
-    let outcome = act(one, &args.command, &services.open_cache_of(&roots))?;
+    let outcome = act(one, &args.command, &services.open_cache_of(&roots), &services.interrupt)?;
     Ok(Outcome { dialect, ..outcome })
 }
 
@@ -43,7 +43,7 @@ fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     let cache = Arc::new(services.open_cache_of(&roots));
     let sources = Sources::new(services, &cache);
     let groups = sources.groups(roots.iter().enumerate().map(|(at, root)| (at, root.source(), std::iter::empty())));
-    let mut outcome = remember_all(&roots, groups, &cache)?;
+    let mut outcome = remember_all(&roots, groups, &cache, &services.interrupt)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { dialect, ..outcome })

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use super::verified::hashes;
 use crate::count::nonzero;
-use crate::error::ErrorKind;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Need, Outcome, RootOutcome};
@@ -28,14 +27,13 @@ enum End {
     Upgradable,
     Differs,
     Changed,
-    Interrupted,
     Inconclusive,
     Refused,
     Failed,
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 12] = [
+const WORDS: [(End, &str); 11] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
@@ -47,7 +45,6 @@ const WORDS: [(End, &str); 12] = [
     (End::Refused, "refused"),
     (End::Inconclusive, "inconclusive"),
     (End::Failed, "failed"),
-    (End::Interrupted, "interrupted"),
 ];
 
 /// `40 root modules: 38 changed, 2 failed`, and one line for each that failed, is inconclusive or is refused.
@@ -94,15 +91,11 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
     roots
 }
 
-/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; `None` if there is nothing to count or every root module
-/// was interrupted.
+/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; `None` if there is nothing to count.
 pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
     let mut roots = worst(outcome);
     // The working tree as a whole is no root module.
     roots.retain(|_, (_, root)| !is_whole(root));
-    if roots.values().all(|(end, _)| *end == End::Interrupted) {
-        return None;
-    }
     let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
     let parts = nonzero(parts);
     let count = root_modules(roots.len());
@@ -139,7 +132,6 @@ fn proven(outcome: &Outcome) -> String {
 
 fn end(root: &RootOutcome) -> End {
     match &root.body {
-        Err(error) if error.kind == ErrorKind::Interrupted => End::Interrupted,
         _ if root.code() == ExitCode::Refused && denied(root).next().is_some() => End::Refused,
         Err(error) if error.kind.is_inconclusive() => End::Inconclusive,
         Err(_) => End::Failed,

@@ -49,7 +49,7 @@ pub(in crate::report) fn word(code: ExitCode) -> &'static str {
         ExitCode::Inconclusive => "inconclusive",
         ExitCode::Findings | ExitCode::Refused => "refused",
         ExitCode::Failed => "failed",
-        ExitCode::Interrupted => "interrupted",
+        ExitCode::Interrupted | ExitCode::Terminated => "interrupted",
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) fn git_error(error: GitError, revision: &str) -> Error {
         GitError::TooShallow { .. }
         | GitError::OtherRepository { .. }
         | GitError::Partial
+        | GitError::Interrupted(_)
         | GitError::TooSlow { .. }
         | GitError::TooLarge { .. }
         | GitError::Failed { .. } => error.into(),
