@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::mirror::{BOTH, check, locked, mirror, package, rules, shelf};
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
-use crate::support::worlds::{LOCK_BOTH, widget};
+use crate::support::worlds::{LOCK_BOTH, widget, widget_and_gadget};
 
 /// All files below a directory, with their paths from there.
 fn files(top: &Path) -> Vec<(String, Vec<u8>)> {
@@ -179,4 +179,64 @@ fn a_run_that_is_killed_leaves_nothing_half_written() {
         workspace.tflock(&registry, args()).ended_with(0);
         check(&workspace, &[]).ended_with(0);
     }
+}
+
+/// What becomes of the bytes of a file; none if it is removed.
+type Damage<'a> = &'a dyn Fn(&[u8]) -> Option<Vec<u8>>;
+
+/// What is wrong with a package concerns the root modules that lock it, and the command that is printed repairs it, whatever
+/// root modules and platforms the check was about.
+#[test]
+fn the_remedy_of_a_check_restores_the_package() {
+    let registry = widget_and_gadget().standing_for("registry.terraform.io");
+    let requires = |name: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    {name} = {{\n      source = \"acme/{name}\"\n    }}\n  }}\n}}\n"
+        )
+    };
+    let workspace =
+        Workspace::with_files(&[("envs/a/main.tf", &requires("gadget")), ("envs/b/main.tf", &requires("widget"))]);
+    workspace.tflock(&registry, [&LOCK_BOTH[..], &["-r", "--create"]].concat()).ended_with(0);
+    workspace.tflock(&registry, [&["mirror", "-r", "my mirror"], &BOTH[..]].concat()).ended_with(0);
+    let shelf = "my mirror/registry.terraform.io/acme/widget/terraform-provider-widget_1.4.0";
+    let darwin = format!("{shelf}_darwin_arm64.zip");
+    let damages: [(&str, Damage<'_>, i32); 4] = [
+        (&darwin, &|bytes| Some([bytes, b"x"].concat()), 3),
+        (&darwin, &|_| Some(b"no archive".to_vec()), 3),
+        (&darwin, &|_| None, 1),
+        (&format!("{shelf}_SHA256SUMS"), &|_| None, 1),
+    ];
+    let checks: [&[&str]; 3] = [&["-r"], &["-r", "--platform=darwin_arm64"], &["-C", "envs/b"]];
+    for (file, damage, code) in damages {
+        for options in checks {
+            let path = workspace.path(file);
+            let sound = std::fs::read(&path).unwrap();
+            match damage(&sound) {
+                Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            let run = workspace.tflock(None, [&["mirror", "--check", "my mirror"], options].concat()).ended_with(code);
+            assert!(!run.stdout.contains("mirror/acme/"), "{run}");
+            assert!(run.stdout.contains(file) || !path.exists(), "{run}");
+            assert!(!run.stdout.contains("envs/a"), "{run}");
+            let command = run
+                .stdout
+                .split('`')
+                .find(|text| text.starts_with("tflock ") && text.contains(" mirror "))
+                .unwrap()
+                .to_owned();
+            if path.exists() {
+                assert!(run.stdout.contains("remove the file"), "{run}");
+                std::fs::remove_file(&path).unwrap();
+            }
+            let script = command.replacen("tflock", env!("CARGO_BIN_EXE_tflock"), 1);
+            workspace.program(Path::new("/bin/sh"), &registry, ["-c", &script]).ended_with(0);
+            assert_eq!(std::fs::read(&path).ok(), Some(sound), "{command}: {run}");
+            workspace.tflock(None, ["mirror", "--check", "-r", "my mirror"]).ended_with(0);
+        }
+    }
+    // No lock file of the run records it, so no command of the run can bring it back.
+    std::fs::write(workspace.path(&darwin), "no archive").unwrap();
+    let run = workspace.tflock(None, ["mirror", "--check", "my mirror", "-C", "envs/a"]).ended_with(3);
+    assert!(run.stdout.contains("no lock file of this run records registry.terraform.io/acme/widget 1.4.0"), "{run}");
 }

@@ -1,23 +1,26 @@
 //! Checks without requests whether a mirror is complete, unchanged, and has the packages that lock files require. The
 //! signed documents in the mirror replace the registry's answers, as the cache does for `verify --offline`.
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use super::contents::Contents;
-use super::wanted::{Need, judged};
+use super::contents::{Contents, Problem};
+use super::wanted::{Judged, Need, judged};
 use super::{MirrorArgs, mirrored, records};
 use crate::commands::verify::{Root, Roots, recalled};
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::mirror::FilesystemMirror;
 use crate::error::Error;
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Rule, shell_word};
 use crate::hash::PackageHash;
 use crate::outcome::{Fate, MirroredPackage, RootOutcome};
+use crate::path::shown;
+use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::Refusal;
 use crate::query::engine::unrecorded;
-use crate::release::{Release, Releases};
+use crate::release::{Release, ReleaseKey, Releases};
 use crate::settings::SourceChoice;
 
 pub(super) fn check(
@@ -32,21 +35,60 @@ pub(super) fn check(
     contents.remember(&memory);
     let known = recalled(&roots, &memory);
     let (judged, notes) = judged(args, roots, &known, &memory);
+    let locked: Vec<BTreeSet<ReleaseKey>> =
+        judged.iter().map(|judged| judged.as_ref().map(locked).unwrap_or_default()).collect();
+    let wanted: BTreeSet<PackageKey> =
+        judged.iter().flatten().flat_map(|judged| &judged.wanted).map(|(key, _)| key.clone()).collect();
     let checking = Checking { contents: &contents, known: &known };
     let checked = judged.into_iter().map(|judged| match judged {
         Ok(judged) => judged.finish(args, |root, key, need| checking.package(root, key, need)),
         Err(outcome) => *outcome,
     });
     let mut checked: Vec<RootOutcome> = checked.collect();
-    // Problems of the mirror itself are reported once.
-    if let Some(first) = checked.first_mut() {
-        first.findings.extend(contents.findings(now));
+    let mut platforms: BTreeSet<Platform> = args.platforms.iter().cloned().collect();
+    for Problem { release, platform, finding } in contents.problems(now) {
+        // Without the option only the wanted packages are copied.
+        platforms.extend(platform.filter(|platform| !wanted.contains(&PackageKey::of(&release, platform))));
+        let mut users = checked.iter_mut().zip(&locked).filter(|(_, locked)| locked.contains(&release)).peekable();
+        if users.peek().is_some() {
+            users.for_each(|(outcome, _)| outcome.findings.push(finding.clone()));
+        } else if let Some(first) = checked.first_mut() {
+            first.findings.push(of_no_root(finding, &release));
+        }
     }
-    let directory = args.directory.to_string_lossy();
+    let command = command(args, &platforms);
     for finding in checked.iter_mut().flat_map(|outcome| &mut outcome.findings) {
-        *finding = finding.clone().filled("DIR", &directory);
+        let is_of_mirror = matches!(finding.rule, Rule::MirrorAltered | Rule::MirrorIncomplete);
+        if is_of_mirror && finding.remedy.is_none() {
+            let remedy = finding.rule.help().replace("tflock mirror DIR", &command);
+            *finding = finding.clone().remedied_by(&remedy);
+        }
     }
     Ok((checked, notes))
+}
+
+fn locked(judged: &Judged) -> BTreeSet<ReleaseKey> {
+    judged.root.lock().iter().map(|(address, entry)| (address.clone(), entry.version.clone())).collect()
+}
+
+/// The command that copies again what this run checked.
+fn command(args: &MirrorArgs, platforms: &BTreeSet<Platform>) -> String {
+    let recursive = if args.recursive { " -r" } else { "" };
+    let directory = shell_word(&shown(&args.directory));
+    let platforms = platforms.iter().fold(String::new(), |text, platform| text + " --platform " + platform.as_str());
+    format!("tflock mirror{recursive} {directory}{platforms}{}", args.packages.option())
+}
+
+/// A problem of a release that earlier runs copied for other lock files.
+fn of_no_root(finding: Finding, (address, version): &ReleaseKey) -> Finding {
+    if finding.remedy.is_some() {
+        return finding;
+    }
+    let remedy = format!(
+        "Find out who changed it; then restore it from a copy, or remove all files of that version: no lock file of this run \
+         records {address} {version}."
+    );
+    finding.remedied_by(&remedy)
 }
 
 struct Checking<'a> {

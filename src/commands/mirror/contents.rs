@@ -12,9 +12,11 @@ use crate::disk::mirror_writer::{copy_names, directory_in};
 use crate::disk::package as packages;
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
+use crate::hash::Sha256Digest;
 use crate::hash::archive::Threads;
 use crate::hash::sums::Sums;
 use crate::parallel;
+use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::PackageFacts;
 use crate::release::{ReleaseKey, naming};
@@ -79,39 +81,58 @@ impl Contents {
     }
 
     /// The problems of the mirror itself.
-    pub(super) fn findings(&self, now: SystemTime) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        for (key, facts) in &self.packages {
-            if let Err(problem) = facts {
-                let file = naming::conventional(&key.address, &key.version, &key.platform);
-                findings.push(self.found(Rule::MirrorAltered, problem.clone(), &key.address, &file));
+    pub(super) fn problems(&self, now: SystemTime) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (key, release) in &self.releases {
+            let about = |platform: Option<&Platform>, finding: Finding| Problem {
+                release: key.clone(),
+                platform: platform.cloned(),
+                finding,
+            };
+            for platform in release.archives.keys() {
+                let package = PackageKey::of(key, platform);
+                if let Some(Err(problem)) = self.packages.get(&package) {
+                    let file = naming::conventional(&key.0, &key.1, platform);
+                    let finding = self.found(Rule::MirrorAltered, problem.clone(), &key.0, &file);
+                    problems.push(about(Some(platform), finding));
+                }
             }
-        }
-        for (key @ (addr, version), release) in &self.releases {
-            if release.indexed && release.listed.is_none() {
-                let message = format!("the index names {addr} {version}, but there is no document of that version");
-                let finding = self.found(Rule::MirrorIncomplete, message, addr, "index.json");
-                findings.push(if release.archives.is_empty() {
-                    // `tflock mirror` does not write an index entry for a version without documents and packages.
-                    finding.remedied_by(&format!("Remove {version} from index.json: nothing else of it is there."))
-                } else {
-                    finding
-                });
-            }
-            let is_ours = release.indexed || release.listed.is_some() || release.sums.is_some();
-            for (platform, path) in release.unpacked.iter().filter(|_| is_ours) {
-                let message = format!(
-                    "an unpacked package of {addr} {version} for {platform} is in the mirror; the tools prefer it to the packed one, and only the packed one can be checked against the signed checksums"
-                );
-                let finding = Finding::new(Rule::MirrorAltered, message).about(addr).in_file(path);
-                findings.push(finding.remedied_by("Find out who put it there; then remove the directory."));
-            }
+            problems.extend(self.of_documents(key, release).map(|finding| about(None, finding)));
             for (platform, listed) in release.listed.iter().flatten() {
-                findings.extend(self.against_document(&PackageKey::of(key, platform), listed));
+                let finding = self.against_document(&PackageKey::of(key, platform), listed);
+                problems.extend(finding.map(|finding| about(Some(platform), finding)));
             }
-            findings.extend(self.against_sums(key, release, now));
+            let sums = release.sums.as_deref().map(Sums::decode).unwrap_or_default();
+            for (platform, zh) in sums.archives(key.0.type_name(), &key.1) {
+                let finding = self.against_sums(&PackageKey::of(key, &platform), zh);
+                problems.extend(finding.map(|finding| about(Some(&platform), finding)));
+            }
+            problems.extend(self.of_signature(key, release, now).map(|finding| about(None, finding)));
         }
-        findings
+        problems
+    }
+
+    /// The findings where a document is missing, or where an unpacked package hides what the documents name.
+    fn of_documents(&self, (addr, version): &ReleaseKey, release: &ReleaseContents) -> impl Iterator<Item = Finding> {
+        let missing = (release.indexed && release.listed.is_none()).then(|| {
+            let message = format!("the index names {addr} {version}, but there is no document of that version");
+            let finding = self.found(Rule::MirrorIncomplete, message, addr, "index.json");
+            if release.archives.is_empty() {
+                // `tflock mirror` does not write an index entry for a version without documents and packages.
+                finding.remedied_by(&format!("Remove {version} from index.json: nothing else of it is there."))
+            } else {
+                finding
+            }
+        });
+        let is_ours = release.indexed || release.listed.is_some() || release.sums.is_some();
+        let unpacked = release.unpacked.iter().filter(move |_| is_ours).map(move |(platform, path)| {
+            let message = format!(
+                "an unpacked package of {addr} {version} for {platform} is in the mirror; the tools prefer it to the packed one, and only the packed one can be checked against the signed checksums"
+            );
+            let finding = Finding::new(Rule::MirrorAltered, message).about(addr).in_file(path);
+            finding.remedied_by("Find out who put it there; then remove the directory.")
+        });
+        missing.into_iter().chain(unpacked)
     }
 
     fn found(&self, rule: Rule, message: String, addr: &ProviderAddr, file: &str) -> Finding {
@@ -147,31 +168,34 @@ impl Contents {
         Some(self.found(Rule::MirrorAltered, message, address, &own))
     }
 
-    /// The findings where the copied checksums, signature, keys and packages do not match.
-    fn against_sums(
+    /// The finding where a package is not the one that the copied checksums name.
+    fn against_sums(&self, key: &PackageKey, zh: Sha256Digest) -> Option<Finding> {
+        let own = self.packages.get(key)?.as_ref().ok()?.zh.filter(|own| *own != zh)?;
+        let message =
+            format!("the package of {key} has the checksum zh:{own}, where SHA256SUMS next to it has zh:{zh}");
+        let file = naming::conventional(&key.address, &key.version, &key.platform);
+        Some(self.found(Rule::MirrorAltered, message, &key.address, &file))
+    }
+
+    /// The finding where the copied checksums, signature and keys do not match.
+    fn of_signature(
         &self,
-        key @ (addr, version): &ReleaseKey,
+        (addr, version): &ReleaseKey,
         release: &ReleaseContents,
         now: SystemTime,
-    ) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        if let Some(message) = unsigned(addr, version, release, now) {
-            let [sums, ..] = copy_names(addr, version);
-            findings.push(self.found(Rule::MirrorAltered, message, addr, &sums));
-        }
-        let sums = release.sums.as_deref().map(Sums::decode).unwrap_or_default();
-        for (platform, zh) in sums.archives(addr.type_name(), version) {
-            let key = PackageKey::of(key, &platform);
-            let own = self.packages.get(&key).and_then(|facts| facts.as_ref().ok()?.zh);
-            if let Some(own) = own.filter(|own| *own != zh) {
-                let message =
-                    format!("the package of {key} has the checksum zh:{own}, where SHA256SUMS next to it has zh:{zh}");
-                let file = naming::conventional(addr, version, &key.platform);
-                findings.push(self.found(Rule::MirrorAltered, message, addr, &file));
-            }
-        }
-        findings
+    ) -> Option<Finding> {
+        let message = unsigned(addr, version, release, now)?;
+        let [sums, ..] = copy_names(addr, version);
+        Some(self.found(Rule::MirrorAltered, message, addr, &sums))
     }
+}
+
+/// Something that is wrong in a mirror.
+pub(super) struct Problem {
+    pub(super) release: ReleaseKey,
+    /// The platform of the package that it is about.
+    pub(super) platform: Option<Platform>,
+    pub(super) finding: Finding,
 }
 
 fn archives<'a>(

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::outcome::advice::with_recursion;
 use crate::report::failure::{helps, place};
@@ -45,9 +46,21 @@ fn message(finding: &Finding, style: Style) -> String {
         Some(addr) if !finding.message.contains(&addr.to_string()) => {
             format!("{}: {}", style.addr(addr), printable(&finding.message))
         }
-        Some(addr) => printable(&finding.message.replace(&addr.to_string(), &style.addr(addr))).into_owned(),
+        Some(addr) => printable(&with_short_address(&finding.message, addr, style)).into_owned(),
         None => printable(&finding.message).into_owned(),
     }
+}
+
+/// A message with the address as users write it. In a path it stays as the directories are named.
+fn with_short_address(message: &str, addr: &ProviderAddr, style: Style) -> String {
+    let (long, short) = (addr.to_string(), style.addr(addr));
+    let mut parts = message.split(&*long);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let is_path = text.ends_with(['/', '\\']) || part.starts_with(['/', '\\']);
+        let address = if is_path { &long } else { &short };
+        text + address + part
+    })
 }
 
 fn label(finding: &Finding, style: Style) -> (String, usize) {
