@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use hcl::edit::expr::{Expression, ObjectKey, TraversalOperator};
-use hcl::edit::template::Element;
-use hcl::edit::{Ident, Span};
+use hcl_edit::expr::{Expression, ObjectKey, TraversalOperator};
+use hcl_edit::template::Element;
+use hcl_edit::{Ident, Span};
 
 use super::error::ConfigErrorKind;
 use crate::hcl::normal;
@@ -67,7 +67,7 @@ impl Node {
 
     /// Reads a string of JSON as a template, as OpenTofu does for the sources of modules.
     pub(super) fn template_in_text(text: &str, at: usize) -> Self {
-        let value = match text.parse::<hcl::edit::template::Template>() {
+        let value = match text.parse::<hcl_edit::template::Template>() {
             Ok(template) => join(template.iter(), at, at),
             Err(_) => Value::Unknown(UNREADABLE),
         };

@@ -9,9 +9,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hcl::edit::Span;
-use hcl::edit::expr::Expression;
-use hcl::edit::structure::{Attribute, Body};
+use hcl_edit::Span;
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Attribute, Body};
 
 use super::syntax::{self, Problem, Tree};
 use super::{EntrySpans, LockEntry, LockFile, Spans};

@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hcl::edit::expr::Expression;
-use hcl::edit::parser::parse_body;
-use hcl::edit::structure::Body;
+use hcl_edit::expr::Expression;
+use hcl_edit::parser::parse_body;
+use hcl_edit::structure::Body;
 
 use crate::finding::Rule;
 use crate::hcl::scan::{self, Label, Outline, ScanError};

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hcl::edit::Span;
-use hcl::edit::parser::parse_body;
-use hcl::edit::structure::{Block, Structure};
+use hcl_edit::Span;
+use hcl_edit::parser::parse_body;
+use hcl_edit::structure::{Block, Structure};
 
 use super::markers::Markers;
 use super::remark::{Remark, Side};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hcl::edit::expr::Expression;
-use hcl::edit::structure::{Block, Body};
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Block, Body};
 
 use super::{FILE_NAME, LockedModule, ModuleContent, ModuleKey, ModuleLockFile};
 use crate::config::{ModuleSource, ModuleVersion};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use hcl::edit::expr::Array;
-use hcl::edit::structure::{Block, Body};
+use hcl_edit::expr::Array;
+use hcl_edit::structure::{Block, Body};
 
 use super::{
     Ban, Exclude, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, LinkChoice,

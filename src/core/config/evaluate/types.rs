@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use hcl::edit::expr::{Expression, FuncCall, ObjectKey};
+use hcl_edit::expr::{Expression, FuncCall, ObjectKey};
 
 /// A value that can be part of a string.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,10 +10,10 @@ mod writer;
 use std::fmt::Display;
 use std::path::Path;
 
-use hcl::edit::Span;
-use hcl::edit::expr::{Expression, ObjectKey};
-use hcl::edit::parser::parse_body;
-use hcl::edit::structure::{Attribute, Block, Body};
+use hcl_edit::Span;
+use hcl_edit::expr::{Expression, ObjectKey};
+use hcl_edit::parser::parse_body;
+use hcl_edit::structure::{Attribute, Block, Body};
 
 pub use comments::{Anchor, Comments, Remark};
 pub use suggest::nearest;

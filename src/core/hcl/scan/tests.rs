@@ -1,4 +1,4 @@
-use hcl::edit::structure::Structure;
+use hcl_edit::structure::Structure;
 use proptest::prelude::*;
 
 use super::*;
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn it_finds_what_the_parser_finds(text in body()) {
         let found = scan(&text);
-        let parsed: hcl::edit::structure::Body = text.parse().unwrap();
+        let parsed: hcl_edit::structure::Body = text.parse().unwrap();
         let mut blocks = Vec::new();
         let mut arguments = Vec::new();
         for structure in &parsed {
@@ -212,7 +212,7 @@ proptest! {
         prop_assert_eq!(found_arguments, arguments);
         for argument in &found.arguments {
             let value = &text[argument.value.clone()];
-            prop_assert!(value.starts_with("<<") || value.parse::<hcl::edit::expr::Expression>().is_ok(), "{value:?}");
+            prop_assert!(value.starts_with("<<") || value.parse::<hcl_edit::expr::Expression>().is_ok(), "{value:?}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hcl::edit::expr::Expression;
-use hcl::edit::structure::{Block, Body};
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Block, Body};
 
 use super::{BlockKey, FILE_NAME, Pin, Republication, Retired, Signer, TrustFile};
 use crate::addr::{AddrPattern, ProviderAddr};
@@ -91,7 +91,7 @@ impl Found {
         let mut pin = Pin::default();
         if let Some(attribute) = body.get_attribute("signers") {
             let signers = reader.list(&attribute.value, "signers").unwrap_or_default();
-            if attribute.value.as_array().is_some_and(hcl::edit::expr::Array::is_empty) {
+            if attribute.value.as_array().is_some_and(hcl_edit::expr::Array::is_empty) {
                 reader.report(start(&attribute.value), "signers must not be empty");
             }
             let keys = signers.iter().filter_map(|signer| reader.keep(signer, signer.text.parse::<Fingerprint>()));

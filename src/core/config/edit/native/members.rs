@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use hcl::edit::Span as _;
-use hcl::edit::expr::{Expression, ObjectKey};
+use hcl_edit::Span as _;
+use hcl_edit::expr::{Expression, ObjectKey};
 
 #[derive(Debug)]
 pub(super) struct Object {
@@ -27,7 +27,7 @@ pub(super) fn object(text: &str, range: Range<usize>) -> Option<Object> {
     }
     let absolute = |span: Range<usize>| range.start + span.start..range.start + span.end;
     let Expression::Object(object) = &expression else { return None };
-    let member = |(key, value): (&ObjectKey, &hcl::edit::expr::ObjectValue)| {
+    let member = |(key, value): (&ObjectKey, &hcl_edit::expr::ObjectValue)| {
         let (name, at) = match key {
             ObjectKey::Ident(name) => (name.as_str().to_owned(), name.span()?.start),
             ObjectKey::Expression(key) => (key.as_str()?.to_owned(), key.span()?.start),
