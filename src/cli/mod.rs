@@ -6,6 +6,7 @@
 mod args;
 mod completing;
 mod environment;
+mod frames;
 mod generated;
 mod manual;
 mod progress;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::frames::{Frames, Size};
 use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::query::{Event, Events, PackageKey};
@@ -33,7 +34,10 @@ impl Mode {
     }
 }
 
-/// How often idle bars are redrawn.
+/// How often bars are drawn at most.
+const FRAMES_A_SECOND: u8 = 20;
+
+/// How often idle bars are looked at, since the remaining time changes.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Shows events until it is dropped, then removes the bars.
@@ -80,16 +84,19 @@ struct Fetched {
 impl Progress {
     /// Shows events on `lines`, and bars on the terminal of standard error.
     pub(super) fn new(mode: Mode, detail: Detail, lines: Box<dyn Write + Send>) -> Self {
-        Self::on(ProgressDrawTarget::stderr, mode, detail, lines)
+        Self::on(Frames::on(std::io::stderr(), Size::of_stderr), mode, detail, lines)
     }
 
-    fn on(
-        target: impl FnOnce() -> ProgressDrawTarget,
+    fn on<W: Write + Send + 'static>(
+        frames: Frames<W>,
         mode: Mode,
         detail: Detail,
         lines: Box<dyn Write + Send>,
     ) -> Self {
-        let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(target()));
+        let bars = (mode == Mode::Bars).then(|| {
+            let target = ProgressDrawTarget::term_like_with_hz(Box::new(frames), FRAMES_A_SECOND);
+            MultiProgress::with_draw_target(target)
+        });
         Self((mode != Mode::Silent).then(|| {
             let verbose = detail == Detail::Verbose;
             let (packages, fetched, status) = (Mutex::default(), Mutex::default(), Mutex::default());
@@ -328,8 +335,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use indicatif::TermLike;
-
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::version::Version;
@@ -391,90 +396,78 @@ mod tests {
         assert_eq!(Mode::choose(Detail::Quiet, true, false), Mode::Silent);
     }
 
-    /// A terminal, as far as bars are drawn on it.
-    #[derive(Debug, Clone, Default)]
+    /// A terminal of 80 columns, as far as bars are drawn on it.
+    #[derive(Clone, Default)]
     struct Terminal(Arc<Mutex<Shown>>);
 
-    #[derive(Debug, Default)]
+    #[derive(Default)]
     struct Shown {
-        rows: Vec<String>,
+        rows: Vec<Vec<char>>,
         row: usize,
-        /// What was drawn, frame after frame.
-        frames: Vec<String>,
+        column: usize,
+        written: usize,
     }
 
     impl Shown {
-        fn write(&mut self, text: &str) {
-            for (at, line) in text.split('\n').enumerate() {
-                self.row += usize::from(at > 0);
-                let rows = self.rows.len().max(self.row + 1);
-                self.rows.resize(rows, String::new());
-                self.rows[self.row].push_str(line);
+        fn put(&mut self, character: char) {
+            // A line that is full is continued by the next character, not before.
+            if self.column == 80 {
+                (self.row, self.column) = (self.row + 1, 0);
+            }
+            let rows = self.rows.len().max(self.row + 1);
+            self.rows.resize(rows, vec![' '; 80]);
+            self.rows[self.row][self.column] = character;
+            self.column += 1;
+        }
+
+        fn escape(&mut self, sequence: &str) {
+            let (count, way) = sequence.split_at(sequence.len() - 1);
+            match way {
+                "A" => self.row = self.row.saturating_sub(count.parse().unwrap()),
+                "B" => self.row += count.parse::<usize>().unwrap(),
+                "K" => {
+                    if let Some(row) = self.rows.get_mut(self.row) {
+                        row.fill(' ');
+                    }
+                }
+                "m" => {}
+                other => panic!("{other}"),
             }
         }
     }
 
-    impl TermLike for Terminal {
-        fn width(&self) -> u16 {
-            80
-        }
-
-        fn height(&self) -> u16 {
-            24
-        }
-
-        fn move_cursor_up(&self, count: usize) -> std::io::Result<()> {
+    impl Write for Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             let mut shown = locked(&self.0);
-            // It stops at the top.
-            shown.row = shown.row.saturating_sub(count);
-            Ok(())
-        }
-
-        fn move_cursor_down(&self, count: usize) -> std::io::Result<()> {
-            locked(&self.0).row += count;
-            Ok(())
-        }
-
-        fn move_cursor_right(&self, _: usize) -> std::io::Result<()> {
-            Ok(())
-        }
-
-        fn move_cursor_left(&self, _: usize) -> std::io::Result<()> {
-            Ok(())
-        }
-
-        fn write_line(&self, text: &str) -> std::io::Result<()> {
-            locked(&self.0).write(&format!("{text}\n"));
-            Ok(())
-        }
-
-        fn write_str(&self, text: &str) -> std::io::Result<()> {
-            locked(&self.0).write(text);
-            Ok(())
-        }
-
-        fn clear_line(&self) -> std::io::Result<()> {
-            let mut shown = locked(&self.0);
-            let row = shown.row;
-            if let Some(line) = shown.rows.get_mut(row) {
-                line.clear();
+            shown.written += 1;
+            let mut text = std::str::from_utf8(bytes).unwrap().chars();
+            while let Some(character) = text.next() {
+                match character {
+                    '\n' => (shown.row, shown.column) = (shown.row + 1, 0),
+                    '\r' => shown.column = 0,
+                    '\x1b' => {
+                        assert_eq!(text.next(), Some('['));
+                        let mut sequence = String::new();
+                        while !sequence.ends_with(char::is_alphabetic) {
+                            sequence.extend(text.next());
+                        }
+                        shown.escape(&sequence);
+                    }
+                    character => shown.put(character),
+                }
             }
-            Ok(())
+            Ok(bytes.len())
         }
 
-        fn flush(&self) -> std::io::Result<()> {
-            let mut shown = locked(&self.0);
-            let frame = shown.rows.iter().map(|row| row.trim_end()).filter(|row| !row.is_empty());
-            let frame = frame.collect::<Vec<_>>().join("\n");
-            shown.frames.push(frame);
+        fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
         }
     }
 
     fn drawn() -> (Progress, Terminal) {
         let terminal = Terminal::default();
-        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        (Progress::on(|| target, Mode::Bars, Detail::Normal, Box::new(Page::default())), terminal)
+        let frames = Frames::on(terminal.clone(), || Size { columns: 80, rows: 24 });
+        (Progress::on(frames, Mode::Bars, Detail::Normal, Box::new(Page::default())), terminal)
     }
 
     fn package(at: usize) -> PackageKey {
@@ -486,9 +479,9 @@ mod tests {
     }
 
     #[test]
-    fn no_bar_stays_on_the_screen() {
+    fn no_bar_stays_on_the_screen_after_ctrl_c() {
         for count in [1, 3, 14, 40] {
-            let (progress, terminal) = drawn();
+            let (progress, mut terminal) = drawn();
             let events = progress.events();
             events.emit(Event::Request { url: "https://example.com/".to_owned() });
             for at in 0..count {
@@ -498,11 +491,43 @@ mod tests {
             for at in 0..count / 2 {
                 events.emit(Event::PackageDone { package: package(at), ok: true, local: false });
             }
-            drop(progress);
+            terminal.write_all(b"^C").unwrap();
+            progress.closing()();
             // A thread that is being stopped.
             events.emit(Event::PackageStarted { package: package(count), total: Some(6_000_000) });
-            let rows = &locked(&terminal.0).rows;
+            let rows: Vec<String> = locked(&terminal.0).rows.iter().map(|row| row.iter().collect()).collect();
             assert!(rows.iter().all(|row| row.trim().is_empty()), "{count}: {rows:#?}");
         }
+    }
+
+    #[test]
+    fn what_did_not_change_is_not_drawn_again() {
+        let (progress, terminal) = drawn();
+        let events = progress.events();
+        events.emit(Event::Questions { count: 8 });
+        for _ in 0..8 {
+            events.emit(Event::Request { url: "https://example.com/".to_owned() });
+        }
+        let status = locked(&progress.0.as_ref().unwrap().status).as_ref().unwrap().1.clone();
+        // The first ones clear what was drawn before, too, and some come too soon after each other.
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(60));
+            status.tick();
+        }
+        let before = locked(&terminal.0).written;
+        for _ in 0..20 {
+            std::thread::sleep(Duration::from_millis(10));
+            status.tick();
+        }
+        assert_eq!(locked(&terminal.0).written, before);
+        events.emit(Event::Answered);
+        events.emit(Event::Request { url: "https://example.com/".to_owned() });
+        let text = || -> String { locked(&terminal.0).rows.concat().into_iter().collect() };
+        let is_shown = || {
+            std::thread::sleep(Duration::from_millis(10));
+            status.tick();
+            text().contains("contacting example.com (1 of 8 answered)")
+        };
+        assert!((0..6000).any(|_| is_shown()), "{}", text());
     }
 }
