@@ -114,17 +114,6 @@ impl TrustStore {
         interrupt: &Interrupt,
         change: impl FnOnce(&mut Pins) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        self.change_for(None, names, interrupt, change)
-    }
-
-    /// The same; the comment also has the reason why new signers are accepted.
-    pub fn change_for(
-        &mut self,
-        reason: Option<&str>,
-        names: &Identities,
-        interrupt: &Interrupt,
-        change: impl FnOnce(&mut Pins) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
         let _guard = trust_file::guard(&self.place.path)?;
         let now = Self::load(&self.place)?;
         (self.text, self.file) = (now.text, now.file);
@@ -136,7 +125,7 @@ impl TrustStore {
         if self.text.is_none() {
             self.file.comments.set_above(Anchor::Header, header());
         }
-        self.introduce(&before, names, reason);
+        self.introduce(&before, names);
         let text = self.file.encode();
         let written = trust_file::store(&self.place.path, &text, interrupt)?;
         self.text = Some(text);
@@ -144,20 +133,14 @@ impl TrustStore {
     }
 
     /// Adds comments about newly accepted signers.
-    fn introduce(&mut self, before: &Pins, names: &Identities, reason: Option<&str>) {
-        // A comment is one line.
-        let reason = reason.map(|reason| reason.split(|it: char| it.is_control()).collect::<Vec<_>>().join(" "));
+    fn introduce(&mut self, before: &Pins, names: &Identities) {
         for (pattern, pin) in &self.file.pins.providers {
             let known = before.providers.get(pattern);
             let new = pin.signers.iter().filter(|signer| known.is_none_or(|known| !known.signers.contains(signer)));
             let anchor = Anchor::Block(BlockKey::Provider(pattern.clone()));
             let mut lines = self.file.comments.above(&anchor).to_vec();
-            for signer in new {
-                let name = signer.key().map_or(Signer::UNSIGNED.to_owned(), |key| key.short().to_string());
-                if let Some(identity) = signer.key().and_then(|key| names.get(key)) {
-                    lines.push(format!("{name} {identity}"));
-                }
-                lines.extend(reason.as_ref().map(|reason| format!("{name} accepted: {reason}")));
+            for key in new.filter_map(Signer::key) {
+                lines.extend(names.get(key).map(|identity| format!("{} {identity}", key.short())));
             }
             self.file.comments.set_above(anchor, lines);
         }

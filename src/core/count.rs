@@ -13,7 +13,7 @@ pub fn first_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
     if others.is_empty() { first } else { format!("{first} and {} more", others.len()) }
 }
 
-/// The counts that are not zero: `2 denied, 1 noted`.
+/// The counts that are not zero: `2 denied, 1 note`.
 pub fn nonzero<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> String {
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")

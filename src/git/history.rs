@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{Commit, Git, GitError};
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::lockfile;
+use crate::version::Version;
 
 /// The last version of a file that had some text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +63,16 @@ impl Git {
         Ok(lost.filter(|line| line.starts_with(beginning)).map(str::to_owned).collect())
     }
 
+    /// The releases that lock files recorded in the latest commits that changed some, each with its provider.
+    pub fn once_locked(&self) -> Result<BTreeSet<(ProviderAddr, Version)>, GitError> {
+        let pattern = format!(":(top,glob)**/{}", lockfile::FILE_NAME);
+        let args = ["log", "--max-count=500", "--no-textconv", "--no-ext-diff", "--no-color", "--format="];
+        // With the line around each change, which names the provider where the version changed.
+        let args = args.into_iter().chain(["--unified=1", "--patch", "--", &pattern]);
+        let answer = self.launcher.run(args)?.checked("log")?;
+        Ok(releases_in(&String::from_utf8_lossy(&answer.stdout)))
+    }
+
     fn file_with(&self, commit: &Commit, path: &str, text: &str) -> Result<Option<Vec<u8>>, GitError> {
         let file = self.files(commit, &[path.to_owned()])?.pop().flatten();
         Ok(file.filter(|bytes| memchr::memmem::find(bytes, text.as_bytes()).is_some()))
@@ -75,5 +88,37 @@ impl Git {
         // A root commit has no parent; the first one of several is the line of history that was merged into.
         let [parent, .., day] = words[..] else { return Ok(None) };
         Ok(Some((Commit::new(parent, parent), day.to_owned())))
+    }
+}
+
+/// The releases in the lines of a patch of lock files, as the tools write them.
+fn releases_in(patch: &str) -> BTreeSet<(ProviderAddr, Version)> {
+    let (mut releases, mut provider) = (BTreeSet::new(), None);
+    for line in patch.lines() {
+        let line = line.get(1..).unwrap_or_default().trim();
+        let value = line.split('"').nth(1).unwrap_or_default();
+        if line.starts_with("provider \"") {
+            // The address is a full one, so it is read alike for either tool.
+            provider = ProviderAddr::parse(value, Dialect::Terraform).ok();
+        } else if let (Some(addr), true, Ok(version)) = (&provider, line.starts_with("version "), value.parse()) {
+            releases.insert((addr.clone(), version));
+        } else if line.starts_with('@') || line == "}" {
+            provider = None;
+        }
+    }
+    releases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_read_from_patches() {
+        let patch = "--- a/x/.terraform.lock.hcl\n+++ b/x/.terraform.lock.hcl\n@@ -3,4 +3,4 @@\n provider \"a.example/b/c\" {\n\
+                     -  version     = \"1.0.0\"\n+  version     = \"1.1.0\"\n   constraints = \"~> 1.0\"\n@@ -20,2 +20,2 @@\n\
+                     -  version = \"3.0.0\"\n+provider \"a.example/b/d\" {\n+  version = \"2.0.0\"\n+}\n";
+        let found: Vec<String> = releases_in(patch).iter().map(|(addr, version)| format!("{addr} {version}")).collect();
+        assert_eq!(found, ["a.example/b/c 1.0.0", "a.example/b/c 1.1.0", "a.example/b/d 2.0.0"]);
     }
 }

@@ -30,7 +30,13 @@ pub fn held_back(
 ) -> Option<Finding> {
     let Selection::Newest(criteria) = &step.selection else { return None };
     let newest = facts.newest.as_ref().or_else(|| facts.passed_over.first().map(|(version, _)| version))?;
-    let mut message = format!("{addr} stays at {} ({newest} is available): ", facts.version());
+    let selected = facts.version();
+    let stays = step.recorded.as_ref().is_some_and(|recorded| recorded.version == *selected);
+    let mut message = if stays {
+        format!("{addr} stays at {selected} ({newest} is available): ")
+    } else {
+        format!("{addr} {selected} is not the newest release ({newest} is available): ")
+    };
     let reasons = reasons(criteria, requirement, facts, newest);
     message.push_str(&reasons.join("; "));
     let finding = Finding::new(Rule::HeldBack, message).about(addr);

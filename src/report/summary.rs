@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::groups::{Changed, RootSummary, Same};
 use super::{Style, human, shown};
-use crate::count::nonzero;
+use crate::count::counted;
 use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -73,9 +73,11 @@ fn of_root(root: &RootOutcome) -> String {
 
 fn findings(root: &RootOutcome) -> Option<String> {
     let count = |level| root.findings.iter().filter(|finding| finding.level == level).count();
-    let parts = [(count(Level::Deny), "denied"), (count(Level::Warn), "warned of"), (count(Level::Note), "noted")];
-    let parts = nonzero(parts);
-    (!parts.is_empty()).then(|| format!("findings: {parts}"))
+    let denied = Some(count(Level::Deny)).filter(|count| *count > 0).map(|count| format!("{count} denied"));
+    let others = [(count(Level::Warn), "warning"), (count(Level::Note), "note")];
+    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
+    let parts: Vec<String> = denied.into_iter().chain(others).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// The most sources without an answer that a report names.

@@ -256,7 +256,9 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 30] = [
+const ELSEWHERE: [(Rule, &str); 32] = [
+    (Rule::UnexpectedPublisher, "publishers: a reason settles it"),
+    (Rule::Downgraded, "publishers: an older version than at the base"),
     (Rule::RegistryWarning, "outdated: what the registry warns of"),
     (Rule::ProviderVulnerable, "audit: what is known of a program"),
     (Rule::InstalledDiffers, "verify: what is installed is looked at; modules: it is installed again"),

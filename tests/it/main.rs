@@ -52,6 +52,7 @@ mod policy;
 mod printed;
 mod programs;
 mod publish;
+mod publishers;
 mod readme;
 mod recursive;
 mod rotated;

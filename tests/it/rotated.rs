@@ -109,13 +109,14 @@ fn an_unlisted_key_is_reported_before_it_is_remembered() {
         let never_seen = digit.repeat(40);
         // A pattern has to be remembered before it can be rotated.
         workspace.tflock(None, ["trust", "add", what, &keys::GOOD.fingerprint()]);
-        let run = workspace.tflock(None, ["trust", command, what, &never_seen]).ended_with(0);
+        let run = workspace.tflock(None, ["--offline", "trust", command, what, &never_seen]).ended_with(0);
         assert!(run.stderr.contains(&format!("no registry has listed the primary key {never_seen}")), "{run}");
     }
     // The registry is queried, and what it lists is known from then on.
     workspace.tflock(&registry, UPGRADE).ended_with(3);
     for (command, what) in [("rotate", &widget), ("rotate", &pattern)] {
-        let run = workspace.tflock(None, ["trust", command, what, &keys::OTHER.fingerprint()]).ended_with(0);
+        let run =
+            workspace.tflock(None, ["--offline", "trust", command, what, &keys::OTHER.fingerprint()]).ended_with(0);
         assert!(!run.stderr.contains("no registry has listed"), "{run}");
     }
     let run = workspace.tflock(None, ["trust", "rotate", &widget, "DEADBEEFDEADBEEF"]).ended_with(2);

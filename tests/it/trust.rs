@@ -140,9 +140,12 @@ fn another_key_is_refused_until_it_is_rotated() {
     provider "localhost:PORT/acme/widget" {
       signers = ["<key OTHER>"]
 
+      signer "<key OTHER>" {
+        reason = "they have a new key"
+      }
+
       retired_signer "<key GOOD>" {
         versions = ["1.4.0"]
-        reason   = "they have a new key"
       }
     }
     "#);
@@ -237,7 +240,7 @@ fn there_is_one_trust_file_and_it_must_be_right() {
     assert!(run.stderr.contains("is a second trust file"), "{run}");
     std::fs::remove_file(workspace.path("app/.tflock.trust.hcl")).unwrap();
 
-    workspace.write(TRUST, "provider \"acme/widget\" {\n  signer = []\n}\n");
+    workspace.write(TRUST, "provider \"acme/widget\" {\n  signrs = []\n}\n");
     let run = workspace.tflock(&registry, lock(&[])).ended_with(2);
     assert!(run.touched().is_empty(), "{run}");
     assert!(run.stderr.contains("did you mean \"signers\"?") && run.stderr.contains(".tflock.trust.hcl:2:3"), "{run}");
@@ -304,22 +307,60 @@ fn a_type_alone_means_a_provider_that_is_known() {
 }
 
 #[test]
-fn the_reason_of_a_change_is_kept_or_a_note_says_that_it_is_not() {
+fn a_reason_belongs_to_the_signer_that_is_accepted() {
     let (registry, workspace) = (widget(keys::GOOD), work_tree());
     workspace.tflock(&registry, lock(&[])).ended_with(0);
     let trust = |args: &[&str]| workspace.tflock(None, ["trust"].iter().chain(args)).ended_with(0);
-    trust(&["rotate", "widget", &keys::OTHER.fingerprint()]);
-    trust(&["rotate", "widget", &keys::OTHER.fingerprint(), "--reason", "announced"]);
-    assert!(workspace.read(TRUST).contains("reason   = \"announced\""), "{}", workspace.read(TRUST));
-    let again = trust(&["rotate", "widget", &keys::OTHER.fingerprint(), "--reason", "another"]);
-    assert!(again.stderr.contains("--reason was not kept"), "{again}");
+    let other = keys::OTHER.fingerprint();
+    trust(&["rotate", "widget", &other]);
+    trust(&["rotate", "widget", &format!("0x{}", other.to_lowercase()), "--reason", "announced"]);
+    let block = format!("  signer \"{other}\" {{\n    reason = \"announced\"\n  }}\n");
+    assert!(workspace.read(TRUST).contains(&block), "{}", workspace.read(TRUST));
     trust(&["add", "widget", "unsigned", "--reason", "a mirror\nprovider \"x\" {"]);
-    let line = "# unsigned accepted: a mirror provider \"x\" {\n";
-    assert!(workspace.read(TRUST).contains(line), "{}", workspace.read(TRUST));
+    let block = "  signer \"unsigned\" {\n    reason = \"a mirror\\nprovider \\\"x\\\" {\"\n  }\n";
+    assert!(workspace.read(TRUST).contains(block), "{}", workspace.read(TRUST));
     let listed = trust(&["list", "widget"]).stdout;
-    assert!(listed.contains(&keys::OTHER.fingerprint()) && listed.contains("not signed"), "{listed}");
+    let line = |part: &str| listed.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{listed}"));
+    assert!(line(&other).contains("announced") && line("not signed").contains("a mirror"), "{listed}");
+    assert!(!line(&keys::GOOD.fingerprint()).contains("announced"), "{listed}");
     let missing = workspace.tflock(None, ["trust", "list", "acme/gadget"]).ended_with(2);
     assert!(missing.stderr.contains("no signer of "), "{missing}");
+    // A reason for who is not accepted is a mistake.
+    let stray = format!("signer \"{}\" {{\n reason = \"x\"\n }}\n  signer \"unsigned\"", "A".repeat(40));
+    workspace.write(TRUST, &workspace.read(TRUST).replace("signer \"unsigned\"", &stray));
+    let run = workspace.tflock(None, ["trust", "list"]).ended_with(2);
+    assert!(run.stderr.contains("is not an accepted signer of this provider"), "{run}");
+}
+
+/// What another tool recorded before the rotation is not what the old key signed.
+#[test]
+fn rotating_keeps_a_signer_for_what_it_signed() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "old"]);
+    let registry = registry.release("acme/widget", "1.5.0", &["linux_amd64"]).signed_by(keys::OTHER);
+    select_anew(&workspace);
+    let pins = workspace.read(TRUST);
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    let retired = |args: &[&str]| {
+        workspace.write(TRUST, &pins);
+        let rotate = ["trust", "rotate", "widget", &keys::OTHER.fingerprint(), "--reason", "announced"];
+        let run = workspace.tflock(&registry, args.iter().chain(&rotate)).ended_with(0);
+        let text = workspace.read(TRUST);
+        let (_, blocks) = text.split_once("  signer \"").unwrap();
+        (run, blocks.split_once("retired_signer").map(|(_, block)| block.to_owned()))
+    };
+    for args in [&[][..], &["--no-cache"], &["--offline"]] {
+        let (run, block) = retired(args);
+        let block = block.unwrap_or_else(|| panic!("{run}"));
+        assert!(block.contains("versions = [\"1.4.0\"]") && !block.contains("announced"), "{block}");
+    }
+    // Where no signature can be checked, nothing is kept, and that is said.
+    let (run, block) = retired(&["--offline", "--no-cache"]);
+    assert_eq!(block, None);
+    assert!(run.stderr.contains("the earlier signers are not kept for "), "{run}");
 }
 
 #[test]

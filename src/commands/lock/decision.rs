@@ -78,9 +78,6 @@ impl RootDecision<'_> {
         if root.lock.get(addr).is_none() && self.pins.pin(addr).is_none() {
             self.decision.findings.extend(self.about_name(addr));
         }
-        if let (Some(signer), true) = (&facts.release.signer, is_new) {
-            self.decision.findings.extend(policy::unexpected_publisher(addr, signer).map(leveled));
-        }
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
         let judged = if let Some(update) = from.and_then(|from| signers::carried(&self.pins, from, &facts.release)) {
@@ -89,6 +86,11 @@ impl RootDecision<'_> {
         } else {
             signers::remembered(&self.pins, &facts.release, root.first_use, is_new)
         };
+        let is_trusted_now = is_new || matches!(judged, Ok(Signed::First(_)));
+        if let (Some(signer), true) = (&facts.release.signer, is_trusted_now) {
+            let unexpected = policy::unexpected_publisher(Some(&self.pins), addr, signer);
+            self.decision.findings.extend(unexpected.map(leveled));
+        }
         match judged {
             Ok(Signed::Pinned) => {
                 self.decision.pinned.insert(addr.clone());

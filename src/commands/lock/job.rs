@@ -15,7 +15,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::placed;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::lock::plan::{self, Plan};
 use crate::lock::settle::EntryDecision;
 use crate::lock::{complete, held_back};
@@ -142,7 +142,11 @@ impl Job {
                 continue;
             };
             deciding.take(addr, step, answer);
-            if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
+            let is_about = |finding: &Finding| finding.address.as_ref() == Some(addr);
+            let mut of_it = deciding.decision.findings.iter().filter(|finding| is_about(finding));
+            // What was refused is not selected, so nothing holds the selection back.
+            let refused = of_it.any(|finding| finding.level == Level::Deny);
+            if let (Some(_), Ok(facts), false) = (&self.root.intent.upgrade, answer, refused) {
                 let decision = &mut deciding.decision;
                 let requirement = self.root.requirements.get(addr).map(|it| self.root.shown(it));
                 let held = held_back::held_back(addr, step, requirement.as_ref(), facts);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::super::{LockOptions, RunSettings};
-use crate::addr::ProviderAddr;
+use crate::addr::{Hostname, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::disk::index_directory;
 use crate::finding::{Finding, Level, Rule};
@@ -146,7 +146,12 @@ impl RuleBook {
 
     /// Terraform refuses unsigned releases of any registry, so its lock files must not contain one.
     fn signature(&self, addr: &ProviderAddr) -> SignatureRule {
-        let rule = self.settings.signature_for(addr.host());
+        self.signature_of(addr.host())
+    }
+
+    /// What is demanded of all releases of a registry.
+    pub(in crate::commands) fn signature_of(&self, host: &Hostname) -> SignatureRule {
+        let rule = self.settings.signature_for(host);
         let strict = self.enforce_signature || self.dialect == Dialect::Terraform;
         if strict && rule == SignatureRule::IfKeysKnown { SignatureRule::Always } else { rule }
     }

@@ -50,7 +50,8 @@ pub(crate) enum TrustCommand {
     Add(SignerArgs),
     /// Replace the remembered signers with a new one.
     ///
-    /// The old signers stay accepted for the versions that lock files in the working tree record now.
+    /// An old signer stays accepted for the versions that lock files record, now or in git history, and that it signed. Their
+    /// signatures are checked, and requested from the registry if no earlier run has seen them.
     Rotate(SignerArgs),
     /// Refuse a signing key for every provider.
     Deny {

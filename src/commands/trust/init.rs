@@ -28,6 +28,7 @@ use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::update::TrustUpdate;
 use crate::trust::words::refused as refused_signer;
+use crate::verify::policy;
 use crate::version::Version;
 use crate::workspace::refused;
 
@@ -145,7 +146,7 @@ fn read(root: &RunSettings) -> Result<LockFile, Error> {
 }
 
 /// The query for the signer of a release; it downloads no package.
-fn question(version: Version, rules: Rules) -> Query {
+pub(super) fn question(version: Version, rules: Rules) -> Query {
     let explain = Explain { depth: Depth { recompute: true, ..Depth::DOCUMENTS }, ..Explain::default() };
     Query::locked(version, &[], rules, explain)
 }
@@ -174,29 +175,40 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
                 continue;
             }
             Some(Lookup::Refused(finding, signer)) => {
-                findings.push(finding.clone());
+                findings.push(leveled(recordings, &key.1, finding));
                 let today = Date::of(context.now);
                 revoked.extend(signer.iter().map(|signer| TrustUpdate::of_revoked(signer.clone(), &key.0, today)));
                 continue;
             }
             Some(Lookup::NotRequested) | None => continue,
         };
-        findings.extend(release.findings.iter().cloned());
+        let noticed = release.findings.iter().cloned();
+        let unexpected =
+            release.signer.iter().filter_map(|signer| policy::unexpected_publisher(Some(store.pins()), &key.0, signer));
+        let noticed = noticed.chain(unexpected).map(|finding| leveled(recordings, &key.1, &finding));
+        let noticed: Vec<Finding> = noticed.collect();
+        let denied = noticed.iter().any(|finding| finding.level == Level::Deny);
+        for finding in noticed {
+            // What is said of a signer is said once, whatever the number of versions.
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
         let Some(signer) = release.signer.clone() else { continue };
         if let Some(verdict) = judge::denied(store.pins(), release.subkey.as_ref()) {
             findings.extend(refused_signer(&key.0, &key.1, &signer, verdict));
             continue;
         }
         let against = recordings.iter().filter_map(|recording| recording.compare(release, context.cache));
-        let against: Vec<Finding> = against.collect();
-        let refused = against.iter().any(|finding| finding.level == Level::Deny);
+        let against: Vec<Finding> = against.map(|finding| leveled(recordings, &key.1, &finding)).collect();
+        let refused = denied || against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
         if !refused {
             // Other sources may report a different signer; the registries are queried first, and their answer stays.
             signers.entry(key.0.clone()).or_default().entry(key.1.clone()).or_insert(signer);
         }
     }
-    findings.extend(contradictions(store.pins(), &signers));
+    findings.extend(contradictions(store.pins(), &signers, recorded));
     let new: Vec<AddrPattern> =
         signers.keys().filter(|addr| store.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
     let releases = signers.iter().flat_map(|(addr, versions)| versions.keys().map(move |version| (addr, version)));
@@ -251,11 +263,24 @@ impl Recording<'_> {
     }
 }
 
-fn contradictions(pins: &Pins, signers: &Signers) -> Vec<Finding> {
+/// The finding at the level of the settings, the strictest of those of the root modules that record the release.
+fn leveled(recordings: &[Recording<'_>], version: &Version, finding: &Finding) -> Finding {
+    let of_root = |recording: &Recording<'_>| {
+        RuleBook::new(recording.root, &LockOptions::default()).leveled(finding.clone(), Some(version))
+    };
+    recordings.iter().map(of_root).max_by_key(|finding| finding.level).unwrap_or(finding.clone())
+}
+
+fn contradictions(pins: &Pins, signers: &Signers, recorded: &Recorded<'_>) -> Vec<Finding> {
     let releases = signers.iter().flat_map(|(addr, versions)| versions.iter().map(move |version| (addr, version)));
     let refused = releases.filter_map(|(addr, (version, signer))| match judge::judge(pins, addr, version, signer) {
         judge::Verdict::FirstUse => None,
-        verdict => refused_signer(addr, version, signer, verdict),
+        verdict => {
+            let of_release = recorded.iter().filter(|((_, key), _)| key.0 == *addr && key.1 == *version);
+            let recordings: Vec<Recording<'_>> = of_release.flat_map(|(_, recordings)| recordings.clone()).collect();
+            let finding = refused_signer(addr, version, signer, verdict)?;
+            Some(leveled(&recordings, version, &finding))
+        }
     });
     refused.collect()
 }

@@ -3,36 +3,38 @@
 mod args;
 mod init;
 mod run;
+mod signed;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) use args::{SignerArgs, TrustArgs, TrustCommand};
 pub use run::trust;
 
+use self::signed::{Signatures, Signed};
+use super::lock::RuleBook;
 use super::trust_store::TrustStore;
-use super::{key_names, known_providers};
-use crate::addr::{AddrPattern, ProviderAddr};
+use super::{LockOptions, Services, key_names, known_providers};
+use crate::addr::{AddrPattern, Hostname, ProviderAddr};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
-use crate::interrupt::Interrupt;
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
-use crate::path::shown;
+use crate::settings::SignatureRule;
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
-use crate::version::Version;
 use crate::workspace::{Reading, RootModule, RunSettings};
 
 /// Applies one action to the trust file of a working tree. `cache` has the keys that registries listed.
-pub fn act(
+fn act(
     settings: &RunSettings,
     action: &TrustCommand,
-    cache: &Cache,
-    interrupt: &Interrupt,
+    services: &Services<'_>,
+    cache: &Arc<Cache>,
 ) -> Result<Outcome, Error> {
     let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
@@ -55,9 +57,10 @@ pub fn act(
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             notes.extend(unlisted(&pattern, signer, &names));
-            let changed = store.change_for(reason.as_deref(), &names, interrupt, |pins| {
+            notes.extend(still_demanded(&pattern, signer, settings));
+            let changed = store.change(&names, &services.interrupt, |pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
-                pin.signers.insert(signer.clone());
+                pin.accept(signer.clone(), reason.as_deref());
                 pins.providers.insert(pattern.clone(), pin);
                 Ok(())
             })?;
@@ -66,15 +69,21 @@ pub fn act(
         TrustCommand::Rotate(SignerArgs { providers, signer, reason, .. }) => {
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
-            let versions = locked_versions(&settings.boundary, &pattern, (store.pins(), &mut notes))?;
+            let replaces = rotated(store.pins(), &pattern, signer)?.signers.iter().any(|old| old != signer);
+            let signatures = Signatures { services, root: settings, cache };
+            let signed = if replaces { signatures.of(&pattern, store.pins(), &mut notes)? } else { Signed::default() };
             notes.extend(unlisted(&pattern, signer, &names));
-            let changed = store
-                .change(&names, interrupt, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
-            notes.extend(reason.as_deref().and_then(|reason| unkept(reason, &pattern, store.pins())));
+            notes.extend(still_demanded(&pattern, signer, settings));
+            let changed = store.change(&names, &services.interrupt, |pins| {
+                let mut pin = rotated(pins, &pattern, signer)?;
+                pin.rotate(signer.clone(), &signed, reason.as_deref());
+                pins.providers.insert(pattern.clone(), pin);
+                Ok(())
+            })?;
             (Some(changed), only(store.pins(), &[pattern]))
         }
         TrustCommand::Deny { key, reason, .. } => {
-            let changed = store.change(&names, interrupt, |pins| {
+            let changed = store.change(&names, &services.interrupt, |pins| {
                 pins.denied.insert(key.clone(), reason.clone());
                 Ok(())
             })?;
@@ -90,7 +99,7 @@ pub fn act(
             let mut before = only(store.pins(), &patterns);
             let denied = store.pins().denied.iter().filter(|(key, _)| keys.contains(key));
             before.denied = denied.map(|(key, reason)| (key.clone(), reason.clone())).collect();
-            let changed = store.change(&names, interrupt, |pins| {
+            let changed = store.change(&names, &services.interrupt, |pins| {
                 patterns.iter().try_for_each(|pattern| forget(pins, pattern))?;
                 keys.iter().try_for_each(|key| allow(pins, key))
             })?;
@@ -186,27 +195,33 @@ fn only(pins: &Pins, patterns: &[AddrPattern]) -> Pins {
     Pins { providers: wanted.map(|(pattern, pin)| (pattern.clone(), pin.clone())).collect(), ..Pins::default() }
 }
 
-fn rotate(
-    pins: &mut Pins,
-    pattern: &AddrPattern,
-    to: &Signer,
-    (versions, reason): (&BTreeSet<Version>, Option<&str>),
-) -> Result<(), Error> {
+/// The pin to begin with where a signer is to take the place of others.
+fn rotated(pins: &Pins, pattern: &AddrPattern, to: &Signer) -> Result<Pin, Error> {
     // A provider that only a wider pattern covers gets its own pin, which starts as a copy.
-    let Some(mut pin) = pins.counting(pattern).cloned() else {
+    pins.counting(pattern).cloned().ok_or_else(|| {
         let message = format!("no signer of {pattern} is remembered, so there is nothing to rotate");
         let error = Error::new(ErrorKind::Usage, message);
         let near = near(pattern, pins);
         // A misspelt name must not lead to a command that trusts it.
-        return Err(if near.is_empty() {
+        if near.is_empty() {
             error.hint(format!("to accept a signer for the first time: `tflock trust add {pattern} {to}`"))
         } else {
             near.into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")))
-        });
-    };
-    pin.rotate(to.clone(), versions, reason);
-    pins.providers.insert(pattern.clone(), pin);
-    Ok(())
+        }
+    })
+}
+
+/// Notes that unsigned releases stay refused although the trust file accepts them now: the settings demand signatures.
+fn still_demanded(pattern: &AddrPattern, signer: &Signer, settings: &RunSettings) -> Option<String> {
+    let host = pattern.to_string().split('/').next().and_then(|host| Hostname::parse(host).ok())?;
+    let rules = RuleBook::new(settings, &LockOptions::default());
+    let demands = *signer == Signer::Unsigned && rules.signature_of(&host) == SignatureRule::Always;
+    demands.then(|| {
+        format!(
+            "unsigned releases of {pattern} are refused as before: the policy demands a signature from {host}, until \
+             `host \"{host}\" {{ signature = \"never\" }}` in .tflock.hcl says that it signs nothing"
+        )
+    })
 }
 
 /// The pattern whose pin applies to a provider or pattern: the most specific one.
@@ -215,15 +230,6 @@ fn remembered(pattern: &AddrPattern, pins: &Pins) -> Result<AddrPattern, Error> 
     wider.ok_or_else(|| {
         let error = Error::new(ErrorKind::NotFound, format!("no signer of {pattern} is remembered"));
         near(pattern, pins).into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")))
-    })
-}
-
-/// Notes that a reason was not kept: no earlier signer remains that it could be recorded with.
-fn unkept(reason: &str, pattern: &AddrPattern, pins: &Pins) -> Option<String> {
-    let pin = pins.providers.get(pattern)?;
-    let is_kept = pin.retired.values().any(|retired| retired.reason.as_deref() == Some(reason));
-    (!is_kept).then(|| {
-        format!("--reason was not kept: {pattern} has no earlier signer without a reason, to which it could belong")
     })
 }
 
@@ -253,27 +259,6 @@ fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
     Err(error.hint("to forget a signer, name its provider; `tflock trust list` shows what is remembered"))
 }
 
-/// The locked versions below a directory of the providers that the pin of a pattern applies to. Providers with their
-/// own pin are excluded.
-fn locked_versions(
-    top: &Path,
-    pattern: &AddrPattern,
-    (pins, notes): (&Pins, &mut Vec<String>),
-) -> Result<BTreeSet<Version>, Error> {
-    let is_governed = |addr: &ProviderAddr| {
-        pattern.matches(addr) && pins.pin(addr).is_none_or(|(counting, _)| counting.covers(pattern))
-    };
-    let mut versions = BTreeSet::new();
-    let unread = |path: &Path| {
-        notes.push(format!("{} cannot be read; its versions do not count as locked", shown(path)));
-    };
-    for lock in locks_below(top, unread)? {
-        let locked = lock.iter().filter(|(addr, _)| is_governed(addr));
-        versions.extend(locked.map(|(_, entry)| entry.version.clone()));
-    }
-    Ok(versions)
-}
-
 /// All readable lock files below a directory.
 fn locks_below(top: &Path, mut unread: impl FnMut(&Path)) -> Result<Vec<LockFile>, Error> {
     let mut locks = Vec::new();
@@ -289,6 +274,7 @@ fn locks_below(top: &Path, mut unread: impl FnMut(&Path)) -> Result<Vec<LockFile
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::version::Version;
 
     fn key(digit: &str) -> Signer {
         Signer::Key(digit.repeat(40).parse().unwrap())
@@ -301,12 +287,13 @@ mod tests {
         pins.providers.entry(parse("acme/*")).or_default().signers.insert(key("A"));
         assert_eq!(pins.counting(&parse("acme/widget")).unwrap().signers, [key("A")].into());
         assert_eq!(pins.counting(&parse("other/widget")), None);
-        let versions = [Version::new(1, 0, 0)].into();
-        rotate(&mut pins, &parse("acme/widget"), &key("B"), (&versions, None)).unwrap();
+        let signed = [(key("A"), [Version::new(1, 0, 0)].into()), (key("B"), [Version::new(1, 1, 0)].into())].into();
+        let mut own = rotated(&pins, &parse("acme/widget"), &key("B")).unwrap();
+        own.rotate(key("B"), &signed, Some("announced"));
         assert_eq!(pins.providers[&parse("acme/*")].signers, [key("A")].into());
-        let own = &pins.providers[&parse("acme/widget")];
+        assert_eq!(own.reasons, [(key("B"), "announced".to_owned())].into());
         assert!(own.accepts(&key("A"), &Version::new(1, 0, 0)) && !own.accepts(&key("A"), &Version::new(1, 0, 1)));
-        assert!(rotate(&mut pins, &parse("other/x"), &key("B"), (&versions, None)).is_err());
+        assert!(rotated(&pins, &parse("other/x"), &key("B")).is_err());
         forget(&mut pins, &parse("acme/*")).unwrap();
         assert!(forget(&mut pins, &parse("acme/*")).is_err());
     }

@@ -23,7 +23,7 @@ pub fn trust(args: &TrustArgs, services: &Services<'_>) -> Result<Outcome, Error
         let found = below::survey(&one.boundary)?.trust_files.into_iter();
         trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
     }
-    let outcome = act(one, &args.command, &services.open_cache_of(&roots), &services.interrupt)?;
+    let outcome = act(one, &args.command, services, &Arc::new(services.open_cache_of(&roots)))?;
     Ok(Outcome { dialect, ..outcome })
 }
 

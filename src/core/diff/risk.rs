@@ -70,12 +70,13 @@ pub fn risk_of_text(text: TextChange) -> Option<Risk> {
     }
 }
 
-/// Puts changes in the order in which they must be read: dangerous ones first, replaced hashes first among them; then
-/// in their original order.
+/// Puts changes in the order in which they must be read: dangerous ones first, replaced hashes first among them,
+/// downgrades before upgrades; then in their original order.
 pub fn loudest_first(changes: &mut [Change]) {
     changes.sort_by_cached_key(|change| {
         let replaced = change.kind == ChangeKind::HashesReplaced;
-        (std::cmp::Reverse(risk(change)), !replaced)
+        let downgraded = change.kind == ChangeKind::Downgraded;
+        (std::cmp::Reverse(risk(change)), !replaced, !downgraded)
     });
 }
 

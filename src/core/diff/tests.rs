@@ -262,8 +262,8 @@ fn risks_and_their_order() {
     let wanted = [
         ("replaced", Risk::Dangerous),
         ("none", Risk::Dangerous),
-        ("major", Risk::Notable),
         ("down", Risk::Notable),
+        ("major", Risk::Notable),
         ("up", Risk::Routine),
     ];
     assert_eq!(order, wanted);

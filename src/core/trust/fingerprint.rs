@@ -35,9 +35,11 @@ impl Fingerprint {
 impl FromStr for Fingerprint {
     type Err = FingerprintError;
 
-    /// Reads digits in either case; spaces between them, as tools print them, are left out.
+    /// Reads digits in either case; spaces between them and `0x` before them, as tools print them, are left out.
     fn from_str(text: &str) -> Result<Self, FingerprintError> {
-        let digits: String = text.chars().filter(|c| *c != ' ').map(|c| c.to_ascii_uppercase()).collect();
+        let plain = text.trim_start();
+        let plain = plain.strip_prefix("0x").or(plain.strip_prefix("0X")).unwrap_or(plain);
+        let digits: String = plain.chars().filter(|c| *c != ' ').map(|c| c.to_ascii_uppercase()).collect();
         let valid = matches!(digits.len(), 40 | 64) && digits.bytes().all(|b| b.is_ascii_hexdigit());
         if valid { Ok(Self(digits)) } else { Err(FingerprintError(text.to_owned())) }
     }
@@ -59,6 +61,7 @@ mod tests {
     fn spaces_and_case_do_not_matter() {
         let key: Fingerprint = "c874 011F 0ab4 0511 0D02  1055 3436 5D94 72D7 468F".parse().unwrap();
         assert_eq!(key.to_string(), V4);
+        assert_eq!(format!("0x{V4}").parse(), Ok(key.clone()));
         assert_eq!(key.short(), "34365D9472D7468F");
         let key: Fingerprint = format!("0123456789abcdef{}", "00".repeat(24)).parse().unwrap();
         assert_eq!(key.short(), "0123456789ABCDEF");
@@ -66,7 +69,7 @@ mod tests {
 
     #[test]
     fn key_ids_and_other_texts_are_refused() {
-        for bad in ["", "34365D9472D7468F", "0xC874011F0AB405110D02105534365D9472D7468F", &V4[1..], "é"] {
+        for bad in ["", "34365D9472D7468F", "0x34365D9472D7468F", "0x", &V4[1..], "é"] {
             assert_eq!(bad.parse::<Fingerprint>(), Err(FingerprintError(bad.to_owned())));
         }
         let refusal = "34365D9472D7468F".parse::<Fingerprint>().unwrap_err().to_string();

@@ -59,6 +59,9 @@ pub fn by_signer(finding: Finding, signer: &Signer) -> Finding {
                  `tflock trust init` for all."
             ))
         }
+        (Signer::Unsigned, Rule::UnexpectedPublisher) => finding.filled("FINGERPRINT", Signer::UNSIGNED).remedied_by(
+            "Ask the publisher why the release is not signed; if that is meant: `tflock trust add ADDR unsigned --reason TEXT`.",
+        ),
         (Signer::Unsigned, _) => finding,
     }
 }

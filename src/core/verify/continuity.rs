@@ -26,6 +26,13 @@ impl Judged<'_> {
         self.subject.before.is_some_and(|before| !was(before))
     }
 
+    /// An older version than at the base, which may lack what was mended since.
+    pub(super) fn downgraded(&self) -> Option<Finding> {
+        let old = self.subject.before?.get(self.addr).filter(|old| self.entry.version < old.version)?;
+        let message = format!("{} is older than the version at the base, {}", self.name(), old.version);
+        Some(self.find(Rule::Downgraded, message).at(self.version_at()))
+    }
+
     /// The hashes that the base does not record for this version; nothing if no change is judged.
     pub(super) fn came(&self) -> impl Iterator<Item = &PackageHash> {
         let old = self.subject.before.and_then(|before| before.get(self.addr));

@@ -68,6 +68,7 @@ impl Judged<'_> {
             }
         }
         findings.extend(self.policy());
+        findings.extend(self.downgraded());
         let of_init = init_changes(self.addr, self.subject.lock, self.subject.dialect).into_iter();
         findings.extend(of_init.map(|finding| finding.at(self.hashes_at())));
         findings.extend(self.pins_nothing());

@@ -16,7 +16,13 @@ pub struct PinChange {
     pub message: String,
     /// The block of the new file that says it, if any.
     pub block: Option<BlockKey>,
+    /// What to do about it, if that is not the help of the rule.
+    pub remedy: Option<&'static str>,
 }
+
+/// What to do where releases may be unsigned now.
+const UNSIGNED: &str = "Ask the publisher why its releases are not signed; have the owner of the trust file approve it, and run \
+                        `tflock verify` with --allow-trust-change.";
 
 /// The pins that count while a lock file is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,6 +60,11 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
         let block = new.providers.contains_key(pattern).then(|| BlockKey::Provider(pattern.clone()));
         let (rule, message) = match (old.counting(pattern), new.counting(pattern)) {
             (Some(old), Some(new)) if is_same(old, new) => continue,
+            (Some(old), Some(new)) if adds_unsigned(old, new) => {
+                let message =
+                    format!("releases of {pattern} may be unsigned now; before, it was pinned to {}", names(old));
+                (Rule::PinChanged, message)
+            }
             (Some(old), Some(new)) => {
                 (Rule::PinChanged, format!("{pattern} is pinned to {}; before, to {}", names(new), names(old)))
             }
@@ -65,17 +76,21 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
             }
             (None, None) => continue,
         };
-        changes.push(PinChange { rule, message, block });
+        let unsigned = rule == Rule::PinChanged
+            && old.counting(pattern).zip(new.counting(pattern)).is_some_and(|(old, new)| adds_unsigned(old, new));
+        changes.push(PinChange { rule, message, block, remedy: unsigned.then_some(UNSIGNED) });
     }
     let allowed = old.denied.iter().filter(|(key, _)| !new.denied.contains_key(key));
     changes.extend(allowed.map(|(key, reason)| {
         let message = format!("the key {key} is no longer denied; it was, because: {reason}");
-        PinChange { rule: Rule::PinRemoved, message, block: None }
+        PinChange { rule: Rule::PinRemoved, message, block: None, remedy: None }
     }));
     let accepted = new.republished.iter().filter(|(record, _)| !old.republished.contains_key(record));
     changes.extend(accepted.map(|(record, reason)| {
-        let message = format!("that {} {} was published again is accepted: {reason}", record.address, record.version);
-        PinChange { rule: Rule::RepublicationAccepted, message, block: Some(BlockKey::Republished(record.clone())) }
+        let (addr, version) = (&record.address, &record.version);
+        let message = format!("this change accepts the republished release {addr} {version}: {reason}");
+        let block = Some(BlockKey::Republished(record.clone()));
+        PinChange { rule: Rule::RepublicationAccepted, message, block, remedy: None }
     }));
     changes
 }
@@ -93,11 +108,19 @@ pub fn effective_pins(trusted: Option<&Pins>, before: &Pins, now: Option<&Pins>)
         .providers
         .iter()
         .filter(|(pattern, _)| known.counting(pattern).is_none() && before.counting(pattern).is_none());
-    pins.providers.extend(first_uses.map(|(pattern, pin)| (pattern.clone(), pin.clone())));
+    // Why the change accepts a signer is for its reviewer.
+    let unexplained = |pin: &Pin| Pin { reasons: BTreeMap::new(), ..pin.clone() };
+    pins.providers.extend(first_uses.map(|(pattern, pin)| (pattern.clone(), unexplained(pin))));
     for (key, reason) in &now.denied {
         pins.denied.entry(key.clone()).or_insert_with(|| reason.clone());
     }
     Some(pins)
+}
+
+/// True if a pin accepts unsigned releases, and no key, that another did not.
+fn adds_unsigned(old: &Pin, new: &Pin) -> bool {
+    let mut came = new.signers.difference(&old.signers);
+    came.next() == Some(&Signer::Unsigned) && came.next().is_none()
 }
 
 /// True if both accept the same.

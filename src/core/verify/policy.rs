@@ -6,8 +6,8 @@ use super::lookalike;
 use crate::addr::{ProviderAddr, mistaken_for, publisher};
 use crate::finding::{Finding, Rule};
 use crate::settings::Settings;
-use crate::trust::pins::Signer;
-use crate::trust::words::by;
+use crate::trust::pins::{Pins, Signer};
+use crate::trust::words::{by, by_signer};
 use crate::version::Version;
 
 /// What speaks against an address, whatever its version: its looks and its host.
@@ -31,14 +31,21 @@ pub fn similar_name<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a 
     Some(Finding::new(Rule::SimilarName, message).about(addr))
 }
 
-/// That a well-known provider is signed by a key that its publisher is not known by.
-pub fn unexpected_publisher(addr: &ProviderAddr, signer: &Signer) -> Option<Finding> {
+/// That a well-known provider is signed by a key that its publisher is not known by, unless the trust file says why that
+/// signer is accepted.
+pub fn unexpected_publisher(pins: Option<&Pins>, addr: &ProviderAddr, signer: &Signer) -> Option<Finding> {
     let publisher = publisher(addr)?;
     if signer.key().is_some_and(|key| publisher.keys.contains(&key.as_str())) {
         return None;
     }
-    let message = format!("{addr} is {}, which is no known key of {}", by(signer), publisher.name);
-    Some(Finding::new(Rule::UnexpectedPublisher, message).about(addr))
+    if pins.and_then(|pins| pins.pin(addr)).is_some_and(|(_, pin)| pin.reasons.contains_key(signer)) {
+        return None;
+    }
+    let message = match signer {
+        Signer::Key(_) => format!("{addr} is {}, which is no known key of {}", by(signer), publisher.name),
+        Signer::Unsigned => format!("{addr} is not signed, though {} signs its releases", publisher.name),
+    };
+    Some(by_signer(Finding::new(Rule::UnexpectedPublisher, message).about(addr), signer))
 }
 
 /// The bans of all releases of a provider, where it is not known which one is meant.
@@ -66,7 +73,7 @@ mod tests {
     fn publishers_are_known_by_their_keys() {
         let found = |name: &str, signer: &str| {
             let addr = ProviderAddr::parse(name, Dialect::Terraform).unwrap();
-            unexpected_publisher(&addr, &signer.parse().unwrap()).map(|finding| finding.rule)
+            unexpected_publisher(None, &addr, &signer.parse().unwrap()).map(|finding| finding.rule)
         };
         let hashicorp = "C874011F0AB405110D02105534365D9472D7468F";
         let unexpected = Some(Rule::UnexpectedPublisher);

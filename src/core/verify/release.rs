@@ -1,7 +1,7 @@
 //! What is judged about a release as a whole: is it there, who signed it, how old is it.
 
-use super::Judged;
 use super::hashes::status;
+use super::{Judged, policy};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::release::hashes::Status;
@@ -27,6 +27,7 @@ impl Judged<'_> {
                 let noticed = release.findings.iter().map(|finding| finding.clone().at(self.version_at()));
                 let mut findings: Vec<Finding> = noticed.collect();
                 findings.extend(self.signer(release));
+                findings.extend(self.publisher(release));
                 findings.extend(self.mirror(release));
                 findings.extend(self.age(release));
                 findings
@@ -86,6 +87,15 @@ impl Judged<'_> {
             verdict => refused(self.addr, &release.version, signer, verdict),
         };
         finding.map(|finding| finding.at(self.version_at()))
+    }
+
+    /// Under a base for changed entries only: what was there before is no matter of the change.
+    fn publisher(&self, release: &Release) -> Option<Finding> {
+        let signer = release.signer.as_ref()?;
+        let is_concerned = self.subject.before.is_none() || self.is_changed();
+        let unexpected = || policy::unexpected_publisher(self.subject.pins, self.addr, signer);
+        let finding = is_concerned.then(unexpected).flatten()?;
+        Some(finding.of_version(&self.entry.version).at(self.version_at()))
     }
 
     fn age(&self, release: &Release) -> Option<Finding> {

@@ -227,7 +227,8 @@ fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> 
     let denied = trust.denied.iter().map(|key| format!("{would}denied from now on: {key} (revoked)"));
     let republished = trust.republished.iter();
     let republished = republished.map(|(addr, version)| {
-        format!("{would}recorded: another release of {} {version} was accepted", style.addr(addr))
+        let file = shown(&trust.path);
+        format!("{would}recorded in {}: the republished {} {version} is accepted", printable(&file), style.addr(addr))
     });
     pinned.chain(denied).chain(republished).collect()
 }

@@ -80,8 +80,10 @@ fn pin_lines(pattern: &AddrPattern, pin: &Pin, names: &Identities) -> Vec<[Strin
     };
     let pattern = &pattern.to_string();
     let accepted = pin.signers.iter();
-    let accepted =
-        accepted.map(|signer| line(pattern, &name(signer), "for all versions", &identity(signer).unwrap_or_default()));
+    let accepted = accepted.map(|signer| {
+        let known = [identity(signer), pin.reasons.get(signer).cloned()];
+        line(pattern, &name(signer), "for all versions", &known.into_iter().flatten().collect::<Vec<_>>().join("; "))
+    });
     let retired = pin.retired.iter().map(|(signer, Retired { versions, reason })| {
         let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
         line(

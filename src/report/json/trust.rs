@@ -36,9 +36,11 @@ fn provider(pattern: &AddrPattern, pin: &Pin) -> Value {
             "reason": retired.reason,
         })
     });
+    let reasons = pin.reasons.iter().map(|(signer, reason)| json!({ "signer": signer, "reason": reason }));
     json!({
         "address": pattern,
         "signers": pin.signers,
+        "reasons": reasons.collect::<Value>(),
         "retired": retired.collect::<Value>(),
     })
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::addr::AddrPattern;
 use crate::commands::diff_signers::Trust;
 use crate::commands::trust_store::decode;
+use crate::count::counted;
 use crate::disk::trust_file;
 use crate::error::Error;
 use crate::path::worktree::WorkTree;
@@ -49,7 +50,12 @@ fn changed(old: Option<&Pins>, new: Option<&Pins>) -> Option<String> {
     let (old, new) = (old.unwrap_or(&nobody), new.unwrap_or(&nobody));
     let patterns: BTreeSet<&AddrPattern> = old.providers.keys().chain(new.providers.keys()).collect();
     let other = patterns.into_iter().filter(|pattern| old.providers.get(pattern) != new.providers.get(pattern));
-    let mut parts: Vec<String> = other.map(|pattern| format!("signers of {pattern}")).collect();
+    let other: Vec<&AddrPattern> = other.collect();
+    let mut parts: Vec<String> = match &other[..] {
+        [] => Vec::new(),
+        [one] => vec![format!("signers of {one}")],
+        several => vec![format!("signers of {}", counted(several.len(), "provider"))],
+    };
     if old.denied != new.denied {
         parts.push("denied signers".to_owned());
     }

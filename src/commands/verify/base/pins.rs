@@ -62,7 +62,11 @@ fn findings(before: &Pins, now: &TrustFile, file: &Path) -> Vec<Finding> {
     let changes = verify::pin_changes(before, &now.pins).into_iter();
     let finding = |change: verify::PinChange| {
         let position = change.block.and_then(|block| now.spans.get(&block).copied());
-        Finding::new(change.rule, change.message).in_file(file).at(position)
+        let finding = Finding::new(change.rule, change.message).in_file(file).at(position);
+        match change.remedy {
+            Some(remedy) => finding.remedied_by(remedy),
+            None => finding,
+        }
     };
     changes.map(finding).collect()
 }

@@ -20,7 +20,8 @@ const MOST_BLOCKS: usize = 10_000;
 
 const TOP: Schema = Schema { name: "here", attributes: &[], blocks: &["provider", "denied_signer", "republished"] };
 const PROVIDER: Schema =
-    Schema { name: "in a provider block", attributes: &["signers", "unsigned"], blocks: &["retired_signer"] };
+    Schema { name: "in a provider block", attributes: &["signers", "unsigned"], blocks: &["signer", "retired_signer"] };
+const SIGNER: Schema = Schema { name: "in a signer block", attributes: &["reason"], blocks: &[] };
 const RETIRED: Schema = Schema { name: "in a retired_signer block", attributes: &["versions", "reason"], blocks: &[] };
 const DENIED: Schema = Schema { name: "in a denied_signer block", attributes: &["reason"], blocks: &[] };
 const REPUBLISHED: Schema =
@@ -111,10 +112,36 @@ impl Found {
             let hint = "remove the block, or name who signs the provider".to_owned();
             reader.report(start(&block.ident), problem.hint(hint));
         }
+        self.reasons(reader, pattern.as_ref(), &mut pin, body);
         self.retired_signers(reader, pattern.as_ref(), &mut pin, body);
         let Some(pattern) = pattern else { return false };
         self.anchor(reader, BlockKey::Provider(pattern.clone()), block, &["signers", "unsigned"]);
         self.file.pins.providers.insert(pattern, pin).is_some()
+    }
+
+    fn reasons(&mut self, reader: &mut Reader<'_>, of: Option<&AddrPattern>, pin: &mut Pin, body: &Body) {
+        for block in body.blocks().filter(|block| block.ident.as_str() == "signer") {
+            reader.check_names(&block.body, &SIGNER);
+            let reason = reason(reader, block, "signer");
+            let label = reader.label(block, "signer", "one label, a fingerprint or \"unsigned\"");
+            let signer = label.as_ref().and_then(|label| reader.keep(label, label.text.parse::<Signer>()));
+            let (Some(label), Some(signer), Some(reason)) = (label, signer, reason) else { continue };
+            if !pin.signers.contains(&signer) {
+                let problem = Problem::from(format!("{signer} is not an accepted signer of this provider"));
+                let hint = match &signer {
+                    Signer::Key(_) => "add it to signers, or remove the signer block",
+                    Signer::Unsigned => "write unsigned = true, or remove the signer block",
+                };
+                reader.report(label.offset, problem.hint(hint.to_owned()));
+                continue;
+            }
+            if let Some(pattern) = of {
+                self.anchor(reader, BlockKey::Signer(pattern.clone(), signer.clone()), block, &["reason"]);
+            }
+            if pin.reasons.insert(signer, reason).is_some() {
+                reader.report_twice(block);
+            }
+        }
     }
 
     fn retired_signers(&mut self, reader: &mut Reader<'_>, of: Option<&AddrPattern>, pin: &mut Pin, body: &Body) {

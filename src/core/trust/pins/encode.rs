@@ -40,6 +40,10 @@ fn provider(text: &mut Writer<'_, BlockKey>, pattern: &AddrPattern, pin: &Pin) {
     }
     text.open("", &key, "provider", &pattern.to_string());
     text.attributes("  ", &key, &attributes);
+    for (signer, reason) in &pin.reasons {
+        let block = BlockKey::Signer(pattern.clone(), signer.clone());
+        text.block("  ", &block, "signer", &signer.to_string(), &[("reason", Value::Text(reason.clone()))]);
+    }
     for (signer, retired) in &pin.retired {
         let block = BlockKey::Retired(pattern.clone(), signer.clone());
         let versions = retired.versions.iter().map(ToString::to_string).collect();

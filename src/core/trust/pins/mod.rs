@@ -4,9 +4,12 @@
 //! provider "registry.opentofu.org/acme/widget" {
 //!   signers = ["9F0A…"]
 //!
+//!   signer "9F0A…" {
+//!     reason = "announced at example.com"
+//!   }
+//!
 //!   retired_signer "1B2C…" {
 //!     versions = ["1.4.0", "1.5.2"]
-//!     reason   = "the publisher has a new key"
 //!   }
 //! }
 //!
@@ -25,9 +28,9 @@
 //! }
 //! ```
 //!
-//! A retired signer applies to exactly the versions that its block lists, those that were locked when `trust rotate` put
-//! another in its place: a key that got lost cannot sign a further one. `retired_signer "unsigned"` is the same for
-//! unsigned releases.
+//! `signer` says why an accepted signer is accepted. A retired signer applies to exactly the versions that its block lists,
+//! the recorded ones that it had signed when `trust rotate` put another in its place: a key that got lost cannot sign a
+//! further one. `retired_signer "unsigned"` is the same for unsigned releases.
 //!
 //! [`Pins`] is what the file says; [`TrustFile`] adds its comments and places, so writing it again loses nothing.
 //! The folder reads no files, sends no request and knows no time.
@@ -66,6 +69,8 @@ pub struct Pins {
 pub struct Pin {
     /// Accepted for any version; not empty in a file.
     pub signers: BTreeSet<Signer>,
+    /// Why some of them are accepted.
+    pub reasons: BTreeMap<Signer, String>,
     /// Accepted for some versions only.
     pub retired: BTreeMap<Signer, Retired>,
 }
@@ -96,6 +101,8 @@ pub struct Republication {
 pub enum BlockKey {
     /// `provider`
     Provider(AddrPattern),
+    /// `signer` in a `provider` block.
+    Signer(AddrPattern, Signer),
     /// `retired_signer` in a `provider` block.
     Retired(AddrPattern, Signer),
     /// `denied_signer`
@@ -141,23 +148,25 @@ impl Pin {
         self.signers.contains(signer) || self.retired.get(signer).is_some_and(|old| old.versions.contains(version))
     }
 
-    /// Puts one signer in the place of all others, which stay for some versions. The reason is kept with them; if the
-    /// rotation was done before, with earlier signers that have no reason yet.
-    pub fn rotate(&mut self, to: Signer, versions: &BTreeSet<Version>, reason: Option<&str>) {
-        let is_done = self.signers.iter().all(|old| *old == to);
-        for old in std::mem::take(&mut self.signers) {
-            if old == to || versions.is_empty() {
-                continue;
-            }
+    /// Accepts one more signer for all versions.
+    pub fn accept(&mut self, signer: Signer, reason: Option<&str>) {
+        if let Some(reason) = reason {
+            self.reasons.insert(signer.clone(), reason.to_owned());
+        }
+        self.retired.remove(&signer);
+        self.signers.insert(signer);
+    }
+
+    /// Puts one signer in the place of all others, each of which stays for the versions that it signed.
+    pub fn rotate(&mut self, to: Signer, signed: &BTreeMap<Signer, BTreeSet<Version>>, reason: Option<&str>) {
+        for old in std::mem::take(&mut self.signers).into_iter().filter(|old| *old != to) {
+            let why = self.reasons.remove(&old);
+            let Some(versions) = signed.get(&old).filter(|versions| !versions.is_empty()) else { continue };
             let retired = self.retired.entry(old).or_default();
             retired.versions.extend(versions.iter().cloned());
-            retired.reason = reason.map(str::to_owned).or(retired.reason.take());
+            retired.reason = why.or(retired.reason.take());
         }
-        self.retired.remove(&to);
-        for retired in self.retired.values_mut().filter(|_| is_done) {
-            retired.reason = retired.reason.take().or(reason.map(str::to_owned));
-        }
-        self.signers.insert(to);
+        self.accept(to, reason);
     }
 }
 

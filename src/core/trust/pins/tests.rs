@@ -28,6 +28,11 @@ provider "registry.example.com/house/*" { # all of them
 provider "registry.opentofu.org/hashicorp/aws" {
   signers = ["C874011F0AB405110D02105534365D9472D7468F"]
 
+  # The one of now.
+  signer "C874011F0AB405110D02105534365D9472D7468F" { # since 2021
+    reason = "announced on their site"
+  }
+
   # Their first key.
   retired_signer "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" {
     versions = ["1.2.0", "1.10.0"] # those of prod
@@ -81,7 +86,8 @@ fn the_whole_grammar() {
     assert_eq!(file.pins.denied.values().collect::<Vec<_>>(), ["revoked"]);
     assert_eq!(file.pins.republished.keys().next().unwrap().date.to_string(), "2026-11-20");
     assert_eq!(file.spans[&BlockKey::Provider(pattern.clone())], Position { line: 20, column: 1 });
-    assert_eq!(file.spans.len(), 6);
+    assert_eq!(pin.reasons.values().collect::<Vec<_>>(), ["announced on their site"]);
+    assert_eq!(file.spans.len(), 7);
 }
 
 #[test]
@@ -118,14 +124,14 @@ fn comments_go_with_their_block() {
 fn all_errors_are_reported() {
     assert_eq!(
         complaints(
-            "providr \"a.b/c/d\" {}\nprovider \"c/d\" {\n  signer = [\"x\"]\n}\nprovider \"*/*/*\" {\n  signers = []\n}\n\
+            "providr \"a.b/c/d\" {}\nprovider \"c/d\" {\n  signrs = [\"x\"]\n}\nprovider \"*/*/*\" {\n  signers = []\n}\n\
              provider \"a.b/c/d\" {\n  signers  = [\"C874\", 1]\n  unsigned = \"yes\"\n}\nunsigned = true\n"
         ),
         [
             "1:1 there is no block \"providr\" here; did you mean \"provider\"?",
             "2:1 a provider block needs signers or unsigned = true",
             "2:10 \"c/d\" has no host; a pin is for host/namespace/type",
-            "3:3 there is no setting \"signer\" in a provider block; did you mean \"signers\"?",
+            "3:3 there is no setting \"signrs\" in a provider block; did you mean \"signers\"?",
             "5:10 \"*/*/*\" covers every host; a pin applies to one host",
             "6:13 signers must not be empty",
             "9:15 \"C874\" is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits",
@@ -161,10 +167,13 @@ fn rotation_keeps_the_old_signer_for_locked_versions() {
     let [a, b] = ['A', 'B'].map(|digit| Signer::Key(digit.to_string().repeat(40).parse().unwrap()));
     let versions: BTreeSet<Version> = [Version::new(1, 0, 0)].into();
     let mut pin = Pin { signers: [a.clone()].into(), ..Pin::default() };
-    pin.rotate(b.clone(), &versions, Some("new key"));
+    let signed = [(a.clone(), versions), (b.clone(), [Version::new(1, 1, 0)].into())].into();
+    pin.rotate(b.clone(), &signed, Some("new key"));
+    assert_eq!(pin.reasons, [(b.clone(), "new key".to_owned())].into());
+    assert!(!pin.accepts(&a, &Version::new(1, 1, 0)));
     assert!(pin.accepts(&a, &Version::new(1, 0, 0)) && !pin.accepts(&a, &Version::new(1, 0, 1)));
     assert!(pin.accepts(&b, &Version::new(1, 0, 1)));
-    pin.rotate(a.clone(), &BTreeSet::new(), None);
+    pin.rotate(a.clone(), &BTreeMap::new(), None);
     assert_eq!(pin, Pin { signers: [a].into(), ..Pin::default() });
 }
 
@@ -183,8 +192,10 @@ fn any_pin() -> impl Strategy<Value = Pin> {
     let retired = (proptest::collection::btree_set(any_version(), 0..3), proptest::option::of(".{0,8}"))
         .prop_map(|(versions, reason)| Retired { versions, reason });
     let signers = proptest::collection::btree_set(any_signer(), 1..4);
-    (signers, proptest::collection::btree_map(any_signer(), retired, 0..3))
-        .prop_map(|(signers, retired)| Pin { signers, retired })
+    (signers, proptest::collection::btree_map(any_signer(), retired, 0..3)).prop_map(|(signers, retired)| {
+        let reasons = signers.iter().take(1).map(|signer: &Signer| (signer.clone(), "why".to_owned())).collect();
+        Pin { signers, reasons, retired }
+    })
 }
 
 fn any_pins() -> impl Strategy<Value = Pins> {

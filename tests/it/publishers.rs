@@ -1,0 +1,130 @@
+//! Well-known providers that are signed by a key that their publisher is not known by.
+
+use crate::support::keys;
+use crate::support::locked::{LOCK, rules};
+use crate::support::proposal::{SETTINGS, TRUST, commit};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+const MAIN: &str =
+    "terraform {\n  required_providers {\n    null = {\n      source = \"hashicorp/null\"\n    }\n  }\n}\n";
+const RULE: &str = "unexpected-publisher";
+const TERRAFORM: &str = "registry.terraform.io";
+
+fn registry() -> Registry {
+    Registry::start().standing_for(TERRAFORM).release("hashicorp/null", "3.1.0", &["linux_amd64"])
+}
+
+/// A repository that has it locked, without a trust file.
+fn repository(registry: &Registry) -> Workspace {
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    workspace.git(["init", "--quiet"]);
+    run(&workspace, registry, &["lock", "--platform", "linux_amd64"]).ended_with(0);
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+    workspace
+}
+
+fn run(workspace: &Workspace, registry: &Registry, args: &[&str]) -> Run {
+    workspace.tflock(registry, args.iter().chain(&["--format", "json"]))
+}
+
+fn level(level: &str) -> String {
+    format!("level \"{RULE}\" {{\n  is = \"{level}\"\n}}\n")
+}
+
+#[test]
+fn every_command_that_meets_one_says_so_at_the_level_of_the_settings() {
+    let registry = registry();
+    let workspace = repository(&registry);
+    let lock = workspace.lock_file();
+    for (stated, code) in [("deny", 3), ("warn", 0), ("note", 0)] {
+        workspace.write(SETTINGS, &level(stated));
+        let says = |args: &[&str]| {
+            let run = run(&workspace, &registry, args).ended_with(code);
+            assert!(rules(&run, stated).contains(RULE), "{run}");
+            let refused = code != 0;
+            assert!(!refused || run.touched().is_empty(), "{run}");
+        };
+        let forget = || drop(std::fs::remove_file(workspace.path(TRUST)));
+        says(&["verify"]);
+        says(&["verify", "--offline"]);
+        says(&["trust", "init"]);
+        forget();
+        says(&["trust", "init", "-r"]);
+        forget();
+        std::fs::remove_file(workspace.path(LOCK)).unwrap();
+        says(&["lock", "--platform", "linux_amd64"]);
+        forget();
+        workspace.write(LOCK, &lock);
+    }
+}
+
+#[test]
+fn a_reason_in_the_trust_file_settles_it() {
+    let registry = registry();
+    let workspace = repository(&registry);
+    let good = keys::GOOD.fingerprint();
+    workspace.write(SETTINGS, &level("deny"));
+    let pattern = format!("{TERRAFORM}/hashicorp/*");
+    for what in ["hashicorp/null", &pattern] {
+        drop(std::fs::remove_file(workspace.path(TRUST)));
+        workspace.tflock(&registry, ["trust", "add", what, &good]).ended_with(0);
+        run(&workspace, &registry, &["verify"]).ended_with(3);
+        workspace.tflock(&registry, ["trust", "add", what, &good, "--reason", "announced"]).ended_with(0);
+        let verified = run(&workspace, &registry, &["verify"]).ended_with(0);
+        assert!(!verified.stdout.contains(RULE), "{verified}");
+        run(&workspace, &registry, &["trust", "init"]).ended_with(0);
+    }
+}
+
+#[test]
+fn the_base_decides_and_only_changed_entries_are_judged() {
+    let registry = registry();
+    let workspace = repository(&registry);
+    let good = keys::GOOD.fingerprint();
+    workspace.tflock(&registry, ["trust", "add", "hashicorp/null", &good]).ended_with(0);
+    workspace.write(SETTINGS, &level("deny"));
+    commit(&workspace, "base");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let gate = ["verify", "--base", "origin/main"];
+    run(&workspace, &registry, &gate).ended_with(0);
+    let registry = registry.release("hashicorp/null", "3.2.0", &["linux_amd64"]);
+    let upgrade = ["upgrade", "--platform", "linux_amd64"];
+    let refused = run(&workspace, &registry, &upgrade).ended_with(3);
+    assert!(rules(&refused, "deny").contains(RULE) && refused.touched().is_empty(), "{refused}");
+    // The change that another tool makes, with a reason that its author gives.
+    workspace.write(SETTINGS, "");
+    run(&workspace, &registry, &upgrade).ended_with(0);
+    workspace.write(SETTINGS, &level("deny"));
+    workspace.tflock(&registry, ["trust", "add", "hashicorp/null", &good, "--reason", "trust me"]).ended_with(0);
+    commit(&workspace, "change");
+    let refused = run(&workspace, &registry, &gate).ended_with(3);
+    assert!(rules(&refused, "deny").contains(RULE), "{refused}");
+    run(&workspace, &registry, &["verify", "--base", "origin/main", "--allow-trust-change"]).ended_with(0);
+}
+
+#[test]
+fn a_downgrade_is_a_note_of_the_gate_that_a_level_denies() {
+    let registry = registry();
+    let workspace = repository(&registry);
+    let old = workspace.lock_file();
+    let registry = registry.release("hashicorp/null", "3.2.0", &["linux_amd64"]);
+    run(&workspace, &registry, &["upgrade", "--platform", "linux_amd64"]).ended_with(0);
+    for (settings, stated, code) in [(String::new(), "note", 0), (level("deny").replace(RULE, "downgraded"), "deny", 3)]
+    {
+        workspace.write(SETTINGS, &settings);
+        commit(&workspace, "base");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        let new = workspace.lock_file();
+        workspace.write(LOCK, &old);
+        for more in [&[][..], &["--offline"]] {
+            let gate = ["verify", "--base", "origin/main"];
+            let judged = run(&workspace, &registry, &[&gate[..], more].concat()).ended_with(code);
+            assert!(rules(&judged, stated).contains("downgraded"), "{judged}");
+        }
+        workspace.write(LOCK, &new);
+        let upgraded = run(&workspace, &registry, &["verify", "--base", "origin/main"]).ended_with(0);
+        assert!(!upgraded.stdout.contains("downgraded"), "{upgraded}");
+    }
+}
