@@ -84,6 +84,12 @@ impl ConfigFiles {
         files
     }
 
+    /// True if some names of a directory are those of configuration, and only `OpenTofu` reads it.
+    pub fn is_only_for_tofu(names: &[String]) -> bool {
+        let is_empty = |dialect| Self::select(names.iter().cloned(), dialect).is_empty();
+        is_empty(Dialect::Terraform) && !is_empty(Dialect::OpenTofu)
+    }
+
     /// True if nothing here is configuration; test files do not count.
     pub fn is_empty(&self) -> bool {
         self.primary.is_empty() && self.overrides.is_empty()

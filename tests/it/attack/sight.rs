@@ -160,6 +160,12 @@ const ROWS: &[Row] = &[
         true,
     ),
     (
+        "configuration that only OpenTofu reads, below a header of Terraform",
+        |it| drop(it.git(["mv", "app/main.tf", "app/main.tofu"])),
+        "dialect-changed",
+        true,
+    ),
+    (
         "settings that name the other tool",
         |it| edit(it, SETTINGS, |text| format!("tool = \"tofu\"\n{text}")),
         "dialect-changed",
@@ -200,6 +206,42 @@ fn paths_hidden_from_the_gate_are_reported() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The names of the files decide which tool reads them, in both directions; what was so at the base is no change.
+#[test]
+fn files_that_make_the_other_tool_read_the_configuration_are_reported() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let changed = |run: &Run| denies(run, "dialect-changed");
+    let base = || drop(workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]));
+    // Both tools read something: the header decides, as before.
+    workspace.write("app/more.tofu", "# more\n");
+    commit(&workspace, "more");
+    assert!(!changed(&all(&workspace, &registry, &[])));
+    base();
+    workspace.git(["mv", "app/main.tf", "app/main.tofu"]);
+    commit(&workspace, "the rest");
+    let run = all(&workspace, &registry, &[]).ended_with(3);
+    assert!(changed(&run) && run.stdout.contains("only OpenTofu reads the configuration now"), "{run}");
+    all(&workspace, &registry, &["--tool", "tofu"]).ended_with(0);
+    all(&workspace, &registry, &["--tool", "terraform"]).ended_with(2);
+    // From there one empty file gives all of it to the other tool, which reads none of it.
+    base();
+    assert!(!changed(&all(&workspace, &registry, &[]).ended_with(0)));
+    workspace.write("app/empty.tf", "");
+    commit(&workspace, "empty");
+    let run = all(&workspace, &registry, &[]).ended_with(3);
+    assert!(changed(&run) && run.stdout.contains("only OpenTofu read the configuration at the base"), "{run}");
+    std::fs::remove_file(workspace.path("app/empty.tf")).unwrap();
+    // A header of the tool that reads it is no change either.
+    edit(&workspace, &format!("app/{LOCK}"), |text| text.replace("terraform init", "tofu init"));
+    commit(&workspace, "header");
+    assert!(!changed(&all(&workspace, &registry, &[]).ended_with(0)));
+    base();
+    workspace.git(["mv", "app/main.tofu", "app/main.tf"]);
+    commit(&workspace, "back");
+    assert!(!changed(&all(&workspace, &registry, &[]).ended_with(0)));
 }
 
 #[test]

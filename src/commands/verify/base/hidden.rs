@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Base, directory_of, name_of};
 use crate::commands::verify::{Root, ambiguous};
+use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
-use crate::disk::lock_file;
+use crate::disk::{lock_file, roots};
 use crate::finding::{Finding, Rule};
 use crate::git::{Changes, Kind, Tree};
 use crate::lockfile::{self, FILE_NAME};
@@ -43,22 +44,49 @@ impl Base {
         way.iter().any(|part| SKIPPED.iter().any(|skipped| part == *skipped))
     }
 
-    /// The finding for a lock file that now belongs to the other tool.
+    /// The finding for a root module that now belongs to the other tool.
     fn other_tool(&self, way: &RepoPath) -> Option<Finding> {
         if self.trusted.effective(way).is_ok_and(|settings| settings.dialect().is_some()) {
             return None;
         }
-        let (before, now) = (self.tool_before(way)?, self.tool_now(way)?);
-        let message = format!("the lock file changed from {} to {}", before.product(), now.product());
-        (before != now).then(|| Finding::new(Rule::DialectChanged, message).in_file(&*way.join(FILE_NAME)))
+        let is_only_for_tofu = roots::is_only_for_tofu(&self.top.join(&**way));
+        let of_lock = self.lock_tool_now(way);
+        let (before, now) = (self.tool_before(way)?, if is_only_for_tofu { Some(Dialect::OpenTofu) } else { of_lock }?);
+        if before == now {
+            return None;
+        }
+        let message = if is_only_for_tofu && of_lock == Some(before) {
+            format!("only OpenTofu reads the configuration now, and the lock file is one of {}", before.product())
+        } else if self.was_only_for_tofu(way) {
+            let now = now.product();
+            format!("only OpenTofu read the configuration at the base; now the lock file makes {now} the tool")
+        } else {
+            format!("the lock file changed from {} to {}", before.product(), now.product())
+        };
+        Some(Finding::new(Rule::DialectChanged, message).in_file(&*way.join(FILE_NAME)))
     }
 
-    /// The tool of the lock file in a directory at the base; `None` also for an unchanged file.
+    /// The tool of a directory at the base: the only one that read its configuration, else that of its lock file.
     pub fn tool_before(&self, way: &RepoPath) -> Option<Dialect> {
-        lockfile::detect_dialect(self.locks.get(&*way.join(FILE_NAME))?)
+        if self.was_only_for_tofu(way) {
+            return Some(Dialect::OpenTofu);
+        }
+        let lock = way.join(FILE_NAME);
+        match self.locks.get(&*lock) {
+            Some(text) => lockfile::detect_dialect(text),
+            // A lock file that did not change.
+            None => self.lock_tool_now(way).filter(|_| self.before.tree().kind(&lock).is_some()),
+        }
     }
 
-    fn tool_now(&self, way: &RepoPath) -> Option<Dialect> {
+    fn was_only_for_tofu(&self, way: &RepoPath) -> bool {
+        let prefix = way.prefix();
+        let names = self.before.tree().below(way).filter_map(|path| path.strip_prefix(&*prefix));
+        let names: Vec<String> = names.filter(|name| !name.contains('/')).map(str::to_owned).collect();
+        ConfigFiles::is_only_for_tofu(&names)
+    }
+
+    fn lock_tool_now(&self, way: &RepoPath) -> Option<Dialect> {
         lockfile::detect_dialect(&lock_file::read(&self.top.join(&*way.join(FILE_NAME))).ok()??)
     }
 
