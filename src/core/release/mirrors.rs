@@ -21,6 +21,15 @@ pub fn is_mirror_report(release: &Release, hash: &PackageHash) -> bool {
 
 /// The finding where a mirror has packages of a recorded release, but the lock file records none.
 pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
+    differs_at("the mirror", release, recorded)
+}
+
+/// The same where several mirrors have packages of the release.
+pub fn one_differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
+    differs_at("one of the mirrors", release, recorded)
+}
+
+fn differs_at(mirror: &str, release: &Release, recorded: &PackageHashes) -> Option<Finding> {
     let pins = [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| recorded.of(*scheme).next().is_some());
     if !is_mirror_only(release) || !pins || recorded.iter().any(|hash| release.owns(hash)) {
         return None;
@@ -28,7 +37,7 @@ pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
     let (served, attested) = release.h1.iter().next()?;
     let platform = attested.platforms.keys().next().map(|platform| format!(" for {platform}")).unwrap_or_default();
     let message = format!(
-        "the mirror serves no recorded package of {} {}: it serves {served}{platform}, not {} recorded",
+        "{mirror} serves no recorded package of {} {}: it serves {served}{platform}, not {} recorded",
         release.address,
         release.version,
         match recorded.len() {

@@ -71,7 +71,10 @@ pub fn settle(
         None => (Vec::new(), true),
     };
     findings.extend(said);
-    findings.extend(mirror_only(addr, recorded.filter(|_| !first_use), step, facts));
+    // A mirror without a recorded package gave none either.
+    if !findings.iter().any(|finding| finding.rule == Rule::MirrorDiffers) {
+        findings.extend(mirror_only(addr, recorded.filter(|_| !first_use), step, facts));
+    }
     findings.extend(mirrors::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
     let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();

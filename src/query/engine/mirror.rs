@@ -31,6 +31,9 @@ use crate::source::oci::OciPackage;
 use crate::source::{Mirror, MirrorArchive, MirrorPackage, MirrorPackages, Miss};
 use crate::version::Version;
 
+/// What to do where the word of a trusted mirror is wrong.
+const WITHOUT_TRUST: &str = "Ask the operator of the mirror. If the origin registry is reachable, `tflock lock --source origin` works without the mirror; without `trust_all_hashes` in the CLI configuration, only packages that tflock downloads are recorded.";
+
 #[derive(Debug)]
 pub(super) struct MirrorSource {
     pub(super) mirror: Mirror,
@@ -186,7 +189,7 @@ impl MirrorSource {
                 "the mirror reports {wrong} for {address} {} for {platform}, which contradicts what is known of that package",
                 selected.release.version,
             );
-            against.push(Finding::new(Rule::PackagesDiffer, message).about(address));
+            against.push(Finding::new(Rule::PackagesDiffer, message).about(address).remedied_by(WITHOUT_TRUST));
         }
         selected.release.findings.extend(against);
     }

@@ -53,7 +53,7 @@ pub(super) fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected
 
 /// The mirrors without a recorded package, if another mirror has the recorded release.
 fn strangers(parts: &[Selected], query: &Query) -> Vec<Finding> {
-    let differs = |part: &Selected| mirrors::differs(&part.release, &query.recorded_as(part.version())?.hashes);
+    let differs = |part: &Selected| mirrors::one_differs(&part.release, &query.recorded_as(part.version())?.hashes);
     let strangers: Vec<Finding> = parts.iter().filter_map(differs).collect();
     // If none has it, one error names all of them.
     if strangers.len() < parts.len() { strangers } else { Vec::new() }

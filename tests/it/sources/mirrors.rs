@@ -1,6 +1,6 @@
 //! Mirrors as the authority: what `lock` and `verify` make of what a mirror serves, with and without copies of what was signed.
 
-use super::{copies, packed, place};
+use super::{copies, filesystem_mirror, packed, place};
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, LOCK_BOTH, PLATFORMS, hashes, widget};
@@ -50,8 +50,55 @@ fn a_mirror_none_of_whose_packages_is_recorded_is_refused() {
     for command in [&["lock", "--platform=darwin_arm64"][..], &["verify"]] {
         let run = workspace.tflock(&registry, command.iter().chain(&FROM_MIRROR)).ended_with(3);
         assert!(run.stdout.contains("[mirror-differs]") && !run.stdout.contains("republished"), "{run}");
+        // It cannot have given a recorded package too.
+        assert!(!run.stdout.contains("mirror-only"), "{run}");
         assert_eq!(workspace.lock_file(), before);
     }
+}
+
+/// Of the same release never both: that a mirror serves no recorded package, and that it gave one.
+#[test]
+fn a_mirror_gave_a_recorded_package_or_none() {
+    let both = ["linux_amd64", "darwin_arm64"];
+    for recorded in [&both[..1], &both[1..], &both] {
+        for replaced in [&both[..1], &both[1..], &both] {
+            for requested in [&both[..1], &both] {
+                let (registry, workspace) = mirrored(PLATFORMS);
+                let lock = |platforms: &[&str]| {
+                    let platforms: Vec<String> = platforms.iter().map(|it| format!("--platform={it}")).collect();
+                    let args = ["lock"].into_iter().chain(platforms.iter().map(String::as_str));
+                    workspace.tflock(&registry, args.chain(FROM_MIRROR).chain(["--format", "json"]))
+                };
+                lock(recorded).ended_with(0);
+                registry.republish("acme/widget", "1.4.0");
+                packed(&workspace, &registry, ("mirror", "1.4.0"), replaced);
+                let run = lock(requested);
+                let found = |rule: &str, level: &str| crate::support::locked::rules(&run, level).contains(rule);
+                let is_known = recorded.iter().any(|platform| !replaced.contains(platform));
+                let case = format!("{recorded:?} {replaced:?} {requested:?}: {run}");
+                assert_eq!(found("mirror-differs", "deny"), !is_known, "{case}");
+                let adds = requested.iter().any(|it| replaced.contains(it) || !recorded.contains(it));
+                assert_eq!(found("mirror-only", "warn"), is_known && adds, "{case}");
+                assert_eq!(run.stdout.contains("gave a recorded package"), is_known && adds, "{case}");
+            }
+        }
+    }
+}
+
+/// One of two mirrors has the recorded release, and the other one another.
+#[test]
+fn of_two_mirrors_the_one_that_differs_is_told_apart() {
+    let (registry, workspace) = mirrored(&["darwin_arm64"]);
+    workspace.write("other/README", "empty\n");
+    let blocks = ["other", "mirror"].map(|folder| filesystem_mirror(&workspace.path(folder), ""));
+    let workspace = workspace.cli_config(&format!("provider_installation {{\n{}}}\n", blocks.concat()));
+    let darwin = ["lock", "--source=configured", "--platform=darwin_arm64"];
+    workspace.tflock(&registry, darwin).ended_with(0);
+    registry.republish("acme/widget", "1.4.0");
+    packed(&workspace, &registry, ("other", "1.4.0"), &["linux_amd64"]);
+    let run = workspace.tflock(&registry, darwin.iter().chain(&["--platform=linux_amd64"])).ended_with(3);
+    assert!(run.stdout.contains("one of the mirrors serves no recorded package"), "{run}");
+    assert!(!run.stdout.contains("mirror-only"), "{run}");
 }
 
 #[test]
@@ -161,9 +208,12 @@ fn trusted_hashes_are_checked_for_form_and_record() {
     let registry = registry.answers(Endpoint::MirrorVersion, Answer::json(shown));
     let run = workspace.tflock(&registry, lock);
     assert_eq!(workspace.lock_file(), before, "{run}");
-    if before.contains("zh:") {
-        run.ended_with(3);
-    }
+    assert!(before.contains("zh:"), "{before}");
+    let run = run.ended_with(3);
+    assert!(run.stdout.contains("[packages-differ]") && !run.stdout.contains("--h1 verified"), "{run}");
+    // What the help names works.
+    assert!(run.stdout.contains("`tflock lock --source origin`"), "{run}");
+    assert!(!run.stdout.contains("--source=configured`"), "{run}");
 }
 
 /// As the tools, which look at the entry of the platform that they install.
