@@ -18,7 +18,7 @@ impl LocalPlaces {
     pub(super) fn of(settings: &RunSettings) -> Result<Self, Error> {
         let config = CliConfig::load(&settings.variables, settings.dialect)?;
         let mirror = |kind: &MethodKind| match kind {
-            MethodKind::FilesystemMirror { path } => Some(path.clone()),
+            MethodKind::FilesystemMirror { path } => Some(settings.root.join(path)),
             _ => None,
         };
         let stated = config.installation.as_ref().map(|installation| installation.methods.iter());
@@ -26,7 +26,6 @@ impl LocalPlaces {
             || config.plugin_dirs(&settings.root),
             |methods| methods.filter_map(|method| mirror(&method.kind)).collect(),
         );
-        let mirrors = mirrors.into_iter().map(|mirror| settings.root.join(mirror)).collect();
         Ok(Self { plugin_cache: config.plugin_cache_dir.map(|cache| settings.root.join(cache)), mirrors })
     }
 }

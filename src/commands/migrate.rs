@@ -189,7 +189,7 @@ fn explicit(root: &Root, settings: &RunSettings, (way, edit_config): (&Way, bool
             "so it stays there; --edit-config writes the new host"
         };
         let message = format!("the source of {addr} names its host, {why}");
-        let file = roots::join(&settings.path, &origin.file.to_string_lossy());
+        let file = roots::file_from(&settings.path, &origin.file);
         let finding = Finding::new(Rule::ExplicitHost, message).about(addr).in_file(&file).at(origin.position);
         // A module may be called more than once.
         if !findings.contains(&finding) {

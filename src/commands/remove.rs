@@ -9,6 +9,7 @@ use super::options::{Modules, Within};
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::diff::{Change, ChangeKind};
+use crate::disk::roots::file_from;
 use crate::error::Error;
 use crate::outcome::{Body, Outcome};
 use crate::path::shown;
@@ -70,7 +71,7 @@ fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterato
     root.requested().into_iter().filter_map(|addr| {
         let origin = root.requirements.get(&addr)?.origins.first()?;
         let caller = origin.caller();
-        let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
+        let (name, file) = (addr.short(settings.dialect), file_from(&settings.path, &origin.file));
         Some(format!("{name} stays locked: {caller} requires it ({}:{})", shown(&file), origin.position))
     })
 }

@@ -193,6 +193,23 @@ fn what_another_module_requires_stays_locked() {
     assert!(!workspace.read("main.tf").contains("widget") && workspace.lock_file().contains("acme/widget"));
 }
 
+/// The same place as `why` prints.
+#[test]
+fn a_remote_module_that_requires_it_is_named_as_elsewhere() {
+    let net = MAIN.replace("# first of all\n", "");
+    let registry = registry().module("acme/net/lab", "1.0.0", &[("main.tf", &net)]);
+    let call = "module \"net\" {\n  source  = \"{{other-host}}/acme/net/lab\"\n  version = \"1.0.0\"\n}\n";
+    let main = MAIN.replace("resource \"widget_thing\" \"a\" {}", call);
+    let workspace = Workspace::with_files(&[("envs/b/main.tf", &main)]);
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, ["-C", "envs/b", "lock", "--platform", "linux_amd64"]).ended_with(0);
+    let why = workspace.tflock(&registry, ["-C", "envs/b", "why"]).ended_with(0);
+    let address = format!("{}/acme/widget", registry.host());
+    let removed = workspace.tflock(&registry, ["-C", "envs/b", "remove", &address]).ended_with(0);
+    let place = removed.stderr.split_once("module.net requires it (").unwrap().1.split_once(')').unwrap().0;
+    assert!(!place.starts_with("envs") && why.stdout.contains(place), "{removed}{why}");
+}
+
 /// Without a constraint: one that goes with what can be selected, by other modules and by the policy.
 #[test]
 fn the_constraint_follows_the_selected_version() {

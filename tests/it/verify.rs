@@ -117,6 +117,32 @@ fn the_policy_applies_before_the_network() {
     assert_eq!(rules(&run, "deny"), ["banned".to_owned(), "platform-uncovered".to_owned()].into());
 }
 
+/// From the directory itself, from above and by an absolute path; installed, and in an implied mirror.
+#[test]
+fn packages_are_named_from_the_top_of_the_working_tree() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    for file in [".terraform.lock.hcl", "main.tf"] {
+        workspace.write(&format!("envs/a/{file}"), &workspace.read(file));
+    }
+    workspace.git(["init", "--quiet"]);
+    let package = format!("{}/acme/widget/1.4.0/{}", registry.host(), "linux_amd64");
+    let absolute = workspace.path("envs/a").display().to_string();
+    for place in [".terraform/providers", "terraform.d/plugins"] {
+        let directory = format!("envs/a/{place}/{package}");
+        workspace.write(&format!("{directory}/terraform-provider-widget"), "worm");
+        workspace.write("envs/a/.tflock.hcl", "platforms = [\"linux_amd64\"]\n");
+        let verify = ["verify", "--installed", "--offline", "--format", "json"];
+        let from_above = |directory: &str| workspace.tflock(&registry, ["-C", directory].iter().chain(&verify));
+        let runs = [from_above("envs/a"), from_above(&absolute), from_above("./envs/../envs/a")];
+        for run in runs.into_iter().chain([workspace.tflock_in("envs/a", &registry, verify)]) {
+            let json = run.ended_with(3).json();
+            assert_eq!(json["findings"][0]["file"], directory, "{place}");
+        }
+        std::fs::remove_dir_all(workspace.path(&format!("envs/a/{place}"))).unwrap();
+    }
+}
+
 #[test]
 fn installed_and_tracked_packages_are_looked_at() {
     let registry = honest();

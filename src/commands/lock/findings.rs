@@ -45,7 +45,7 @@ impl Root {
         let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
         let folder = &self.settings.path;
         match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
-            Some(origin) => finding.in_file(roots::join(folder, &origin.file.to_string_lossy())).at(origin.position),
+            Some(origin) => finding.in_file(roots::file_from(folder, &origin.file)).at(origin.position),
             None => finding.in_file(self.settings.lock_file_shown()),
         }
     }

@@ -244,7 +244,7 @@ impl Root {
 }
 
 fn placed(settings: &RunSettings, texts: FileEdit) -> Edit {
-    let shown = roots::join(&settings.path, &texts.path.to_string_lossy());
+    let shown = roots::file_from(&settings.path, &texts.path);
     Edit { place: settings.root.join(&texts.path), shown, texts }
 }
 

@@ -115,8 +115,7 @@ fn places(job: &Job, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
     let settings = &job.root.settings;
     let origins = job.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);
     let constrained = origins.filter(|origin| origin.constraint.is_some());
-    let places: Vec<_> = constrained
-        .map(|origin| (roots::join(&settings.path, &origin.file.to_string_lossy()), Some(origin.position)))
-        .collect();
+    let places: Vec<_> =
+        constrained.map(|origin| (roots::file_from(&settings.path, &origin.file), Some(origin.position))).collect();
     if places.is_empty() { vec![(settings.lock_file_shown(), None)] } else { places }
 }

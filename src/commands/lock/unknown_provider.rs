@@ -48,7 +48,7 @@ pub(super) fn placed(
     if implied {
         error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect));
     }
-    error.in_file(roots::join(folder, &first.file.to_string_lossy())).at(first.position)
+    error.in_file(roots::file_from(folder, &first.file)).at(first.position)
 }
 
 /// Suggests a source for a local name that has none.

@@ -1,6 +1,6 @@
 //! Compares installed packages, and those that local directories offer, with the lock file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Root;
 use crate::addr::ProviderAddr;
@@ -31,7 +31,7 @@ pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
             }
         };
         for (addr, entry) in root.lock().iter() {
-            match of_entry(&mirror, addr, entry, &|platform| holds == Holds::Installed || wanted(root, platform)) {
+            match of_entry(root, (&mirror, holds), addr, entry) {
                 Ok(found) => findings.extend(found),
                 Err(error) => errors.push(error),
             }
@@ -62,14 +62,20 @@ fn wanted(root: &Root, platform: &Platform) -> bool {
     *platform == Platform::host() || root.settings().settings.platforms.iter().flatten().any(|own| own == platform)
 }
 
+/// The path relative to the root module, as findings have it; outside of the root module as it is.
+fn within<'a>(root: &Root, path: &'a Path) -> &'a Path {
+    path.strip_prefix(&root.settings().root).unwrap_or(path)
+}
+
 fn of_entry(
-    mirror: &FilesystemMirror,
+    root: &Root,
+    (mirror, holds): (&FilesystemMirror, Holds),
     addr: &ProviderAddr,
     entry: &LockEntry,
-    wanted: &dyn Fn(&Platform) -> bool,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     let packages = mirror.packages(addr)?;
+    let wanted = |platform: &Platform| holds == Holds::Installed || wanted(root, platform);
     for (platform, package) in packages.of(&entry.version).filter(|(platform, _)| wanted(platform)) {
         let (LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) = package;
         let own = hashes(package)?;
@@ -82,7 +88,7 @@ fn of_entry(
             entry.version,
             own.join(" and ")
         );
-        findings.push(Finding::new(Rule::InstalledDiffers, message).about(addr).in_file(path));
+        findings.push(Finding::new(Rule::InstalledDiffers, message).about(addr).in_file(within(root, path)));
     }
     Ok(findings)
 }

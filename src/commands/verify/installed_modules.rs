@@ -7,10 +7,11 @@ use super::Root;
 use super::modules::LockedModules;
 use crate::config::{Installed, Manifest, ModuleVersion};
 use crate::disk::installed_modules::hashes;
-use crate::disk::roots::{RemoteModuleCall, installed_modules};
+use crate::disk::roots::{RemoteModuleCall, file_from, installed_modules};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::modulelock::{LockedModule, ModuleKey};
+use crate::workspace::RunSettings;
 
 /// How many files of a module a finding names.
 const MOST_NAMES: usize = 3;
@@ -66,7 +67,7 @@ fn copies<'a>(
         let judgment = manifest.get(&call.key).map(|record| {
             let place = data_dir.join("modules").join(&call.key);
             let copy = Copy { call, locked: (key, block), record, at: &settings.root.join(&place), shown: &place };
-            copy.judge(settings.dialect)
+            copy.judge(settings)
         });
         Some((key, judgment))
     };
@@ -85,10 +86,10 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    fn judge(&self, dialect: crate::dialect::Dialect) -> Result<Option<Finding>, Error> {
+    fn judge(&self, settings: &RunSettings) -> Result<Option<Finding>, Error> {
         let (key, block) = self.locked;
         let source = self.call.address.as_ref();
-        if source.is_some_and(|source| !source.matches_record(&self.record.source, dialect)) {
+        if source.is_some_and(|source| !source.matches_record(&self.record.source, settings.dialect)) {
             let from = crate::redact::module_source(&self.record.source);
             return Ok(Some(self.finding(&format!("is installed from {from:?}, locked is {key}"))));
         }
@@ -100,17 +101,20 @@ impl Copy<'_> {
         // Unchanged, or with line ends converted by a checkout.
         let found = hashes(self.at).map_err(|reason| {
             let message = format!("cannot read the installed module {}: {reason}", self.call.key);
-            Error::new(ErrorKind::Disk, message).in_file(self.shown)
+            Error::new(ErrorKind::Disk, message).in_file(file_from(&settings.path, self.shown))
         })?;
         if found.contains(&block.content.hash) {
             return Ok(None);
         }
-        self.compare()
+        self.compare(settings)
     }
 
     /// Compares file by file, if the locked package is in the cache.
-    fn compare(&self) -> Result<Option<Finding>, Error> {
-        let Some(fetched) = &self.call.fetched else { return Err(self.unknown("its package was not fetched before")) };
+    fn compare(&self, settings: &RunSettings) -> Result<Option<Finding>, Error> {
+        let Some(fetched) = &self.call.fetched else {
+            let unknown = self.unknown("its package was not fetched before");
+            return Err(unknown.in_file(file_from(&settings.path, self.shown)));
+        };
         let differ = crate::modules::differences(&fetched.package, self.at)?;
         if differ.is_empty() {
             return Ok(None);
@@ -136,8 +140,6 @@ impl Copy<'_> {
              makes of them is not known: {why}",
             self.call.key
         );
-        Error::new(ErrorKind::Offline, message)
-            .in_file(self.shown)
-            .hint("`tflock get` installs what is locked, as its source gives it")
+        Error::new(ErrorKind::Offline, message).hint("`tflock get` installs what is locked, as its source gives it")
     }
 }
