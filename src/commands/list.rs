@@ -1,7 +1,7 @@
 //! `list`: prints the entries of the lock file, with the known facts about them.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Services;
@@ -24,7 +24,7 @@ use crate::release::Lookup;
 use crate::release::expiry::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
-use crate::workspace::{Named, Names, Reading, RootModule, RunSettings};
+use crate::workspace::{LockedRoot, Named, Names, Reading, RootModule, RunSettings};
 
 /// List the entries of the lock file.
 ///
@@ -62,8 +62,9 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let mut opened =
         parallel::each(roots.len(), parallel::cores(), |at| RootModule::open_locked(&roots[at])).into_iter();
     let mut shared: HashMap<[usize; 2], Vec<RootList<'_>>> = HashMap::new();
+    let mut unread: Vec<(&Path, String)> = Vec::new();
     let outcome = targets.outcome("list", &roots, |root| {
-        let (lock, tree) =
+        let LockedRoot { lock, tree, unread: reason } =
             opened.next().unwrap_or_else(|| RootModule::open_locked(root)).inspect_err(|_| wanted.miss())?;
         let requirements = tree.as_deref().map(|tree| &tree.requirements);
         let names = Names { requirements, lock: Some(&lock.lock), dialect: root.dialect };
@@ -72,18 +73,21 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
         let shared = shared.entry(files).or_default();
         let is_like = |other: &RunSettings| other.dialect == root.dialect && other.settings == root.settings;
-        if let Some((_, entries)) = shared.iter().find(|(other, _)| is_like(other)) {
-            return Ok(Body::Entries(Arc::clone(entries)));
-        }
-        let only: Vec<ProviderAddr> = args.providers.iter().filter_map(|text| names.resolve(text).ok()).collect();
-        let is_wanted = |listed: &Listed| args.providers.is_empty() || only.contains(&listed.address);
-        let mut entries = entries(root, &lock.lock, tree.as_deref(), &cache);
-        entries.retain(is_wanted);
-        let entries = Arc::new(entries);
-        shared.push((root, Arc::clone(&entries)));
+        let known = shared.iter().find(|(other, _)| is_like(other)).map(|(_, entries)| Arc::clone(entries));
+        let entries = known.unwrap_or_else(|| {
+            let only: Vec<ProviderAddr> = args.providers.iter().filter_map(|text| names.resolve(text).ok()).collect();
+            let is_wanted = |listed: &Listed| args.providers.is_empty() || only.contains(&listed.address);
+            let mut entries = entries(root, &lock.lock, tree.as_deref(), &cache);
+            entries.retain(is_wanted);
+            let entries = Arc::new(entries);
+            shared.push((root, Arc::clone(&entries)));
+            entries
+        });
+        let is_open = entries.iter().any(|listed| listed.required.is_none());
+        unread.extend(reason.filter(|_| is_open).map(|reason| (&*root.path, reason)));
         Ok(Body::Entries(entries))
     });
-    let notes = without_lock(&targets).into_iter().collect();
+    let notes = without_lock(&targets).into_iter().chain(unknown(&unread, outcome.many)).collect();
     Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(wanted.missing(not_locked)))
 }
 
@@ -100,6 +104,18 @@ fn without_lock(targets: &Targets<'_>) -> Option<String> {
             "{count} root modules with a backend have no lock file, such as {first}: `tflock lock -r --create` writes them"
         )
     })
+}
+
+/// Names the root modules of which it is unknown what they require.
+fn unknown(unread: &[(&Path, String)], many: bool) -> Option<String> {
+    let (path, reason) = unread.first()?;
+    let name = if path.as_os_str().is_empty() { ".".into() } else { shown(path) };
+    let place = match unread.len() {
+        1 if !many => String::new(),
+        1 => format!(" in {name}"),
+        count => format!(" in {count} root modules, such as {name}"),
+    };
+    Some(format!("it is unknown which entries are required{place}: {reason}; `tflock why` shows all that is not read"))
 }
 
 pub(super) fn not_locked(text: &str) -> Error {
@@ -181,7 +197,7 @@ type RootList<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
 fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cache) -> Vec<Listed> {
     let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
     let mut entries = listed(lock, tree.map(|tree| &tree.requirements), &attribute);
-    if tree.is_some_and(|tree| !tree.complete) {
+    if tree.is_some_and(|tree| tree.unread().is_some()) {
         // A missing module may require it.
         for entry in entries.iter_mut().filter(|entry| entry.required == Some(false)) {
             entry.required = None;

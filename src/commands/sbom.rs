@@ -32,7 +32,7 @@ use crate::release::expiry::ExpiryRules;
 use crate::settings::Date;
 use crate::trust::pins::Signer;
 use crate::version::Version;
-use crate::workspace::{RootModule, RunSettings};
+use crate::workspace::{LockedRoot, RootModule, RunSettings};
 
 /// Print a software bill of materials.
 ///
@@ -82,7 +82,7 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let (mut opened, mut failed) = (Vec::new(), targets.outcomes.clone());
     for settings in &roots {
         match RootModule::open_locked(settings) {
-            Ok((lock, tree)) => opened.push(Opened { settings, lock, tree }),
+            Ok(LockedRoot { lock, tree, .. }) => opened.push(Opened { settings, lock, tree }),
             Err(error) => failed.push(RootOutcome::failed(settings.path.clone(), error)),
         }
     }

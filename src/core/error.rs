@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
 use crate::finding::{Class, Finding, Level, Position};
+use crate::path::shown;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -97,6 +98,15 @@ impl Error {
             hints: Vec::new(),
             general: None,
             others: Vec::new(),
+        }
+    }
+
+    /// The message after its place, for use in a sentence.
+    pub fn located(&self) -> String {
+        match (&self.file, self.position) {
+            (Some(file), Some(position)) => format!("{}:{position}: {}", shown(file), self.message),
+            (Some(file), None) => format!("{}: {}", shown(file), self.message),
+            (None, _) => self.message.clone(),
         }
     }
 

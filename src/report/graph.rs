@@ -40,7 +40,10 @@ fn edges_of(root: &RootOutcome) -> Vec<Edge<'_>> {
             verified.required_by.iter().map(|(address, by)| edge(address, by, None)).collect()
         }
         Ok(Body::Review(review)) => {
-            let origins = review.changes.iter().flat_map(|it| it.required_by.iter().map(|by| (&it.address, by)));
+            let origins = review.changes.iter().flat_map(|it| {
+                let origins = it.required_by.known().unwrap_or_default();
+                origins.iter().map(|by| (&it.address, by))
+            });
             origins.map(|(address, by)| edge(address, &by.module, by.constraint.as_deref())).collect()
         }
         _ => Vec::new(),

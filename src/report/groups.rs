@@ -12,7 +12,7 @@ use super::human::is_whole;
 use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
 use crate::count::{counted, first_of, nonzero};
-use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
+use crate::diff::{Change, ChangeKind, Explanation, RequiredBy, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
 use crate::finding::{Level, Position, Rule};
@@ -256,8 +256,8 @@ impl<'a> Changed<'a> {
                 };
                 let group = &mut all.groups[at];
                 group.rules.extend(rules.get(&change.address).into_iter().flatten());
-                for origin in &change.required_by {
-                    *group.required_by.entry(requirement(origin)).or_default() += 1;
+                for place in requirements(&change.required_by) {
+                    *group.required_by.entry(place).or_default() += 1;
                 }
             }
         }
@@ -364,6 +364,15 @@ impl<'a> ChangeGroup<'a> {
             explanation.cause = format!("{cause}; and {} more.", self.more_places);
         }
         explanation
+    }
+}
+
+/// What requires a provider, or why that is unknown.
+fn requirements(by: &RequiredBy) -> Vec<String> {
+    match by {
+        RequiredBy::NotChecked => Vec::new(),
+        RequiredBy::Unknown(reason) => vec![format!("unknown: {}", printable(reason))],
+        RequiredBy::Known(origins) => origins.iter().map(requirement).collect(),
     }
 }
 

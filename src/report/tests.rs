@@ -68,7 +68,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         registry_warnings: std::sync::Arc::default(),
         signed: None,
         is_edited: false,
-        required_by: Vec::new(),
+        required_by: crate::diff::RequiredBy::NotChecked,
     }
 }
 

@@ -17,7 +17,7 @@ pub use exclusions::Exclusions;
 pub use names::{Named, Names, directory};
 pub use readings::Readings;
 pub use restore::{git_in, refused};
-pub use root_module::{Reading, RootModule, absent};
+pub use root_module::{LockedRoot, Reading, RootModule, absent};
 pub use root_settings::{RootSource, RunSettings, TrustPlace};
 pub use scope::{Scope, ToolChoice};
 pub use settings::{dialect_of_text, existing_directory, named_roots, one_dialect, root_settings, with_base_settings};

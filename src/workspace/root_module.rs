@@ -24,6 +24,15 @@ pub struct RootModule {
     pub tree: Option<Arc<Tree>>,
 }
 
+/// A root module with a lock file, and as much of its configuration as can be read.
+#[derive(Debug, Clone)]
+pub struct LockedRoot {
+    pub lock: Arc<Decoded>,
+    pub tree: Option<Arc<Tree>>,
+    /// What was not read and may require more providers.
+    pub unread: Option<String>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
     /// How to treat modules that are not installed.
@@ -47,13 +56,16 @@ impl RootModule {
     }
 
     /// The lock file and, if readable, the configuration.
-    pub fn open_locked(settings: &RunSettings) -> Result<(Arc<Decoded>, Option<Arc<Tree>>), Error> {
+    pub fn open_locked(settings: &RunSettings) -> Result<LockedRoot, Error> {
         let mut module = Self::open(settings)?;
         module.decoded()?;
         // Entries are listed even if the configuration cannot be read.
-        let _ = module.read_configuration(Reading::LENIENT);
+        let unread = match module.read_configuration(Reading::LENIENT) {
+            Ok(()) => module.tree.as_ref().and_then(|tree| tree.unread()),
+            Err(error) => Some(error.located()),
+        };
         match module.lock {
-            Some(Ok(lock)) => Ok((lock, module.tree)),
+            Some(Ok(lock)) => Ok(LockedRoot { lock, tree: module.tree, unread }),
             _ => Err(absent(settings.lock_file_shown(), &settings.root)),
         }
     }

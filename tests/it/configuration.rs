@@ -207,3 +207,42 @@ fn what_opentofu_takes_over_is_said_at_once() {
         assert!(run.stdout.contains("reads the entry of registry.terraform.io/hashicorp/null"), "{run}");
     }
 }
+
+/// Without the whole configuration, `list` says why it does not know which entries are required.
+#[test]
+fn list_says_where_it_cannot_know_what_is_required() {
+    let registry = honest();
+    let workspace = Workspace::with_files(&[("a/main.tf", WIDGET)]);
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, ["-C", "a", "lock", "--platform", "linux_amd64"]).ended_with(0);
+    let locked = workspace.read(&format!("a/{LOCK}"));
+    let list = |args: &[&str]| workspace.tflock(None, args.iter().chain(&["list"])).ended_with(0);
+    let required =
+        |args: &[&str]| list(&[args, &["--format", "json"]].concat()).json()["entries"][0]["required"].clone();
+    assert!(required(&["-C", "a"]) == true && !list(&["-C", "a"]).stderr.contains("unknown"));
+    let call = |source: &str| format!("module \"net\" {{\n  source = \"{source}\"\n}}\n");
+    for (main, says) in [
+        (call("./net"), "net"),
+        (call("git::https://127.0.0.1:9/net.git"), "module.net was not read"),
+        ("module {".to_owned(), "a/main.tf:1:"),
+    ] {
+        workspace.write("a/main.tf", &main);
+        let run = list(&["-C", "a"]);
+        assert!(
+            run.stderr.contains("unknown which entries are required") && run.stderr.contains(says),
+            "{main}: {run}"
+        );
+        assert!(required(&["-C", "a"]).is_null(), "{main}");
+    }
+    // One line for many.
+    for root in ["b", "c"] {
+        workspace.write(&format!("{root}/main.tf"), "module {");
+        workspace.write(&format!("{root}/{LOCK}"), &locked);
+    }
+    let run = workspace.tflock(None, ["list", "-r"]).ended_with(0);
+    assert!(run.stderr.contains("unknown which entries are required in 3 root modules, such as a: "), "{run}");
+    assert_eq!(run.stderr.matches("unknown").count(), 1, "{run}");
+    // Without any configuration nothing is missing.
+    std::fs::remove_file(workspace.path("a/main.tf")).unwrap();
+    assert!(!list(&["-C", "a"]).stderr.contains("unknown"));
+}

@@ -234,3 +234,49 @@ fn reports_go_to_files_and_the_step_summary() {
     workspace.tflock(None, ["diff", "old.hcl", "new.hcl", "--report", "nonsense=x"]).ended_with(2);
     workspace.tflock(None, ["list", "--format", "commit"]).ended_with(2);
 }
+
+/// What cannot be read may require the provider: that is unknown, and not "nothing".
+#[test]
+fn what_requires_a_provider_is_unknown_where_modules_were_not_read() {
+    let required =
+        "terraform {\n  required_providers {\n    widget = {\n      source = \"acme/widget\"\n    }\n  }\n}\n";
+    let call = |source: &str| format!("module \"net\" {{\n  source = \"{source}\"\n}}\n");
+    let table = |workspace: &Workspace| {
+        workspace.tflock(None, ["diff", "HEAD~1..HEAD", "--format", "markdown"]).ended_with(0).stdout
+    };
+    for (main, says) in [
+        (call("./net"), "unknown: "),
+        (call("git::https://127.0.0.1:9/net.git"), "unknown: module.net was not read"),
+        (call("a/b/c").replace("source", "nothing"), "unknown: "),
+        ("module {".to_owned(), "unknown: "),
+    ] {
+        let workspace = repository("upgraded");
+        workspace.write("main.tf", &main);
+        workspace.write("net/.gitkeep", "");
+        workspace.git(["add", "--all"]);
+        workspace.git(["commit", "--quiet", "--amend", "--message", "new"]);
+        let run = workspace.tflock(None, ["diff", "HEAD~1..HEAD", "--format", "json"]).ended_with(0);
+        assert!(run.json()["changes"][0]["required_by"].is_null(), "{main}: {run}");
+        let shown = table(&workspace);
+        assert!(shown.contains("| Required by |") && shown.contains(says), "{main}: {shown}");
+        let verbose = workspace.tflock(None, ["diff", "HEAD~1..HEAD", "-v"]).ended_with(0);
+        assert!(verbose.stdout.contains(&format!("for:  {says}")), "{main}: {verbose}");
+        // What was read is named, and nothing is unknown where all was read.
+        workspace.write("more.tf", required);
+        commit(&workspace, "more");
+        let run = workspace.tflock(None, ["diff", "HEAD~2..HEAD", "--format", "json"]).ended_with(0);
+        let read = !main.contains("module {") && !main.contains("nothing") && !main.contains("./net");
+        assert_eq!(run.json()["changes"][0]["required_by"].is_array(), read, "{main}: {run}");
+    }
+    let workspace = repository("upgraded");
+    workspace.write("main.tf", required);
+    commit(&workspace, "configuration");
+    let run = workspace.tflock(None, ["diff", "HEAD~2..HEAD", "--format", "json"]).ended_with(0);
+    assert_eq!(run.json()["changes"][0]["required_by"][0]["file"], "main.tf", "{run}");
+    // Of two files nothing is asked for.
+    let files = Workspace::from("diffs/upgraded");
+    let run = files.tflock(None, ["diff", "old.hcl", "new.hcl", "--format", "json"]).ended_with(0);
+    assert!(run.json()["changes"][0]["required_by"].is_null(), "{run}");
+    let run = files.tflock(None, ["diff", "old.hcl", "new.hcl", "--format", "markdown"]).ended_with(0);
+    assert!(!run.stdout.contains("Required by"), "{run}");
+}

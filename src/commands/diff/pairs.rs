@@ -9,7 +9,7 @@ use super::super::diff_signers::{Trust, sign};
 use super::super::witnesses::restore;
 use crate::addr::{ProviderAddr, mistaken_for, namesake, registry_page};
 use crate::dialect::Dialect;
-use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, SigningDate, TextChange};
+use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, RequiredBy, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
@@ -58,11 +58,20 @@ impl Pair {
     }
 }
 
+/// The requirements of one side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideRequirements {
+    /// `None` if the configuration cannot be read, or if there is none.
+    pub known: Option<Requirements>,
+    /// What was not read and may require more.
+    pub unread: Option<String>,
+}
+
 pub struct Knowledge<'a> {
     /// Returns the known packages of the changed releases.
     pub packages: &'a dyn Fn(&[Change]) -> Packages,
-    /// The requirements of both sides, if available.
-    pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
+    /// The requirements of both sides; `None` without configuration to look at.
+    pub requirements: &'a dyn Fn(&Pair) -> Option<[SideRequirements; 2]>,
     /// The providers that lock files of the repository had before.
     pub locked: &'a dyn Fn() -> Arc<BTreeSet<ProviderAddr>>,
     pub trust: &'a Trust,
@@ -116,14 +125,8 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
             let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
             inconclusive.extend(unanswered(facts).filter(|_| open).cloned());
         }
-        if let Some([old, new]) = &requirements {
-            if is_required_otherwise(change) {
-                diff::find_callers(change, old, new);
-            }
-            change.required_by = new.get(&change.address).map(|it| it.origins.clone()).unwrap_or_default();
-            for origin in change.callers.iter_mut().map(OriginChange::origin_mut).chain(&mut change.required_by) {
-                origin.file = file_from(pair.path.parent().unwrap_or(Path::new("")), &origin.file);
-            }
+        if let Some(sides) = &requirements {
+            find_requirements(change, sides, pair.path.parent().unwrap_or(Path::new("")));
         }
     }
     diff::loudest_first(&mut list);
@@ -140,6 +143,24 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     };
     let extra = extra.into_iter().map(|finding| finding.in_file(&pair.path));
     Ok((review, findings(pair, &before, now).into_iter().chain(extra).chain(of_modules).collect()))
+}
+
+/// Fills in what requires the provider of a change, now and otherwise than before.
+fn find_requirements(change: &mut Change, [old, new]: &[SideRequirements; 2], root: &Path) {
+    if let (Some(old), Some(new)) = (&old.known, &new.known)
+        && is_required_otherwise(change)
+    {
+        diff::find_callers(change, old, new);
+    }
+    if new.known.is_some() || new.unread.is_some() {
+        let requirement = new.known.as_ref().and_then(|known| known.get(&change.address));
+        let origins = requirement.map(|it| &*it.origins).unwrap_or_default();
+        change.required_by = RequiredBy::of(origins, new.unread.as_deref());
+    }
+    let callers = change.callers.iter_mut().map(OriginChange::origin_mut);
+    for origin in callers.chain(change.required_by.origins_mut()) {
+        origin.file = file_from(root, &origin.file);
+    }
 }
 
 /// Describes a provider that is new to the repository; `None` for others.

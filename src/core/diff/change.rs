@@ -83,8 +83,46 @@ pub struct Change {
     pub signed: Option<SigningDate>,
     /// True if the source serves the release that the old side records, so the entry itself was edited.
     pub is_edited: bool,
-    /// What requires the provider now, where the configuration is at hand.
-    pub required_by: Vec<Origin>,
+    /// What requires the provider now.
+    pub required_by: RequiredBy,
+}
+
+/// What requires a provider, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum RequiredBy {
+    /// There is no configuration to look at, as for two files.
+    #[default]
+    NotChecked,
+    /// Nothing that was read requires it, and something was not read: the reason.
+    Unknown(String),
+    /// All of it, or what was read of it; not empty if something was not read.
+    Known(Vec<Origin>),
+}
+
+impl RequiredBy {
+    /// What a configuration says, of which a part may not have been read.
+    pub fn of(origins: &[Origin], unread: Option<&str>) -> Self {
+        match unread {
+            Some(reason) if origins.is_empty() => Self::Unknown(reason.to_owned()),
+            _ => Self::Known(origins.to_vec()),
+        }
+    }
+
+    /// `None` if that is unknown.
+    pub fn known(&self) -> Option<&[Origin]> {
+        match self {
+            Self::NotChecked | Self::Unknown(_) => None,
+            Self::Known(origins) => Some(origins),
+        }
+    }
+
+    /// The places that are known.
+    pub fn origins_mut(&mut self) -> &mut [Origin] {
+        match self {
+            Self::NotChecked | Self::Unknown(_) => &mut [],
+            Self::Known(origins) => origins,
+        }
+    }
 }
 
 /// When a release was signed, by the signature's own word.

@@ -23,7 +23,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use change::{AddedHash, Change, ChangeKind, Judged, Novelty, OriginChange, SigningDate, Standing, TextChange};
+pub use change::{
+    AddedHash, Change, ChangeKind, Judged, Novelty, OriginChange, RequiredBy, SigningDate, Standing, TextChange,
+};
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline, verdict_words};
@@ -96,7 +98,7 @@ fn change(
         registry_warnings: Arc::default(),
         signed: None,
         is_edited: false,
-        required_by: Vec::new(),
+        required_by: RequiredBy::NotChecked,
     })
 }
 

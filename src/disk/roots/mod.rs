@@ -28,6 +28,7 @@ pub use read::{is_only_for_tofu, join};
 pub use variables::Assignment;
 
 use crate::config::{Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile, Unevaluated};
+use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::memo::TextMemo;
 use crate::error::{Error, ErrorKind};
@@ -104,6 +105,27 @@ pub struct Tree {
     pub files_read: Vec<PathBuf>,
     /// True if there are files that only one of the tools reads.
     pub differs_by_tool: bool,
+}
+
+impl Tree {
+    /// What was not read and may require more providers; `None` if the requirements are all that there are.
+    pub fn unread(&self) -> Option<String> {
+        if let Some(first) = self.missing.first() {
+            let more = match self.missing.len() - 1 {
+                0 => " was".to_owned(),
+                others => format!(" and {} were", counted(others, "other module")),
+            };
+            return Some(format!("module.{}{more} not read", first.key));
+        }
+        let submodule = self.warnings.iter().find_map(|warning| match warning {
+            TreeWarning::EmptyModule { key, submodule, only_for_tofu: false, .. } => Some((key, submodule.as_ref()?)),
+            _ => None,
+        });
+        match submodule {
+            Some((key, path)) => Some(format!("module.{key} is in the git submodule {path}, which is not checked out")),
+            None => (!self.complete).then(|| "the configuration was not read".to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -273,7 +273,7 @@ fn reviewed(change: &Change) -> Value {
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
     object["registry_warnings"] = json!(*change.registry_warnings);
     object["signed"] = json!(change.signed.map(|signed| signed.date));
-    object["required_by"] = json!(change.required_by);
+    object["required_by"] = json!(change.required_by.known());
     object["line"] = json!(change.position.map(|position| position.line));
     object
 }

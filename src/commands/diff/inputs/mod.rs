@@ -9,15 +9,14 @@ use std::sync::Arc;
 
 use super::super::diff_signers::Trust;
 use super::DiffArgs;
-use super::pairs::{Pair, Side};
+use super::pairs::{Pair, Side, SideRequirements};
 use crate::dialect::Dialect;
-use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
+use crate::disk::roots::{MissingModules, TreeError, TreeOptions, load_tree, placed};
 use crate::disk::text;
 use crate::error::{Error, ErrorKind};
 use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
 use crate::path::shown;
-use crate::requirements::Requirements;
 use crate::workspace::Scope;
 use form::{Form, form};
 use history::{History, history};
@@ -110,21 +109,32 @@ impl Comparison {
         there.map_or_else(|| history.git.top().to_owned(), Path::to_owned)
     }
 
-    /// The requirements of the root module of a lock file, before and now, as far as they are in the working tree;
-    /// `None` unless both sides can be read completely.
-    pub fn requirements(&self, pair: &Pair) -> Option<[Requirements; 2]> {
+    /// The requirements of the root module of a lock file, before and now; `None` without configuration to look at.
+    pub fn requirements(&self, pair: &Pair) -> Option<[SideRequirements; 2]> {
         let history = self.history.as_ref()?;
         let root = pair.path.parent()?;
         let dialect = pair.dialect.or_else(|| crate::lockfile::detect_dialect(pair.new.text.as_deref()?));
         let dialect = dialect.unwrap_or(Dialect::Terraform);
         let [old, new] = history.configuration()?;
-        Some([needs(&old.join(root), dialect)?, needs(&new.join(root), dialect)?])
+        Some([old, new].map(|top| SideRequirements::read(top, root, dialect)))
     }
 }
 
-fn needs(root: &Path, dialect: Dialect) -> Option<Requirements> {
-    // Installed modules are known for the working tree only; both sides are read without them, to be comparable.
-    let data_dir = Some(PathBuf::from(".terraform/none"));
-    let options = TreeOptions { data_dir, missing: MissingModules::Skip, ..TreeOptions::new(dialect) };
-    Some(Arc::unwrap_or_clone(load_tree(root, &options).ok()?).requirements)
+impl SideRequirements {
+    fn read(top: &Path, root: &Path, dialect: Dialect) -> Self {
+        // Installed modules are known for the working tree only; both sides are read without them, to be comparable.
+        let data_dir = Some(PathBuf::from(".terraform/none"));
+        let options = TreeOptions { data_dir, missing: MissingModules::Skip, ..TreeOptions::new(dialect) };
+        match load_tree(&top.join(root), &options) {
+            Ok(tree) => {
+                let unread = tree.unread();
+                Self { known: Some(Arc::unwrap_or_clone(tree).requirements), unread }
+            }
+            Err(errors) => {
+                let is_unread = |error: &TreeError| !matches!(error, TreeError::NoConfiguration(_));
+                let first = errors.into_iter().find(is_unread).map(|error| placed(error.into(), root));
+                Self { known: None, unread: first.map(|error| error.located()) }
+            }
+        }
+    }
 }
