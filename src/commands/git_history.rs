@@ -34,7 +34,7 @@ impl Earlier {
     pub fn finding(&self, addr: &ProviderAddr, selected: Option<&Version>, dialect: Dialect) -> Finding {
         let (name, version) = (addr.short(dialect), &self.entry.version);
         let until = self.until.as_ref().map_or(String::new(), |day| format!(" until {day}"));
-        let before = format!("{addr} was locked at {version}{until}, last in commit {}", self.commit);
+        let before = format!("{name} was locked at {version}{until}, last in commit {}", self.commit);
         let hashes = match self.entry.hashes.len() {
             1 => "the hash".to_owned(),
             count => format!("the {count} hashes"),
@@ -46,5 +46,29 @@ impl Earlier {
             _ => format!("{before}; checked against {hashes} recorded there"),
         };
         Finding::new(Rule::LockedBefore, message).about(addr)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::PackageHashes;
+
+    #[test]
+    fn the_address_has_one_spelling() {
+        let entry = LockEntry {
+            version: Version::new(1, 0, 0),
+            constraints: "~> 1.0".parse().unwrap(),
+            hashes: PackageHashes::new(),
+        };
+        let earlier = Earlier { entry, commit: "abc1234".to_owned(), until: None };
+        for dialect in [Dialect::Terraform, Dialect::OpenTofu] {
+            let addr = ProviderAddr::parse("acme/widget", dialect).unwrap();
+            for selected in [Some(Version::new(2, 0, 0)), Some(Version::new(1, 0, 0)), None] {
+                let message = earlier.finding(&addr, selected.as_ref(), dialect).message;
+                assert!(message.starts_with("acme/widget was locked at 1.0.0, last in commit abc1234"), "{message}");
+                assert!(!message.contains("registry."), "{message}");
+            }
+        }
     }
 }

@@ -36,6 +36,15 @@ fn what_upgrade_can_still_do_is_said() {
     workspace.write("a/main.tf", &main(["~> 1.0", "~> 1.0"]));
     let one = workspace.tflock(&registry, ["-C", "a", "upgrade"]).ended_with(3);
     let many = workspace.tflock(&registry, ["upgrade", "-r"]).ended_with(3);
+    workspace.write("b/main.tf", &workspace.read("a/main.tf"));
+    workspace.write("b/.terraform.lock.hcl", &workspace.read("a/.terraform.lock.hcl"));
+    let both = workspace.tflock(&registry, ["upgrade", "-r"]).ended_with(3);
+    for (run, command) in [(&one, "-C a upgrade"), (&many, "-C a upgrade"), (&both, "upgrade -r")] {
+        // The release before belongs to the denial, and is said there alone.
+        let step = format!("`tflock {command} --precise 1.1.0 ");
+        let help = run.stdout.lines().find(|line| line.starts_with("  help: Ask its publisher")).unwrap();
+        assert!(help.contains(&step) && run.stdout.matches("--precise").count() == 1, "{run}");
+    }
     insta::assert_snapshot!("upgrade_refused", format!("{}\n{}", shown(&one), shown(&many)));
     // Both are right.
     let gadget = format!("{}/acme/gadget", registry.host());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::git_history::Earlier;
 use super::decision::{Decision, RootDecision};
-use super::recovery_hints::recovery_hints;
+use super::recovery_hints::{name_release_before, recovery_hints};
 use super::root::Edit;
 use super::trust_stores::{Stored, TrustStores};
 use super::unknown_provider;
@@ -161,7 +161,8 @@ impl Job {
         decision.findings.extend(self.earlier(&decision).into_iter().map(leveled));
         decision.edits = self.complete(&mut decision);
         self.learn(&mut decision, stores);
-        decision.advice = recovery_hints(&self.root, answers, &decision);
+        name_release_before(&self.root, answers, &mut decision.findings);
+        decision.advice = recovery_hints(&self.root, &decision);
         decision
     }
 
