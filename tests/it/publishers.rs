@@ -1,7 +1,7 @@
 //! Well-known providers that are signed by a key that their publisher is not known by.
 
 use crate::support::keys;
-use crate::support::locked::{LOCK, rules};
+use crate::support::locked::{LOCK, line_of, rules};
 use crate::support::proposal::{SETTINGS, TRUST, commit};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
@@ -102,6 +102,57 @@ fn the_base_decides_and_only_changed_entries_are_judged() {
     let refused = run(&workspace, &registry, &gate).ended_with(3);
     assert!(rules(&refused, "deny").contains(RULE), "{refused}");
     run(&workspace, &registry, &["verify", "--base", "origin/main", "--allow-trust-change"]).ended_with(0);
+}
+
+/// A reason that a change adds would settle the later changes by that key.
+#[test]
+fn a_change_that_adds_a_reason_is_judged_itself() {
+    let registry = registry();
+    let good = keys::GOOD.fingerprint();
+    let hashicorp = "C874011F0AB405110D02105534365D9472D7468F";
+    let gate = ["verify", "--base", "origin/main"];
+    let (own, all) = (format!("{TERRAFORM}/hashicorp/null"), format!("{TERRAFORM}/hashicorp/*"));
+    let (registries, acme) = (format!("{TERRAFORM}/*/*"), format!("{TERRAFORM}/acme/*"));
+    for (stated, code) in [("deny", 3), ("warn", 0)] {
+        let workspace = repository(&registry);
+        workspace.write(SETTINGS, &level(stated));
+        let pins = [&own, &all, &registries, &acme].map(|pattern| {
+            format!("provider \"{pattern}\" {{\n  signers = [\"{good}\", \"{hashicorp}\"]\n  unsigned = true\n}}\n")
+        });
+        workspace.write(TRUST, &pins.join("\n"));
+        commit(&workspace, "base");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        let base = workspace.read(TRUST);
+        for (pattern, signer, is_theirs) in [
+            (&own, good.as_str(), false),
+            (&all, &good, false),
+            (&registries, &good, false),
+            (&own, "unsigned", false),
+            (&own, hashicorp, true),
+            (&acme, &good, true),
+        ] {
+            workspace.write(TRUST, &base);
+            workspace.tflock(&registry, ["trust", "add", pattern, signer, "--reason", "trust me"]).ended_with(0);
+            let line = line_of(&workspace.read(TRUST), &format!("  signer \"{signer}\""));
+            for more in [&[][..], &["--offline"]] {
+                let judged = run(&workspace, &registry, &[&gate[..], more].concat());
+                let findings = judged.json()["findings"].as_array().unwrap().clone();
+                let is_it = |finding: &&serde_json::Value| finding["rule"] == RULE && finding["level"] == stated;
+                let found: Vec<&serde_json::Value> = findings.iter().filter(is_it).collect();
+                assert_eq!(found.len(), usize::from(!is_theirs), "{pattern} {signer} {judged}");
+                assert_eq!(judged.code, Some(if is_theirs { 0 } else { code }), "{judged}");
+                for finding in found {
+                    assert_eq!(
+                        (finding["file"].as_str(), finding["line"].as_u64()),
+                        (Some(TRUST), Some(line)),
+                        "{judged}"
+                    );
+                }
+            }
+            let allowed = run(&workspace, &registry, &[&gate[..], &["--allow-trust-change"]].concat()).ended_with(0);
+            assert!(!rules(&allowed, stated).contains(RULE), "{allowed}");
+        }
+    }
 }
 
 #[test]

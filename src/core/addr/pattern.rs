@@ -114,6 +114,12 @@ impl AddrPattern {
             && part(self.kind.as_ref(), other.kind.as_ref())
     }
 
+    /// True if the pattern covers a provider of a namespace at a host.
+    pub fn reaches(&self, host: &str, namespace: &str) -> bool {
+        self.host.as_ref().is_none_or(|own| own.as_ascii() == host)
+            && self.namespace.as_ref().is_none_or(|own| own == namespace)
+    }
+
     /// The patterns that cover all that this one covers, itself first, then ever wider ones.
     pub fn widened(self) -> [Self; 4] {
         let kinds = Self { kind: None, ..self.clone() };

@@ -3,7 +3,7 @@
 
 use url::Url;
 
-use super::{Hostname, ProviderAddr};
+use super::{AddrPattern, Hostname, ProviderAddr};
 use crate::version::Version;
 
 /// Providers that many configurations require, as both default registries have them. The one list of this program: for
@@ -47,6 +47,12 @@ pub fn publisher(addr: &ProviderAddr) -> Option<Publisher> {
         addr.host().as_ascii() == *host && addr.namespace() == *namespace
     };
     PUBLISHERS.iter().find(is).map(|(.., publisher)| *publisher)
+}
+
+/// The well-known publishers of providers that a pattern covers.
+pub fn publishers(pattern: &AddrPattern) -> impl Iterator<Item = Publisher> {
+    let covered = PUBLISHERS.iter().filter(|(host, namespace, _)| pattern.reaches(host, namespace));
+    covered.map(|(.., publisher)| *publisher)
 }
 
 /// The page of a well-known registry about a release, with links to its changelog and source; it needs no request.

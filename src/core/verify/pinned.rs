@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::policy;
+use crate::addr::publishers;
 use crate::finding::Rule;
 use crate::trust::pins::{BlockKey, Pin, Pins, Republication, Signer};
 use crate::trust::words::all;
@@ -23,6 +25,10 @@ pub struct PinChange {
 /// What to do where releases may be unsigned now.
 const UNSIGNED: &str = "Ask the publisher why its releases are not signed; have the owner of the trust file approve it, and run \
                         `tflock verify` with --allow-trust-change.";
+
+/// What to do where a well-known publisher is not known by a key.
+const UNKNOWN_KEY: &str = "Compare the fingerprint with what the publisher announces; if it is theirs, have the owner of the trust \
+                           file approve it, and run `tflock verify` with --allow-trust-change.";
 
 /// The pins that count while a lock file is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,6 +86,7 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
             && old.counting(pattern).zip(new.counting(pattern)).is_some_and(|(old, new)| adds_unsigned(old, new));
         changes.push(PinChange { rule, message, block, remedy: unsigned.then_some(UNSIGNED) });
     }
+    changes.extend(new_reasons(old, new));
     let allowed = old.denied.iter().filter(|(key, _)| !new.denied.contains_key(key));
     changes.extend(allowed.map(|(key, reason)| {
         let message = format!("the key {key} is no longer denied; it was, because: {reason}");
@@ -92,6 +99,33 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
         let block = Some(BlockKey::Republished(record.clone()));
         PinChange { rule: Rule::RepublicationAccepted, message, block, remedy: None }
     }));
+    changes
+}
+
+/// The reasons to accept a signer that the old pins do not give, where a well-known publisher is not known by it: after
+/// the change they settle [`Rule::UnexpectedPublisher`].
+fn new_reasons(old: &Pins, new: &Pins) -> Vec<PinChange> {
+    let mut changes = Vec::new();
+    for pattern in old.providers.keys().chain(new.providers.keys()).collect::<BTreeSet<_>>() {
+        let Some((from, pin)) = new.counting_block(pattern) else { continue };
+        let before = old.counting(pattern).map(|pin| &pin.reasons);
+        for signer in pin.reasons.keys().filter(|signer| before.is_none_or(|before| !before.contains_key(signer))) {
+            let Some(publisher) = publishers(pattern).find(|it| !policy::is_known_by(it, signer)) else { continue };
+            let message = match signer {
+                Signer::Key(key) => format!(
+                    "this change gives a reason to accept {key} for {pattern}, which is no known key of {}",
+                    publisher.name
+                ),
+                Signer::Unsigned => format!(
+                    "this change gives a reason to accept unsigned releases of {pattern}, though {} signs its releases",
+                    publisher.name
+                ),
+            };
+            let block = Some(BlockKey::Signer(from.clone(), signer.clone()));
+            let remedy = if *signer == Signer::Unsigned { UNSIGNED } else { UNKNOWN_KEY };
+            changes.push(PinChange { rule: Rule::UnexpectedPublisher, message, block, remedy: Some(remedy) });
+        }
+    }
     changes
 }
 

@@ -3,7 +3,7 @@
 //! For every command that requests or selects, not for `verify` alone: the levels of the settings are still to be applied.
 
 use super::lookalike;
-use crate::addr::{ProviderAddr, mistaken_for, publisher};
+use crate::addr::{ProviderAddr, Publisher, mistaken_for, publisher};
 use crate::finding::{Finding, Rule};
 use crate::settings::Settings;
 use crate::trust::pins::{Pins, Signer};
@@ -35,7 +35,7 @@ pub fn similar_name<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a 
 /// signer is accepted.
 pub fn unexpected_publisher(pins: Option<&Pins>, addr: &ProviderAddr, signer: &Signer) -> Option<Finding> {
     let publisher = publisher(addr)?;
-    if signer.key().is_some_and(|key| publisher.keys.contains(&key.as_str())) {
+    if is_known_by(&publisher, signer) {
         return None;
     }
     if pins.and_then(|pins| pins.pin(addr)).is_some_and(|(_, pin)| pin.reasons.contains_key(signer)) {
@@ -46,6 +46,11 @@ pub fn unexpected_publisher(pins: Option<&Pins>, addr: &ProviderAddr, signer: &S
         Signer::Unsigned => format!("{addr} is not signed, though {} signs its releases", publisher.name),
     };
     Some(by_signer(Finding::new(Rule::UnexpectedPublisher, message).about(addr), signer))
+}
+
+/// True if a signer is the publisher's own key.
+pub fn is_known_by(publisher: &Publisher, signer: &Signer) -> bool {
+    signer.key().is_some_and(|key| publisher.keys.contains(&key.as_str()))
 }
 
 /// The bans of all releases of a provider, where it is not known which one is meant.

@@ -124,13 +124,17 @@ pub struct TrustFile {
 impl Pins {
     /// The pin that counts for a provider: the most specific one.
     pub fn pin(&self, addr: &ProviderAddr) -> Option<(&AddrPattern, &Pin)> {
-        let patterns = AddrPattern::from(addr.clone()).widened();
-        patterns.iter().find_map(|pattern| self.providers.get_key_value(pattern))
+        self.counting_block(&addr.clone().into())
     }
 
     /// The pin that counts for all that a pattern covers, so far as none is more specific.
     pub fn counting(&self, pattern: &AddrPattern) -> Option<&Pin> {
-        pattern.clone().widened().iter().find_map(|wider| self.providers.get(wider))
+        self.counting_block(pattern).map(|(_, pin)| pin)
+    }
+
+    /// The same with the pattern of its block.
+    pub fn counting_block(&self, pattern: &AddrPattern) -> Option<(&AddrPattern, &Pin)> {
+        pattern.clone().widened().iter().find_map(|wider| self.providers.get_key_value(wider))
     }
 
     /// The pin of exactly this address, made if there is none.
