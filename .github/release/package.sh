@@ -27,7 +27,7 @@ for folder in "$built"/built-*; do
   cp "$folder"/tflock "$work/$name/" 2>/dev/null || cp "$folder"/tflock.exe "$work/$name/"
   chmod 0755 "$work/$name"/tflock*
   "$program" man >"$work/$name/man/tflock.1"
-  for command in $("$program" man | sed -n 's/^\\fBtflock\\-\(.*\)(1)\\fR$/\1/p'); do
+  for command in $("$program" man | sed -n 's/^tflock\\-\(.*\)(1)$/\1/p'); do
     "$program" man "$command" >"$work/$name/man/tflock-$command.1"
   done
   cp completions/* "$work/$name/completions/"

@@ -74,7 +74,10 @@ fn named_places(errors: &[&Error]) -> String {
         let file = printable(&shown(error.file.as_deref()?)).into_owned();
         Some(error.position.map_or_else(|| file.clone(), |position| format!("{file}:{position}")))
     };
-    let names: Vec<String> = errors.iter().filter_map(name).collect();
+    // Requests fail in any order.
+    let mut places = errors.to_vec();
+    places.sort_by_key(|error| (&error.file, error.position));
+    let names: Vec<String> = places.iter().filter_map(name).collect();
     let count = format!("{} places", errors.len());
     if names.is_empty() { count } else { format!("{count}: {}", first_of(&names, MOST_PLACES)) }
 }

@@ -180,7 +180,7 @@ fn root_modules_without_a_lock_file_are_not_invisible() {
     let workspace = Workspace::with_files(&[("live/a/main.tf", &format!("{MAIN}{backend}"))]);
     let registry = registry();
     let list = workspace.tflock(&registry, ["list", "-r"]).ended_with(0);
-    let note = "1 root module with a backend has no lock file, such as live/a: `tflock lock -r --create` writes it";
+    let note = "the root module live/a has a backend and no lock file: `tflock lock -r --create` writes it";
     assert!(list.stderr.contains(note), "{list}");
     let why = workspace.tflock(&registry, ["why", "-r", "widget"]).ended_with(0);
     assert!(why.stdout.contains("not locked in live/a"), "{why}");

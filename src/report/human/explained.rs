@@ -90,7 +90,7 @@ fn hash(explained: &ExplainedHash, style: Style) -> String {
         let _ = writeln!(text, "  {}", flow(2, &recorded, style));
     }
     if explained.recorded.is_empty() {
-        text.push_str("  recorded in no lock file of this repository\n");
+        text.push_str("  recorded in no lock file here\n");
     }
     for release in &explained.releases {
         let comes = format!("{} of {} {}", origin(&release.origin), release.address, release.version);
