@@ -29,15 +29,15 @@ use crate::query::cached;
 /// As git's merge driver (tflock git install), merges OURS and THEIRS and writes the result to OURS; exit 1 if conflicts
 /// are left. If one side changed an entry, tflock takes it. Of two new versions it takes the higher one that the recorded
 /// constraints of both sides allow; of equal versions, the hashes that either side attests. Conflict markers surround
-/// single providers. With --resolve, repairs files with conflict markers that git left behind: the merged configuration
-/// then decides between versions.
+/// single providers. With --resolve, repairs files with conflict markers, or with several entries of one provider, that git left
+/// behind: the merged configuration then decides between versions.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "tflock merge [OPTIONS] BASE OURS THEIRS [SIZE [PATH]]\n       tflock merge [OPTIONS] --resolve [FILE...]",
     after_help = "Examples:\n  tflock merge --resolve\n  tflock merge --resolve .terraform.lock.hcl"
 )]
 pub(crate) struct MergeArgs {
-    /// Repair these files, or without FILE all in the repository that have conflict markers.
+    /// Repair these files, or without FILE all in the repository that have conflict markers or several entries of one provider.
     #[arg(long, value_name = "FILE", num_args = 0.., conflicts_with_all = ["base", "ours", "theirs"])]
     resolve: Option<Vec<PathBuf>>,
     /// The common ancestor (%O).
@@ -80,7 +80,9 @@ pub fn merge(args: &MergeArgs, services: &Services<'_>) -> Result<Outcome, Error
     match args.resolve.as_deref().unwrap_or_default() {
         [] => {
             let files = conflicted(services)?;
-            let nothing = files.is_empty().then(|| "no lock file of this repository has conflict markers".to_owned());
+            let nothing = files.is_empty().then(|| {
+                "no lock file of this repository has conflict markers, or several entries of one provider".to_owned()
+            });
             let mut outcome = resolve_each(&files, services);
             outcome.notes.extend(nothing);
             Ok(outcome)
@@ -197,7 +199,8 @@ fn lost_platforms(cache: &Cache, replaced: &Replaced) -> Option<Vec<Platform>> {
 /// Puts the decisions into notes; a remaining conflict sets exit code 1.
 fn outcome(files: Vec<MergedFile>) -> Outcome {
     let note = |file: &MergedFile| {
-        let none = (!file.merged).then(|| "there are no conflict markers".to_owned());
+        let none =
+            (!file.merged).then(|| "there are no conflict markers, and no provider has several entries".to_owned());
         let remarked: Vec<String> = file.remarks.iter().map(ToString::to_string).chain(none).collect();
         remarked.into_iter().map(|text| format!("{}: {text}", shown(&file.path))).collect::<Vec<_>>()
     };

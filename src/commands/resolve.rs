@@ -10,8 +10,8 @@ use crate::finding::shell_word;
 use crate::git::{Git, Stage};
 use crate::lockfile;
 use crate::merge::{
-    Configured, Decisions, Document, MergeOptions, MergedText, Remark, Side, Split, Three, is_readable, merge_texts,
-    not_literal, split,
+    Configured, Decisions, Document, MergeOptions, MergedText, Remark, Side, Split, Three, Unrepaired, has_repeated,
+    is_readable, keep_one_of_each, merge_texts, not_literal, split,
 };
 use crate::path::shown;
 use crate::workspace::root_settings;
@@ -29,7 +29,12 @@ pub(super) fn resolve(
     let document = document_of(file);
     let parts = split(text).map_err(|error| Error::from(error).in_file(file))?;
     if parts.is_none() && !is_left_whole(file, text) {
-        return Ok(None);
+        if !is_repeated(file, text, options) {
+            return Ok(None);
+        }
+        let configuration = Configuration::load(file, services)?;
+        let kept = keep_one_of_each(text, configuration.required(), options);
+        return kept.map(|kept| Some((kept, configuration))).map_err(|why| unrepaired(file, why));
     }
     let configuration = Configuration::load(file, services)?;
     let sides = parts.as_ref().map(|parts| [&parts.ours[..], &parts.theirs]);
@@ -70,7 +75,9 @@ pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error>
     let (top, _) = services.scope.top();
     let files = git.own_files()?.into_iter().map(|name| top.path_to(Path::new(&name)));
     let is_conflicted = |file: &PathBuf| match crate::disk::text::read(file) {
-        Ok(Some(text)) => split(&text) != Ok(None) || is_left_whole(file, &text),
+        Ok(Some(text)) => {
+            split(&text) != Ok(None) || is_left_whole(file, &text) || is_repeated(file, &text, MergeOptions::default())
+        }
         // Unreadable files are reported later.
         other => other.is_err(),
     };
@@ -85,6 +92,26 @@ fn is_left_whole(file: &Path, text: &[u8]) -> bool {
         Some(git.attribute("merge", &name).ok()? == "unset")
     };
     stage(file, Stage::Ours).is_some_and(|ours| ours == text) && is_unset() == Some(true)
+}
+
+fn is_repeated(file: &Path, text: &[u8], options: MergeOptions) -> bool {
+    document_of(file) == Document::LockFile && has_repeated(text, options)
+}
+
+fn unrepaired(file: &Path, why: Unrepaired) -> Error {
+    let what = format!("cannot keep one entry of each provider in {}", shown(file));
+    let error = |reason: &str| Error::new(ErrorKind::LockFile, format!("{what}: {reason}")).in_file(file);
+    match why {
+        Unrepaired::Refused(finding) => {
+            let refused = error(&finding.message).hint("repair that first, then run `tflock merge --resolve` again");
+            Error { position: finding.position, ..refused }
+        }
+        Unrepaired::Undecided(remarks) => {
+            let reasons: Vec<String> = remarks.iter().map(ToString::to_string).collect();
+            let hint = "remove all of its entries except one, then run `tflock lock`, which checks what is left";
+            error(&reasons.join("; ")).hint(hint)
+        }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use super::human::is_whole;
 use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
 use crate::count::{counted, first_of, nonzero};
-use crate::diff::{Change, ChangeKind, Explanation, RequiredBy, Risk, TextChange, explain, headline, risk};
+use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
 use crate::finding::{Level, Position, Rule};
@@ -278,8 +278,10 @@ impl<'a> Changed<'a> {
             *known = group.risk.max(*known);
         }
         if risks.is_empty() {
-            let is_text = |text: TextChange| text.formatting || text.header.is_some();
+            let is_text = |text: TextChange| text.formatting == Formatting::Changed || text.header.is_some();
+            let is_unknown = self.texts().any(|(_, text)| text.formatting == Formatting::Unknown);
             let text = match (self.texts().any(|(_, text)| is_text(text)), self.files.iter().any(|file| file.changed)) {
+                _ if is_unknown => "not compared in full, since a text is refused",
                 (true, _) => "no provider changed, only the text",
                 (false, true) => "no provider changed",
                 (false, false) => "nothing changed",

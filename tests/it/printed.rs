@@ -12,7 +12,7 @@ use crate::support::worlds::{LOCK_BOTH, PLATFORMS};
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The values of words in capitals in the world of this test; longer ones first.
-const WORDS: [(&str, &str); 18] = [
+const WORDS: [(&str, &str); 19] = [
     ("HOST/NAMESPACE/TYPE/VERSION/OS_ARCH", "registry.terraform.io/hashicorp/aws/6.2.0/OS_ARCH"),
     ("OS_ARCH", "linux_amd64"),
     ("ADDR@VERSION", "hashicorp/aws@6.2.0"),
@@ -25,6 +25,7 @@ const WORDS: [(&str, &str); 18] = [
     ("DIR", "mirror"),
     ("--state FILE", "--state state.json"),
     ("FILE", "index.json"),
+    ("--resolve PATH", "--resolve .terraform.lock.hcl"),
     ("REV", "HEAD"),
     ("RULE", "hash-replaced"),
     ("TEXT", "checked"),

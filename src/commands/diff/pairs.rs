@@ -14,7 +14,8 @@ use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule, shell_word};
-use crate::lockfile::{Decoded, LockFile, Spans, detect_dialect, salvage};
+use crate::hash::PackageHash;
+use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::path::shown;
@@ -107,6 +108,11 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     let now = read(pair, &pair.new)?;
     let not_literal = now.warnings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
     let mut list = diff::changes(&before.lock, &now.lock);
+    // Of several entries of one provider no tool takes one: they are compared as a whole, by findings.
+    let repeated: BTreeSet<&ProviderAddr> = before.repeated.keys().chain(now.repeated.keys()).collect();
+    list.retain(|change| {
+        ![Some(&change.address), change.moved_from.as_ref()].into_iter().flatten().any(|addr| repeated.contains(addr))
+    });
     // An unreadable entry is not a removed one.
     list.retain(|change| change.new.is_some() || !now.spans.entries.contains_key(&change.address));
     let packages = (known.packages)(&list);
@@ -130,10 +136,11 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
         }
     }
     diff::loudest_first(&mut list);
+    let is_refused = [&before, &now].into_iter().any(|side| refusal(side).is_some());
     let review = Review {
         changed: differs,
         path: pair.path.clone(),
-        text: TextChange { not_literal, ..diff::text_change(old, new, before.lock == now.lock) },
+        text: TextChange { not_literal, ..diff::text_change(old, new, before.lock == now.lock, is_refused) },
         changes: list,
         sides: [pair.old.name.clone(), pair.new.name.clone()],
         is_new: pair.old.text.is_none() && pair.new.text.is_some(),
@@ -289,15 +296,55 @@ fn refusal(decoded: &Decoded) -> Option<&Finding> {
 
 /// The problems of the new text; for the old one only that the tools refused it.
 fn findings(pair: &Pair, old: &Decoded, new: Decoded) -> Vec<Finding> {
-    let was_refused = refusal(old).map(|finding| {
+    // Of several entries it is said what differs.
+    let was_refused = refusal(old).filter(|finding| finding.rule != Rule::DuplicateProvider).map(|finding| {
         let message = format!("{} is refused by the tools: {}", pair.old.name, finding.message);
         Finding { level: Level::Note, position: None, ..Finding::new(finding.rule, message) }
     });
     // Formatting is news only if the old file was formatted.
     let is_news = |finding: &Finding| finding.rule != Rule::NotCanonical || old.canonical;
     // A file that was deleted is not formatted at all.
+    let repeated: BTreeSet<&ProviderAddr> = old.repeated.keys().chain(new.repeated.keys()).collect();
+    let compared: Vec<Finding> = repeated.into_iter().filter_map(|addr| several(addr, [old, &new])).collect();
     let of_new = new.warnings.into_iter().filter(|_| pair.new.text.is_some()).filter(is_news);
-    was_refused.into_iter().chain(of_new).map(|finding| finding.in_file(&pair.path)).collect()
+    was_refused.into_iter().chain(of_new).chain(compared).map(|finding| finding.in_file(&pair.path)).collect()
+}
+
+/// What differs where one side has several entries of a provider; `None` if nothing does.
+fn several(addr: &ProviderAddr, sides: [&Decoded; 2]) -> Option<Finding> {
+    let entries = |side: &Decoded| {
+        let one = || side.lock.get(addr).cloned().into_iter().collect();
+        side.repeated.get(addr).cloned().unwrap_or_else(one)
+    };
+    let [old, new] = sides.map(entries);
+    if old == new {
+        return None;
+    }
+    let versions = |entries: &[LockEntry]| {
+        let versions: BTreeSet<&Version> = entries.iter().map(|entry| &entry.version).collect();
+        let shown = versions.iter().rev().take(3).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        match (entries.len(), versions.len()) {
+            (0, _) => "no entry".to_owned(),
+            (_, all @ 4..) => format!("{} of {all} versions, the newest {shown}", counted_entries(entries.len())),
+            _ => format!("{} of {shown}", counted_entries(entries.len())),
+        }
+    };
+    let hashes = |entries: &[LockEntry]| -> BTreeSet<PackageHash> {
+        entries.iter().flat_map(|entry| entry.hashes.iter().cloned()).collect()
+    };
+    let (was, is) = (hashes(&old), hashes(&new));
+    let (added, removed) = (is.difference(&was).count(), was.difference(&is).count());
+    let message = format!(
+        "several entries of {addr} cannot be compared one by one: {} before, {} now; checksums: {added} added, {removed} removed",
+        versions(&old),
+        versions(&new),
+    );
+    let finding = Finding::new(Rule::DuplicateProvider, message).about(addr);
+    Some(Finding { level: Level::Note, ..finding })
+}
+
+fn counted_entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 /// The position of a change: the hashes if only they changed, else the entry.

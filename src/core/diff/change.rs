@@ -18,6 +18,18 @@ use crate::settings::Date;
 use crate::trust::openpgp::Identity;
 use crate::trust::pins::Signer;
 
+/// Whether two texts with the same entries differ behind their headers: in order, spaces, comments, line ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Formatting {
+    /// They do not, or their entries do.
+    #[default]
+    Same,
+    /// They do.
+    Changed,
+    /// They differ, and the tools refuse one of them: nobody knows whether the entries are the same.
+    Unknown,
+}
+
 /// How two texts differ next to their entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TextChange {
@@ -25,8 +37,8 @@ pub struct TextChange {
     pub header: Option<[Option<Dialect>; 2]>,
     /// True if there is no lock file any more, or nothing is in it, where there was one.
     pub removed: bool,
-    /// True if the entries are equal and the text differs behind the header: order, spaces, comments, line ends.
-    pub formatting: bool,
+    /// The text behind the header.
+    pub formatting: Formatting,
     /// True if the new text contains values that no tool writes: expressions, escapes, templates.
     pub not_literal: bool,
 }

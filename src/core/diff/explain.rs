@@ -6,7 +6,7 @@
 use super::Distance;
 use super::headline::{coverage, kept};
 use super::risk::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
-use crate::diff::{Change, ChangeKind, OriginChange, Standing, TextChange};
+use crate::diff::{Change, ChangeKind, Formatting, OriginChange, Standing, TextChange};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
@@ -312,9 +312,18 @@ pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
         let explanation = Explanation { cause, consequence, ..Explanation::default() };
         return Some(("NO LOCK FILE any more".to_owned(), explanation));
     }
+    if text.formatting == Formatting::Unknown {
+        let explanation = Explanation {
+            cause: "One of the two texts is refused.".to_owned(),
+            consequence: "What can be read of both is compared; the findings name the rest.".to_owned(),
+            ..Explanation::default()
+        };
+        return Some(("NOT COMPARED in full".to_owned(), explanation));
+    }
     let name = |tool: Option<crate::dialect::Dialect>| tool.map_or("none".to_owned(), |tool| tool.to_string());
     let header = text.header.map(|[old, new]| format!("header {} -> {}", name(old), name(new)));
-    let (what, cause) = match (header, text.formatting) {
+    let is_formatted = text.formatting == Formatting::Changed;
+    let (what, cause) = match (header, is_formatted) {
         (None, false) => return None,
         (None, true) => {
             ("formatting only".to_owned(), "The file was edited or merged by hand, or written by another program.")
@@ -326,7 +335,7 @@ pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
         "Providers, versions and checksums are not touched by this, and `init` leaves the text unchanged until it \
                            has something else to write."
             .to_owned();
-    if text.formatting {
+    if is_formatted {
         consequence.push_str(" `tflock fmt` writes it as the tools do.");
     }
     Some((what, Explanation { cause: cause.to_owned(), consequence, ..Explanation::default() }))

@@ -24,7 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use change::{
-    AddedHash, Change, ChangeKind, Judged, Novelty, OriginChange, RequiredBy, SigningDate, Standing, TextChange,
+    AddedHash, Change, ChangeKind, Formatting, Judged, Novelty, OriginChange, RequiredBy, SigningDate, Standing,
+    TextChange,
 };
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};

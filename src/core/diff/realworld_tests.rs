@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::changes;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::diff::{Change, ChangeKind};
+use crate::diff::{Change, ChangeKind, Formatting};
 use crate::hash::HashScheme;
 use crate::lockfile::{LockEntry, detect_dialect, salvage};
 
@@ -102,8 +102,8 @@ fn changes_agree_with_the_index_of_the_corpus() {
         });
         let found = changes(&old.0, &new.0);
         assert_eq!(found.is_empty(), old.0 == new.0);
-        let text = super::text_change(&old.1, &new.1, old.0 == new.0);
-        let found = if found.is_empty() && (text.formatting || text.header.is_some()) {
+        let text = super::text_change(&old.1, &new.1, old.0 == new.0, false);
+        let found = if found.is_empty() && (text.formatting == Formatting::Changed || text.header.is_some()) {
             vec!["text".to_owned()]
         } else {
             sorted(found.iter().map(described))

@@ -2,7 +2,7 @@
 
 use super::Distance;
 use super::headline::coverage;
-use crate::diff::{Change, ChangeKind, Standing, TextChange};
+use crate::diff::{Change, ChangeKind, Formatting, Standing, TextChange};
 use crate::evidence::Verdict;
 
 /// How much a reviewer must look at a change.
@@ -63,10 +63,13 @@ pub fn risk_of_text(text: TextChange) -> Option<Risk> {
     if text.not_literal {
         return Some(Risk::Dangerous);
     }
-    match (text.removed, text.formatting || text.header.is_some()) {
-        (true, _) => Some(Risk::Notable),
-        (false, true) => Some(Risk::Routine),
-        (false, false) => None,
+    if text.removed {
+        return Some(Risk::Notable);
+    }
+    match text.formatting {
+        Formatting::Unknown => Some(Risk::Notable),
+        Formatting::Same if text.header.is_none() => None,
+        Formatting::Same | Formatting::Changed => Some(Risk::Routine),
     }
 }
 

@@ -1,16 +1,22 @@
 //! How two texts differ next to their entries.
 
 use crate::dialect::Dialect;
-use crate::diff::TextChange;
+use crate::diff::{Formatting, TextChange};
 use crate::lockfile::detect_header;
 
-/// Compares two texts. `entries_equal` says that they have the same entries.
-pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool) -> TextChange {
+/// Compares two texts. `entries_equal` says that they have the same entries, `refused` that the tools refuse one of them: then
+/// nobody knows whether the entries are equal.
+pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool, refused: bool) -> TextChange {
     let headers = [old, new].map(detect_header);
     // A file that is not there yet, or no more, has no header that could change.
     let [is, was] = [new, old].map(|text| !text.trim_ascii().is_empty());
     let header = (headers[0] != headers[1] && is && was).then_some(headers);
-    let formatting = entries_equal && behind_header(old, headers[0]) != behind_header(new, headers[1]);
+    let differs = || behind_header(old, headers[0]) != behind_header(new, headers[1]);
+    let formatting = match refused {
+        true if old != new => Formatting::Unknown,
+        false if entries_equal && differs() => Formatting::Changed,
+        _ => Formatting::Same,
+    };
     TextChange { header, removed: was && !is, formatting, not_literal: false }
 }
 
@@ -42,18 +48,18 @@ mod tests {
 
     #[test]
     fn header_and_formatting_are_distinguished() {
-        let change = |old: &str, new: &str| text_change(old.as_bytes(), new.as_bytes(), true);
+        let change = |old: &str, new: &str| text_change(old.as_bytes(), new.as_bytes(), true, false);
         let [terraform, tofu] = [TERRAFORM, TOFU].map(|header| format!("{header}\nprovider \"a\" {{\n}}\n"));
         let headers = Some([Some(Dialect::Terraform), Some(Dialect::OpenTofu)]);
         assert_eq!(change(&terraform, &terraform), TextChange::default());
         assert_eq!(change(&terraform, &tofu), TextChange { header: headers, ..TextChange::default() });
         assert_eq!(
             change(&terraform, &tofu.replace("{\n", "{")),
-            TextChange { header: headers, formatting: true, ..TextChange::default() }
+            TextChange { header: headers, formatting: Formatting::Changed, ..TextChange::default() }
         );
         assert_eq!(
             change(&tofu, &tofu.replace('\n', "\r\n")),
-            TextChange { formatting: true, ..TextChange::default() }
+            TextChange { formatting: Formatting::Changed, ..TextChange::default() }
         );
         let bare = "\nprovider \"a\" {\n}\n";
         assert_eq!(
@@ -61,7 +67,21 @@ mod tests {
             TextChange { header: Some([None, Some(Dialect::OpenTofu)]), ..TextChange::default() }
         );
         assert_eq!(change("", &tofu).header, None);
-        assert_eq!(change(&tofu, "\n"), TextChange { removed: true, formatting: true, ..TextChange::default() });
+        assert_eq!(
+            change(&tofu, "\n"),
+            TextChange { removed: true, formatting: Formatting::Changed, ..TextChange::default() }
+        );
         assert!(!change("", "").removed && !change("", &tofu).removed);
+        // Of a text that is refused, equal entries say nothing.
+        let refused = |old: &str, new: &str| text_change(old.as_bytes(), new.as_bytes(), true, true);
+        assert_eq!(
+            refused(bare, "\n"),
+            TextChange { formatting: Formatting::Unknown, removed: true, ..TextChange::default() }
+        );
+        assert_eq!(
+            refused(&tofu, &(tofu.clone() + "\n")),
+            TextChange { formatting: Formatting::Unknown, ..TextChange::default() }
+        );
+        assert_eq!(refused(&tofu, &tofu), TextChange::default());
     }
 }

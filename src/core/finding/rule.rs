@@ -83,7 +83,7 @@ rules! {
     LockVersion, "lock-version", Deny, Other, "The version of an entry is not one exact version in canonical form.", "Write all three numbers, without a prefix.";
     LockConstraints, "lock-constraints", Deny, Other, "The constraints of an entry are not in canonical form.", "Write them in the form the message names; `tflock lock` does.";
     LockHashes, "lock-hashes", Deny, Other, "The hashes of an entry are not a list of hash strings.", "Remove the attribute and run `tflock lock`.";
-    DuplicateProvider, "duplicate-provider", Deny, Other, "A provider has two entries, as after a bad merge.", "Remove one of the blocks and run `tflock lock`.";
+    DuplicateProvider, "duplicate-provider", Deny, Other, "A provider has two entries, as after a bad merge.", "Run `tflock merge --resolve PATH`, which keeps the entry that the configuration decides.";
     LockModules, "lock-modules", Warn, Other, "The lock file has a block for a module, which this version of the tools ignores.", "Remove the block, or use the newer tool that wrote it.";
     DuplicateHash, "duplicate-hash", Warn, Other, "An entry records one hash twice.", "Run `tflock fmt`.";
     NotCanonical, "not-canonical", Warn, Other, "The lock file is not written as the tools write it.", "Run `tflock fmt`.";

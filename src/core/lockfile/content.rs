@@ -7,6 +7,7 @@
 //! is as there, except that one broken value is one finding.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hcl_edit::Span;
@@ -31,6 +32,10 @@ pub(super) struct Content<'s> {
     pub(super) lock: LockFile,
     pub(super) spans: Spans,
     pub(super) findings: Vec<Finding>,
+    /// The entries of each provider that has several, in their order, as far as they can be read.
+    pub(super) repeated: BTreeMap<ProviderAddr, Vec<LockEntry>>,
+    /// Of each of them the finding, and how many entries there are.
+    repeats: BTreeMap<ProviderAddr, (usize, usize)>,
     text: &'s str,
     index: &'s LineIndex<'s>,
     dialect: Dialect,
@@ -46,7 +51,8 @@ struct Inner<'b> {
 
 impl<'s> Content<'s> {
     pub(super) fn new(text: &'s str, index: &'s LineIndex<'s>, dialect: Dialect) -> Self {
-        Self { lock: LockFile::new(), spans: Spans::default(), findings: Vec::new(), text, index, dialect }
+        let (lock, spans, findings) = (LockFile::new(), Spans::default(), Vec::new());
+        Self { lock, spans, findings, repeated: BTreeMap::new(), repeats: BTreeMap::new(), text, index, dialect }
     }
 
     fn position(&self, at: usize) -> Position {
@@ -157,15 +163,29 @@ impl<'s> Content<'s> {
             finding.address = Some(addr.clone());
         }
         if let Some(first) = self.spans.entries.get(&addr) {
-            let message = format!("{addr} has an entry already, on line {}", first.block.line);
-            let finding = Finding::new(Rule::DuplicateProvider, message).about(&addr).at(spans.block);
-            self.findings.push(finding);
+            let line = first.block.line;
+            self.repeat(&addr, line, spans.block);
+            let known = self.lock.get(&addr).cloned();
+            self.repeated.entry(addr.clone()).or_insert_with(|| known.into_iter().collect()).extend(entry.clone());
         } else {
             self.spans.entries.insert(addr.clone(), Box::new(spans));
         }
         // A text with two entries is refused; where it is looked at nevertheless, the last one counts.
         if let Some(entry) = entry {
             self.lock.insert(addr, entry);
+        }
+    }
+
+    /// One finding for each provider, however many entries it has.
+    fn repeat(&mut self, addr: &ProviderAddr, first: usize, at: Position) {
+        let next = (self.findings.len(), 1);
+        let (finding, count) = self.repeats.entry(addr.clone()).or_insert(next);
+        *count += 1;
+        if *count == 2 {
+            let message = format!("{addr} has an entry already, on line {first}");
+            self.findings.push(Finding::new(Rule::DuplicateProvider, message).about(addr).at(at));
+        } else {
+            self.findings[*finding].message = format!("{addr} has {count} entries, the first one on line {first}");
         }
     }
 

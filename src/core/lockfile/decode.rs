@@ -1,9 +1,12 @@
 //! Text to lock file, or all that is wrong with it.
 
+use std::collections::BTreeMap;
+
 use super::content::Content;
 use super::header::{BYTE_ORDER_MARK, header_dialect};
 use super::syntax::{Source, parse};
-use super::{LockFile, Spans, canonical, layout};
+use super::{LockEntry, LockFile, Spans, canonical, layout};
+use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, LineIndex, Position, Rule};
 
@@ -30,6 +33,8 @@ pub struct Decoded {
     pub header: Option<Dialect>,
     /// Warnings: what is accepted, but not as the tools would write it. Never at level deny.
     pub warnings: Vec<Finding>,
+    /// Of a text that is refused for it, all entries of each provider that has several, as far as they can be read.
+    pub repeated: BTreeMap<ProviderAddr, Vec<LockEntry>>,
     /// True if the text is exactly what `encode` gives in the dialect of its header.
     pub canonical: bool,
 }
@@ -47,6 +52,7 @@ pub fn decode(text: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
             spans: found.spans,
             header: Some(found.header),
             warnings: Vec::new(),
+            repeated: BTreeMap::new(),
             canonical: true,
         },
         None => decode_any(text, dialect)?,
@@ -99,6 +105,7 @@ pub fn salvage(text: &[u8], dialect: Dialect) -> Decoded {
         spans: Spans::default(),
         header: header_dialect(text),
         warnings,
+        repeated: BTreeMap::new(),
         canonical: false,
     };
     match decode(text, dialect) {
@@ -147,7 +154,7 @@ fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
         }
     };
     content.read(&tree);
-    let Content { lock, spans, mut findings, .. } = content;
+    let Content { lock, spans, mut findings, repeated, .. } = content;
     let refused = findings.iter().any(|finding| finding.level == Level::Deny);
     let header = header_dialect(bytes);
     let canonical = !refused && header.is_some_and(|header| lock.encode(header).as_bytes() == bytes);
@@ -160,7 +167,7 @@ fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
         }
     }
     findings.sort_by_key(|finding| finding.position);
-    Ok(Decoded { lock, spans, header, warnings: findings, canonical })
+    Ok(Decoded { lock, spans, header, warnings: findings, repeated, canonical })
 }
 
 fn refusal(message: String) -> Finding {

@@ -11,11 +11,13 @@ mod lock;
 mod markers;
 mod modules;
 mod remark;
+mod repeated;
 mod textconv;
 
 pub use lock::{Configured, LockMerge, Merged, Replaced, merge_locks};
 pub use markers::{DEFAULT_MARKER_SIZE, MarkerError, Split, split};
 pub use remark::{Reason, Remark, Side, Why};
+pub use repeated::{Unrepaired, has_repeated, keep_one_of_each};
 pub use textconv::{Shortened, textconv};
 
 use crate::addr::ProviderAddr;

@@ -88,6 +88,17 @@ pub enum Reason {
     KeptThoughRemoved(Side),
     /// The constraints of this side were dropped with its version, though they do not allow the one that was taken.
     ConstraintsDropped(Side, Constraints),
+    /// Of several entries in one file the one of this version was kept, with the hashes of all that have it.
+    OneKept {
+        /// How many there were.
+        count: usize,
+        /// The version of the one that is left.
+        taken: Version,
+        /// The other versions.
+        dropped: Vec<Version>,
+    },
+    /// Conflict: nothing decides between the versions of several entries in one file.
+    Undecided(Vec<Version>),
     /// Conflict: both sides have the version, with lists of `zh:` that are not of one release.
     TwoReleases(Version),
     /// Conflict: neither version is allowed by the constraints of both sides.
@@ -106,8 +117,13 @@ impl Reason {
             | Reason::Removed(_)
             | Reason::PlatformsLost { .. }
             | Reason::KeptThoughRemoved(_)
-            | Reason::ConstraintsDropped(..) => false,
-            Reason::TwoReleases(_) | Reason::NoVersionForBoth(..) | Reason::NoHashLeft | Reason::Mixture(..) => true,
+            | Reason::ConstraintsDropped(..)
+            | Reason::OneKept { .. } => false,
+            Reason::Undecided(_)
+            | Reason::TwoReleases(_)
+            | Reason::NoVersionForBoth(..)
+            | Reason::NoHashLeft
+            | Reason::Mixture(..) => true,
         }
     }
 }
@@ -120,6 +136,13 @@ impl Remark {
             _ => None,
         }
     }
+}
+
+/// The versions, the newest first; of many the first three.
+fn listed(versions: &[Version]) -> String {
+    let names: Vec<String> = versions.iter().rev().take(3).map(ToString::to_string).collect();
+    let more = versions.len() - names.len();
+    if more == 0 { names.join(", ") } else { format!("{} and {more} other versions", names.join(", ")) }
 }
 
 impl fmt::Display for Reason {
@@ -153,6 +176,16 @@ impl fmt::Display for Reason {
                     "the version of {} is taken, which the constraints of {side} ({constraints}) do not allow",
                     side.other()
                 )
+            }
+            Reason::OneKept { count, taken, dropped } if dropped.is_empty() => {
+                write!(f, "{count} entries of {taken} are one now, with the hashes of all of them")
+            }
+            Reason::OneKept { count, taken, dropped } => {
+                let why = "the newest version that the configuration allows";
+                write!(f, "kept {taken} of {count} entries: {why}; dropped {}", listed(dropped))
+            }
+            Reason::Undecided(versions) => {
+                write!(f, "the configuration does not decide between the entries of {}", listed(versions))
             }
             Reason::TwoReleases(version) => {
                 write!(f, "conflict: both sides lock {version}, each with zh: hashes of its own, as of two releases")

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::printable::hidden;
 use super::shown;
 use crate::dialect::Dialect;
-use crate::diff::{Change, OriginChange, Standing};
+use crate::diff::{Change, Formatting, OriginChange, Standing};
 use crate::diff::{Distance, explain, headline, risk};
 use crate::error::Error;
 use crate::finding::Finding;
@@ -218,7 +218,7 @@ fn review(review: &Review) -> Map<String, Value> {
         ("changes".to_owned(), review.changes.iter().map(reviewed).collect()),
         ("compared".to_owned(), json!({ "old": old, "new": new })),
         ("header".to_owned(), json!(header)),
-        ("formatting".to_owned(), json!(review.text.formatting)),
+        ("formatting".to_owned(), json!(review.text.formatting == Formatting::Changed)),
     ]);
     if !review.inconclusive.is_empty() {
         object.insert("inconclusive".to_owned(), json!(review.inconclusive));

@@ -4,6 +4,6 @@ provider "example.com/a/b" {
 provider "example.com/a/b" { # expect: duplicate-provider
   version = "2.0"          # expect: lock-version
 }
-provider "example.com/a/b" { # expect: duplicate-provider
+provider "example.com/a/b" {
   version = "1.0.0"
 }

@@ -1,6 +1,7 @@
 //! `merge`, `textconv` and `git`, run by a real git.
 
 mod realworld;
+mod repeated;
 mod resolve;
 mod worlds;
 

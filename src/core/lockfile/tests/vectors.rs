@@ -79,7 +79,9 @@ impl Case<'_> {
                 let line = |place: &(usize, usize)| place.0;
                 let syntax = findings.iter().any(|found| found.rule == Rule::LockSyntax);
                 let lines = || is.iter().all(|place| wanted.iter().any(|there| line(there) == line(place)));
-                let agrees = is == wanted || syntax && lines();
+                // The tools tell of each further entry of a provider, which one finding counts here.
+                let repeated = findings.iter().any(|found| found.rule == Rule::DuplicateProvider);
+                let agrees = is == wanted || syntax && lines() || repeated && is.is_subset(&wanted);
                 if !agrees && self.note != "crash" {
                     fail(format!("finds {is:?}, not {wanted:?}: {findings:?}"));
                 }
