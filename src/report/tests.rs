@@ -58,6 +58,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         hashes_removed: Vec::new(),
         moved_from: None,
         judged: std::collections::BTreeMap::new(),
+        uncovered: std::collections::BTreeSet::new(),
         callers: Vec::new(),
         signer: None,
         position: None,

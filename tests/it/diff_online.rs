@@ -50,6 +50,28 @@ fn repository(registry: &Registry, version: &str, hashes: &[String], trust: Opti
     workspace
 }
 
+/// A release that is locked for fewer platforms than the one before says for which it is not.
+#[test]
+fn the_platform_that_an_upgrade_leaves_out_is_named() {
+    let registry = honest();
+    let one = registry.package("acme/widget", "1.5.0", "linux_amd64");
+    let workspace = repository(&registry, "1.5.0", &hashes(&registry, "1.5.0"), None);
+    let diff = || {
+        let run = workspace.tflock(None, ["diff", "-v"]).ended_with(0);
+        run.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // Both versions are known from here on, with the contents of their packages.
+    for version in ["1.4.0", "1.5.0"] {
+        let of_version = lock(&registry, version, &hashes(&registry, version));
+        workspace.write(LOCK, &of_version);
+        workspace.tflock(&registry, ["verify", "--deep", "--all-platforms"]);
+    }
+    workspace.write(LOCK, &lock(&registry, "1.5.0", &[one.h1.clone(), one.zh()]));
+    let shown = diff();
+    assert!(shown.contains("checksums of contents (h1) 2 -> 1, none for darwin_arm64"), "{shown}");
+    assert!(!shown.contains("other platforms may miss theirs"), "{shown}");
+}
+
 fn upgraded(registry: &Registry, trust: Option<&str>) -> Workspace {
     repository(registry, "1.5.0", &hashes(registry, "1.5.0"), trust)
 }

@@ -32,6 +32,12 @@ pub(super) fn packages(changes: &[Change], releases: &Releases, cache: &Cache, n
             }
         }
         known.releases.insert(key, knowledge);
+        // Which platforms the old version covered is a question of contents that earlier runs have seen.
+        if let Some(old) = change.old.as_ref().filter(|_| !is_same_version(change)) {
+            let key = (change.moved_from.as_ref().unwrap_or(&change.address).clone(), old.version.clone());
+            let before = self::knowledge(&key, releases, cache, now);
+            known.releases.insert(key, before);
+        }
     }
     known
 }

@@ -73,6 +73,9 @@ pub struct Change {
     pub hashes_removed: Vec<PackageHash>,
     /// What is known of the hashes that were added or removed, for those that were judged.
     pub judged: BTreeMap<PackageHash, Judged>,
+    /// The platforms for which the old version had checksums of contents (`h1:`) and the new one has none; empty if it is not
+    /// known which platforms the new ones are for.
+    pub uncovered: BTreeSet<Platform>,
     /// Who requires the provider otherwise than before, where the configuration of both sides is known.
     pub callers: Vec<OriginChange>,
     /// For a release new to the file: who signed it.

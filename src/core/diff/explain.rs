@@ -256,7 +256,7 @@ fn remarks(change: &Change) -> Vec<&'static str> {
     if pins_nothing(change) && !loses_all_hashes(change) {
         remarks.push("No usable checksum is recorded: `init` accepts whatever it is given.");
     }
-    if coverage(change).is_some() {
+    if coverage(change).is_some() && change.uncovered.is_empty() {
         remarks.push("It has fewer checksums of contents (h1) than before: other platforms may miss theirs.");
     }
     remarks

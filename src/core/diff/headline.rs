@@ -179,7 +179,11 @@ pub fn coverage(change: &Change) -> Option<String> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let [old, new] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
     let other_version = matches!(change.kind, ChangeKind::Upgraded | ChangeKind::Downgraded | ChangeKind::Moved);
-    (other_version && new < old).then(|| format!("checksums of contents (h1) {old} -> {new}"))
+    (other_version && new < old).then(|| {
+        let uncovered = change.uncovered.iter().map(Platform::as_str).collect::<Vec<_>>().join(", ");
+        let none = if uncovered.is_empty() { uncovered } else { format!(", none for {uncovered}") };
+        format!("checksums of contents (h1) {old} -> {new}{none}")
+    })
 }
 
 fn constraints(change: &Change) -> Option<String> {

@@ -1,11 +1,13 @@
 //! A verdict for each added or removed hash: the judge's status, expressed as a change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Packages;
+use crate::addr::ProviderAddr;
 use crate::diff::{Change, Judged};
 use crate::evidence::{Evidence, Verdict};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::release::hashes::{self, Ground, Judgment, Status};
 use crate::release::{Lookup, Release};
@@ -43,6 +45,23 @@ pub fn judge(change: &mut Change, known: &Packages) {
         }
     }
     change.judged = judged;
+    change.uncovered = uncovered(change, known).unwrap_or_default();
+}
+
+/// The platforms whose contents the old entry knows and the new one does not. `None` if a hash of the new entry is of unknown
+/// contents: it may be the missing one.
+fn uncovered(change: &Change, known: &Packages) -> Option<BTreeSet<Platform>> {
+    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
+    let platforms = |addr: &ProviderAddr, entry: &LockEntry| -> Vec<BTreeSet<Platform>> {
+        let release = known.release(addr, &entry.version).and_then(Lookup::release);
+        let judge = hashes::Judge::of(release.map(AsRef::as_ref)).against(&known.archives, &entry.hashes);
+        entry.hashes.of(HashScheme::H1).map(|h1| judge.judge(h1).platforms).collect()
+    };
+    let had = platforms(change.moved_from.as_ref().unwrap_or(&change.address), old);
+    let has = platforms(&change.address, new);
+    let has_all = has.iter().all(|platforms| !platforms.is_empty());
+    let has: BTreeSet<Platform> = has.into_iter().flatten().collect();
+    has_all.then(|| had.into_iter().flatten().filter(|platform| !has.contains(platform)).collect())
 }
 
 struct Judge<'a> {

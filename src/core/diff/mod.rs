@@ -88,6 +88,7 @@ fn change(
             .collect(),
         hashes_removed: removed.cloned().collect(),
         judged: BTreeMap::new(),
+        uncovered: BTreeSet::new(),
         callers: Vec::new(),
         signer: None,
         position: None,

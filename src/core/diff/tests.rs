@@ -230,6 +230,34 @@ fn old_hashes_count_for_their_own_version_only() {
 }
 
 #[test]
+fn platforms_whose_contents_a_new_version_lacks_are_named() {
+    let mut known = known(true);
+    let old = (addr("acme/widget"), "0.9.0".parse::<Version>().unwrap());
+    let contents =
+        |name, platform: &str| (named(name), Attestation::new(Some(platform.parse().unwrap()), Evidence::Computed));
+    let h1 = [contents("h1:old-linux", "linux_amd64"), contents("h1:old-darwin", "darwin_arm64")].into();
+    let release = Release { h1, ..Release::new(old.0.clone(), old.1.clone()) };
+    known.releases.insert(old, Lookup::Known(Arc::new(release)));
+    let shown = |old: &[&str], new: &[&str]| {
+        let mut change = only(&named_widget("0.9.0", old), &named_widget("1.0.0", new));
+        judge(&mut change, &known);
+        (headline(&change).join("; "), explain(&change).consequence)
+    };
+    let both = ["zh:old", "h1:old-linux", "h1:old-darwin"];
+    let (line, consequence) = shown(&both, &["zh:linux", "h1:linux"]);
+    assert!(line.contains("checksums of contents (h1) 2 -> 1, none for darwin_arm64"), "{line}");
+    assert!(!consequence.contains("other platforms"), "{consequence}");
+    let (line, _) = shown(&both, &["zh:linux"]);
+    assert!(line.contains("(h1) 2 -> 0, none for darwin_arm64, linux_amd64"), "{line}");
+    // What is new may be of the platform that is missing; what is not known of the old version has no name.
+    for (old, new) in [(&both, &["zh:linux", "h1:unheard"]), (&["zh:a", "h1:b", "h1:c"], &["zh:linux", "h1:linux"])] {
+        let (line, consequence) = shown(old, new);
+        assert!(line.contains("(h1) 2 -> 1") && !line.contains("none for"), "{line}");
+        assert!(consequence.contains("other platforms may miss theirs"), "{consequence}");
+    }
+}
+
+#[test]
 fn removed_hashes_are_judged_under_the_same_version() {
     let removed = |left: &[&str], gone: &str| {
         let all: Vec<&str> = left.iter().copied().chain([gone]).collect();
