@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use url::Url;
+
 use super::Services;
 use super::sources::Sources;
 use crate::dialect::Dialect;
+use crate::disk::atomic::failed;
 use crate::disk::cache::exchange::{IndexKey, IndexLine, decode_line};
 use crate::disk::cache::{Cache, IndexEntry, Origin, ProgramRecord};
-use crate::disk::{index_directory, lock_file};
+use crate::disk::{directories, index_directory, lock_file};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Finding, Level, Rule, shell_word};
 use crate::hash::PackageHash;
 use crate::lockfile;
 use crate::net::{Client, ClientOptions};
@@ -43,7 +46,11 @@ impl Publishing {
             let message = "--publish writes what the index of this machine knows, which --no-cache leaves out";
             return Err(refused(message.to_owned()).hint("leave out one of the two"));
         }
-        let place = IndexPlace::parse(shown).map_err(|problem| refused(problem.to_string()))?;
+        let place = IndexPlace::parse(shown).map_err(|problem| {
+            let url = Path::new(shown).is_absolute().then(|| Url::from_file_path(shown).ok()).flatten();
+            let hint = url.map(|url| format!("name it as a URL: `--index {}`", shell_word(url.as_str())));
+            hint.into_iter().fold(refused(problem.to_string()), Error::hint)
+        })?;
         let here = [PathBuf::from(".")].into_iter().chain(services.scope.directories());
         let tops = here.filter(|directory| !directory.as_os_str().is_empty()).flat_map(|it| worktree::tops(&it));
         if index_directory::is_within(&place, &tops.collect::<Vec<_>>()) {
@@ -59,6 +66,9 @@ impl Publishing {
 
     /// Writes the missing lines.
     fn publish(&self, lines: Vec<IndexLine>, sources: &Sources<'_>, stores: IndexStores) -> Result<Published, Error> {
+        if let IndexPlace::Directory(base) = &self.place {
+            directories::create(base).map_err(failed("create", base))?;
+        }
         run::publish(&sources.online.background, stores, self.place.clone(), lines).map_err(|error| {
             let message = format!("cannot publish to {}: {}", self.shown, error.message);
             Error { message, ..error }

@@ -220,3 +220,18 @@ fn a_pull_request_cannot_bring_a_trusted_index() {
     assert!(run.stdout.contains("\"policy-weakened\""), "{run}");
     assert_eq!(&run.json()["unknown"], &2, "{run}");
 }
+
+#[test]
+fn publishing_makes_the_directory_and_says_how_to_name_it() {
+    let registry = widget();
+    let workspace = Workspace::from("modules/one-root");
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    let folder = crate::support::tempdir();
+    let index = folder.path().join("new/dir");
+    let publish = |index: &str| workspace.tflock(None, ["cache", "export", "--publish", "--index", index]);
+    let run = publish(index.to_str().unwrap()).ended_with(2);
+    let step = run.stderr.split('`').find(|text| text.starts_with("--index ")).unwrap().to_owned();
+    let run = publish(step.strip_prefix("--index ").unwrap()).ended_with(0);
+    assert!(run.stdout.starts_with("published 2 records") && index.is_dir(), "{run}");
+    assert!(publish("new/dir").ended_with(2).stderr.contains("a directory is written file:///PATH"));
+}

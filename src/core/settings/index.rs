@@ -37,7 +37,7 @@ pub enum IndexTrust {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexPlaceError {
-    #[error("{text:?} is not a URL: {reason}")]
+    #[error("{text:?} is not a URL: {reason}; a directory is written file:///PATH")]
     Url { text: String, reason: url::ParseError },
     #[error("an index at {0}: needs a program with the feature \"cloud\", which this one was built without")]
     Cloud(String),
