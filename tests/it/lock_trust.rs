@@ -1,6 +1,8 @@
 //! `tflock lock` and what is recorded already: nothing is added to a release that is not shown to be the recorded one.
 
 use crate::support::keys;
+use crate::support::locked::{honest, locked as locked_by_tool};
+use crate::support::proposal::{TRUST, pin};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -173,4 +175,36 @@ fn a_registry_that_signs_nothing_is_let_in_as_the_help_says() {
     workspace.tflock(None, command.split(' ').skip(1)).ended_with(0);
     workspace.tflock(&registry, LOCK).ended_with(0);
     workspace.tflock(&registry, ["verify"]).ended_with(0);
+}
+
+/// `verify` wants a pin for each entry, so `lock` leaves none without.
+#[test]
+fn entries_that_nothing_requires_or_queries_are_pinned_too() {
+    let registry = honest();
+    let workspace = locked_by_tool(&registry);
+    let only_widget = "terraform {\n  required_providers {\n    widget = {\n      source = \"{{registry}}/acme/widget\"\n    }\n  }\n}\n";
+    let only_widget = only_widget.replace("{{registry}}", &registry.host());
+    let both = workspace.read("main.tf");
+    workspace.write("main.tf", &only_widget);
+    let gadget = format!("{}/acme/gadget", registry.host());
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    assert!(workspace.read(TRUST).contains(&gadget));
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+    // Everything is in the cache now; one entry without a pin, required or not.
+    let pinned = workspace.read(TRUST);
+    for configuration in [&only_widget, &both] {
+        workspace.write("main.tf", configuration);
+        workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+        workspace.write(TRUST, &pin(&registry, "acme/widget", &keys::GOOD.fingerprint()));
+        registry.forget_requests();
+        workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["--offline"])).ended_with(0);
+        assert_eq!(workspace.read(TRUST).matches("signers = ").count(), pinned.matches("signers = ").count());
+        workspace.tflock(&registry, ["verify"]).ended_with(0);
+    }
+    // What offline cannot find out is named.
+    workspace.write("main.tf", &only_widget);
+    workspace.write(TRUST, &pin(&registry, "acme/widget", &keys::GOOD.fingerprint()));
+    let offline = LOCK_BOTH.iter().chain(&["--check", "--offline", "--no-cache", "--no-download"]);
+    let unpinned = workspace.tflock(&registry, offline).ended_with(1);
+    assert!(unpinned.stdout.contains(&format!("the signer of {gadget} is not pinned: --offline")), "{unpinned}");
 }

@@ -8,13 +8,13 @@ use crate::addr::ProviderAddr;
 use crate::commands::witnesses::Witnesses;
 use crate::disk::cache::Cache;
 use crate::error::Error;
-use crate::finding::{Finding, Level};
+use crate::finding::{Finding, Level, Rule};
 use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::LockEntry;
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
-use crate::release::Release;
 use crate::release::signers::{self, Signed};
+use crate::release::{Release, continuity};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::update::TrustUpdate;
 use crate::verify::policy;
@@ -111,6 +111,32 @@ impl RootDecision<'_> {
             }
             Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(addr, refusal)),
         }
+    }
+
+    /// Remembers the signer of an entry that is kept without a pin, if the release is the recorded one.
+    pub(super) fn pin(&mut self, addr: &ProviderAddr, release: &Release) {
+        let Some(entry) = self.root.lock.get(addr) else { return };
+        let judged = continuity::judge(&entry.hashes, release);
+        if !matches!(judged, continuity::Verdict::Shown { .. } | continuity::Verdict::Grew { .. }) {
+            return;
+        }
+        // A signer that is denied is a finding of `verify`.
+        let Ok(Signed::First(update)) = signers::remembered(&self.pins, release, self.root.first_use, false) else {
+            return;
+        };
+        let unexpected = release.signer.iter();
+        let unexpected = unexpected.filter_map(|signer| policy::unexpected_publisher(Some(&self.pins), addr, signer));
+        let leveled = unexpected.map(|finding| self.root.rules.leveled(finding, Some(&entry.version)));
+        self.decision.findings.extend(leveled);
+        self.decision.updates.push(*update);
+    }
+
+    /// Names an entry that nothing requires and whose signer could not be found out.
+    pub(super) fn leave_unpinned(&mut self, addr: &ProviderAddr, why: &str) {
+        let message =
+            format!("the signer of {addr} is not pinned: {why}; `tflock trust add` and `tflock trust init` pin it");
+        let finding = Finding::new(Rule::SignerNotPinned, message).about(addr);
+        self.decision.findings.push(Finding { level: Level::Note, ..finding });
     }
 
     /// Warns about a new provider whose name resembles that of a known or locked one.

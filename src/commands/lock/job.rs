@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::super::git_history::Earlier;
+use super::super::trust::init;
 use super::decision::{Decision, RootDecision};
 use super::recovery_hints::{name_release_before, recovery_hints};
 use super::root::Edit;
@@ -20,9 +22,11 @@ use crate::lock::plan::{self, Plan};
 use crate::lock::settle::EntryDecision;
 use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
-use crate::query::answer::Answer;
+use crate::query::answer::{Answer, Refusal};
 use crate::query::cached;
 use crate::query::question::{Goal, Query};
+use crate::release::Release;
+use crate::release::signers::FirstUseRule;
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
 use crate::verify::{init_changes, unreachable_from_state};
@@ -59,6 +63,8 @@ pub(super) struct Job {
     /// The open steps that need packages, because the platforms of the recorded hashes are unknown; `true` if there are
     /// fewer `h1:` hashes than platforms.
     pub(super) unattributed: BTreeMap<ProviderAddr, bool>,
+    /// Releases of entries without a pin that local facts answer.
+    pub(super) kept: BTreeMap<ProviderAddr, Arc<Release>>,
     pub(super) answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
     /// `None` before the decision, and if `--fail-fast` applies to an earlier failure.
     pub(super) decision: Option<Result<Decision, Error>>,
@@ -104,9 +110,30 @@ impl Job {
             }
             against.insert(addr.clone(), findings);
         }
+        let learns = root.first_use == FirstUseRule::Remember && root.uses_origin();
+        let mut kept = BTreeMap::new();
+        if learns && (!open.is_empty() || shared.stores.exists(&root.settings.trust)) {
+            let pins = shared.stores.pins(&root.settings.trust);
+            let unqueried = plan.steps.keys().filter(|addr| !open.contains_key(*addr)).chain(&plan.unrequired);
+            let unpinned: Vec<ProviderAddr> = unqueried.filter(|addr| pins.pin(addr).is_none()).cloned().collect();
+            for addr in unpinned {
+                let Some(entry) = root.lock.get(&addr) else { continue };
+                if root.rules.forbids(&addr, &entry.version) {
+                    continue;
+                }
+                match shared.kept.release(run.cache, (&addr, &entry.version), root.rules.check(&addr)) {
+                    Some(release) => drop(kept.insert(addr, release)),
+                    None if plan.steps.contains_key(&addr) => {}
+                    None => {
+                        let query = init::question(entry.version.clone(), root.rules_of(&addr));
+                        open.insert(addr, query);
+                    }
+                }
+            }
+        }
         let path = path.to_owned();
         let answers = Ok(BTreeMap::new());
-        Ok(Self { number, path, root, plan, against, open, unattributed, answers, decision: None })
+        Ok(Self { number, path, root, plan, against, open, unattributed, kept, answers, decision: None })
     }
 
     /// True if no platforms were named and the cache now knows more platforms of the entries than when the plan was made.
@@ -131,7 +158,11 @@ impl Job {
         cache: &Cache,
     ) -> Decision {
         let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
-        let pins = if answers.is_empty() { Pins::default() } else { stores.pins(&self.root.settings.trust) };
+        let pins = if answers.is_empty() && self.kept.is_empty() {
+            Pins::default()
+        } else {
+            stores.pins(&self.root.settings.trust)
+        };
         let findings = self.root.findings.iter().cloned().map(leveled);
         let findings = findings.chain(self.against.values().flatten().cloned()).collect();
         let decision = Decision { findings, ..Decision::default() };
@@ -154,6 +185,17 @@ impl Job {
                 let new = decision.entries.get(addr).map(|decided| &decided.entry);
                 let dropped = new.and_then(|new| held_back::platforms_dropped(addr, step, new));
                 decision.findings.extend(dropped.map(leveled));
+            }
+        }
+        for (addr, release) in &self.kept {
+            deciding.pin(addr, release);
+        }
+        for addr in self.plan.unrequired.iter().filter(|addr| self.open.contains_key(*addr)) {
+            match answers.get(addr) {
+                Some(Ok(facts)) => deciding.pin(addr, &facts.release),
+                Some(Err(Refusal::Error(error))) => deciding.leave_unpinned(addr, &error.message),
+                Some(Err(Refusal::Finding(finding, _))) => deciding.leave_unpinned(addr, &finding.message),
+                None => deciding.leave_unpinned(addr, "--offline forbids contacting its registry"),
             }
         }
         let mut decision = deciding.decision;

@@ -171,7 +171,7 @@ fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Roo
     }
     let path = &roots.paths[number];
     match (roots.open)(number).and_then(|root| Job::new((number, path), root, run, shared)) {
-        Ok(job) if job.open.is_empty() && !run.all_or_none => {
+        Ok(job) if job.open.is_empty() && job.kept.is_empty() && !run.all_or_none => {
             // Without queries there are no trust updates.
             let decision = job.decide(&BTreeMap::new(), &shared.stores, run.cache);
             shared.note(job.finish(decision, &BTreeMap::new(), run))
@@ -207,10 +207,11 @@ fn query_releases(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
         }
         // Without an answer an entry stays unchanged.
         let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
-        let needed = |steps: &&BTreeMap<_, Query>| {
-            steps.iter().filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
+        let needed = |at: &usize| {
+            let required = jobs[*at].open.iter().filter(|(addr, _)| jobs[*at].plan.steps.contains_key(addr));
+            required.filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
         };
-        Ok(steps.iter().map(needed).collect())
+        Ok(members.iter().map(needed).collect())
     });
     for (at, answers) in answers {
         jobs[at].answers = answers;

@@ -41,6 +41,11 @@ impl TrustStores {
         })
     }
 
+    /// True if there is a trust file.
+    pub(super) fn exists(&self, place: &TrustPlace) -> bool {
+        self.with(|stores| matches!(stores.get(place), Some(Ok(store)) if store.exists()))
+    }
+
     /// Adds updates, and returns the new ones.
     pub(super) fn learn(&self, place: &TrustPlace, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
         self.with(|stores| match stores.get_mut(place) {

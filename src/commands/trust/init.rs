@@ -146,7 +146,7 @@ fn read(root: &RunSettings) -> Result<LockFile, Error> {
 }
 
 /// The query for the signer of a release; it downloads no package.
-pub(super) fn question(version: Version, rules: Rules) -> Query {
+pub(in crate::commands) fn question(version: Version, rules: Rules) -> Query {
     let explain = Explain { depth: Depth { recompute: true, ..Depth::DOCUMENTS }, ..Explain::default() };
     Query::locked(version, &[], rules, explain)
 }

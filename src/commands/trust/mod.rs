@@ -1,7 +1,7 @@
 //! `trust`: shows and changes the remembered signers.
 
 mod args;
-mod init;
+pub(in crate::commands) mod init;
 mod run;
 mod signed;
 
