@@ -16,7 +16,7 @@ use super::verify::Root;
 use super::verify::base::{Base, BaseOptions};
 use super::verify::opening::open;
 use crate::addr::ProviderAddr;
-use crate::advisory::{Advisory, Components};
+use crate::advisory::{Advisory, ByModule, Components};
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::error::{Error, ErrorKind};
@@ -188,6 +188,7 @@ impl<'a> Audited<'a> {
         };
         audited.failed.extend(database.problem.clone());
         audited.failed.extend(failed);
+        let advisories = ByModule::of(&advisories);
         audited.found = read
             .into_iter()
             .zip(&parts)
@@ -291,30 +292,28 @@ pub(super) fn program(
     key: &ReleaseKey,
     record: &ProgramRecord,
     parts: &[ProgramParts],
-    advisories: &[Advisory],
+    advisories: &ByModule<'_>,
 ) -> AuditedProgram {
-    let mut vulnerabilities = Vec::new();
-    let known: BTreeSet<_> =
-        parts.iter().flat_map(|part| &part.components.known).map(|it| (&it.module, &it.version)).collect();
-    for advisory in advisories {
-        let first = vulnerabilities.len();
-        for (program, part) in parts.iter().flat_map(|it| it.components.known.iter().map(|part| (&it.program, part))) {
-            if let Some(fixed) = advisory.affects(part, &record.platform) {
-                let vulnerability = Vulnerability {
-                    id: advisory.id.clone(),
-                    aliases: advisory.aliases.clone(),
-                    summary: advisory.summary.clone(),
-                    program: program.clone(),
-                    module: part.module.clone(),
-                    found: part.version.to_string(),
-                    fixed: fixed.map(|fixed| fixed.to_string()),
-                    is_locked_version: part.is_locked_version,
-                };
-                // The programs of a universal binary say the same.
-                if !vulnerabilities[first..].contains(&vulnerability) {
-                    vulnerabilities.push(vulnerability);
-                }
-            }
+    let all: Vec<_> = parts.iter().flat_map(|it| it.components.known.iter().map(|part| (&it.program, part))).collect();
+    let known: BTreeSet<_> = all.iter().map(|(_, it)| (&it.module, &it.version)).collect();
+    let mut vulnerabilities: Vec<Vulnerability> = Vec::new();
+    // The programs of a universal binary say the same.
+    let mut seen = BTreeSet::new();
+    for (advisory, number) in advisories.about(all.iter().map(|(_, part)| *part)) {
+        let (program, part) = all[number];
+        if let Some(fixed) = advisory.affects(part, &record.platform)
+            && seen.insert((&advisory.id, program, &part.module, part.version.to_string(), part.is_locked_version))
+        {
+            vulnerabilities.push(Vulnerability {
+                id: advisory.id.clone(),
+                aliases: advisory.aliases.clone(),
+                summary: advisory.summary.clone(),
+                program: program.clone(),
+                module: part.module.clone(),
+                found: part.version.to_string(),
+                fixed: fixed.map(|fixed| fixed.to_string()),
+                is_locked_version: part.is_locked_version,
+            });
         }
     }
     let programs = &record.programs;

@@ -4,6 +4,7 @@ use super::audit::{AuditArgs, advisories, parts, program};
 use super::programs::{self, Wanted};
 use super::sources::Sources;
 use super::verify::Root;
+use crate::advisory::ByModule;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{AuditedProgram, FixedBy};
@@ -61,7 +62,7 @@ impl Newer<'_> {
             if let Some(error) = Error::all(failed) {
                 return Err(error);
             }
-            let mut judged = program(&key, &record, &parts, &known);
+            let mut judged = program(&key, &record, &parts, &ByModule::of(&known));
             judged.vulnerabilities.retain(|it| self.args.reports(it));
             // What is only reported is not clean, and neither is what is unknown, unless it is so today.
             let mut unjudged = judged.unjudged.iter();

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::*;
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::diff::{Knowledge as Known, Pair, Side, Trust, review};
 use crate::diff::Change;
 use crate::diff::Packages;
@@ -58,7 +58,7 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages
         ..Pair::default()
     };
     let (requirements, online) = (&|_: &Pair| None, trust.new.is_some());
-    let locked = || Arc::new(listed.clone());
+    let locked = || Arc::new(UsedNames::of(&listed));
     review(&pair, &Known { packages, requirements, locked: &locked, trust, online, now: SystemTime::UNIX_EPOCH })
 }
 

@@ -2,9 +2,11 @@
 //!
 //! Source: the OASIS standard "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::annotation::Annotation;
+use super::json::Each;
 use super::printable;
 use crate::finding::{Level, Position};
 use crate::topics::url_of_rule;
@@ -19,27 +21,40 @@ pub(super) fn document(items: &[Annotation]) -> String {
             rules.push(item);
         }
     }
-    let results: Vec<Value> = remarks.iter().map(|item| result(item, &rules)).collect();
     let mut invocation = Map::from_iter([("executionSuccessful".to_owned(), json!(failures.is_empty()))]);
     if !failures.is_empty() {
         let notes = failures.iter().map(|item| notification(item)).collect();
         invocation.insert("toolExecutionNotifications".to_owned(), notes);
     }
-    let document = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "tflock",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|item| rule(item)).collect::<Value>(),
-            } },
-            "columnKind": "unicodeCodePoints",
-            "invocations": [invocation],
-            "results": results,
-        }],
-    });
-    super::json::harmless(&document)
+    let rules_described: Vec<Value> = rules.iter().map(|item| rule(item)).collect();
+    let run = Run {
+        tool: json!({ "driver": {
+            "name": "tflock",
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": rules_described,
+        } }),
+        column_kind: "unicodeCodePoints",
+        invocations: [invocation],
+        results: Each { items: &remarks, value: |item: &&Annotation| result(item, &rules) },
+    };
+    super::json::harmless(&Document { schema: SCHEMA, version: "2.1.0", runs: [run] })
+}
+
+#[derive(Serialize)]
+struct Document<R> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [R; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<R> {
+    tool: Value,
+    column_kind: &'static str,
+    invocations: [Map<String, Value>; 1],
+    results: R,
 }
 
 fn rule(item: &Annotation) -> Value {

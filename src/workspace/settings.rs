@@ -153,10 +153,11 @@ fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
 fn settings_files(root: &WorkTree, environment: &Environment) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in settings_texts(root)?.into_iter().rev() {
-        match settings::decode(&file.text, &from_top(root, &file.path, environment)) {
+        let shown = from_top(root, &file.path, environment);
+        match settings::decode(&file.text, &shown) {
             Ok(nested) => {
                 let folder = file.path.parent().unwrap_or(Path::new(""));
-                settings = nested.stated_in(folder).over(settings);
+                settings = nested.stated_in(folder).over(settings).bounded(&shown)?;
             }
             Err(wrong) => errors.extend(wrong),
         }

@@ -51,14 +51,22 @@ fn work(before: &[(impl AsRef<str>, String)], now: &[(impl AsRef<str>, String)],
     Some(count.unwrap_or_else(|| panic!("{said}")).unwrap())
 }
 
-/// Ten times as much takes about ten times the work, up to 17 times if it is n log n, and not a hundred times.
+/// Some times a real size, and a multiple of that: `TFLOCK_TEST_WORK` sets how many times. Small sizes show growth too;
+/// large ones find it where the rest of a run costs much.
+fn sizes(real: usize) -> [usize; 2] {
+    let times = std::env::var("TFLOCK_TEST_WORK").map_or(8, |times| times.parse().unwrap());
+    [times / 4 * real, times * real]
+}
+
+/// Four times as much takes about four times the work, somewhat more if it is n log n, and not sixteen times.
 #[track_caller]
 fn grows_linearly(work: impl Fn(usize) -> Option<u64>, real: usize) {
-    let [Some(none), Some(ten), Some(hundred)] = [0, 10 * real, 100 * real].map(work) else {
+    let [few, many] = sizes(real);
+    let [Some(without), Some(of_few), Some(of_many)] = [0, few, many].map(work) else {
         return;
     };
-    let (ten, hundred) = (ten.saturating_sub(none), hundred.saturating_sub(none));
-    assert!(hundred < 20 * ten, "{real} things ten times: {ten} instructions, a hundred times: {hundred}");
+    let (of_few, of_many) = (of_few.saturating_sub(without), of_many.saturating_sub(without));
+    assert!(of_many < 8 * of_few, "{few} things: {of_few} instructions, {many} things: {of_many}");
 }
 
 #[test]
@@ -112,7 +120,7 @@ fn root_modules(count: usize, constraint: &str, hashes: usize) -> Vec<(String, S
 /// The most memory of a run, in KiB; `None` without Python.
 #[cfg(target_os = "linux")]
 fn memory(files: &[(String, String)], args: &[&str]) -> Option<u64> {
-    const MEASURE: &str = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n\
+    const MEASURE: &str = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n\
                            print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
     let python = tools::found("python3")?;
     let workspace = Workspace::with_files(&[]);
@@ -186,6 +194,81 @@ fn many_module_references_are_no_square() {
     };
     grows_linearly(|count| work(NOTHING, &calls(count), &["verify", "--offline"]), 7);
     grows_linearly(|count| work(&calls(0), &calls(count), &["diff"]), 7);
+}
+
+/// Bans in each of so many nested directories, and a lock file in the innermost one.
+fn nested_settings(count: usize, versions: &str) -> Vec<(String, String)> {
+    let folder = |depth: usize| "d/".repeat(depth);
+    let ban = |depth, n| format!("ban \"acme/p{depth}x{n}\" {{\n  versions = \"{versions}\"\n}}\n");
+    let settings = |depth| (folder(depth) + ".tflock.hcl", (0..5).map(|n| ban(depth, n)).collect());
+    let lock = (folder(count) + LOCK, HEADER.to_owned() + &entry("a", 1));
+    (0..count).map(settings).chain([lock]).collect()
+}
+
+#[test]
+fn nested_settings_are_no_square() {
+    let run = |count, now| {
+        work(
+            &nested_settings(count, "< 2.0.0"),
+            &nested_settings(count, now),
+            &["verify", "-r", "--offline", "--base", "HEAD"],
+        )
+    };
+    grows_linearly(|count| run(count, "< 1.0.0"), 2);
+}
+
+#[test]
+fn settings_that_add_up_are_bounded() {
+    let workspace = Workspace::with_files(&[]);
+    for (path, text) in nested_settings(201, "< 2.0.0") {
+        workspace.write(&path, &text);
+    }
+    workspace.git(["init", "--quiet"]);
+    let run = workspace.tflock(None, ["verify", "-r", "--offline"]).ended_with(2);
+    let said = run.stdout.clone() + &run.stderr;
+    assert!(said.contains("more than 1000 bans, exemptions, hosts") && said.contains("d/d/.tflock.hcl"), "{run}");
+}
+
+#[test]
+fn many_module_calls_on_one_line_are_no_square() {
+    let call = |n| format!("\"m{n}\":{{\"source\":\"./{}\"}}", "x".repeat(100));
+    let calls = |count| (0..=count).map(call).collect::<Vec<_>>().join(",");
+    let files = |count| {
+        [("main.tf.json", format!("{{\"module\":{{{}}}}}", calls(count))), (LOCK, HEADER.to_owned() + &entry("a", 1))]
+    };
+    grows_linearly(|count| work(NOTHING, &files(count), &["verify", "--offline"]), 100);
+}
+
+/// Resources of so many types, each of another provider.
+fn implied(count: usize) -> String {
+    (0..count).fold(String::new(), |text, n| text + &format!("resource \"p{n}_x\" \"y\" {{}}\n"))
+}
+
+#[test]
+fn implied_providers_are_bounded() {
+    let workspace = Workspace::with_files(&[("main.tf", &implied(10_003)), (LOCK, HEADER)]);
+    for args in [&["verify", "--offline"][..], &["lock", "--offline"]] {
+        let run = workspace.tflock(None, args).ended_with(2);
+        let said = run.stdout.clone() + &run.stderr;
+        let wanted = "this requires one more provider than the 10000 that a root module can require";
+        assert_eq!(said.matches(wanted).count(), 1, "{args:?}: {run}");
+        assert!(said.contains("main.tf:10001:1"), "{args:?}: {run}");
+    }
+}
+
+/// As the action runs it: three formats of the same findings.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_action_takes_little_memory() {
+    let strange = |n| entry(&format!("p{n:05}"), 1).replace("  hashes", "  odd = 1\n  hashes");
+    let lock = HEADER.to_owned() + &(0..2_000).map(strange).collect::<String>();
+    let args = ["verify", "-r", "--offline", "--format", "github", "--report", "sarif=s", "--report", "markdown=m"];
+    let many_findings = (0..2).map(|n| (format!("live/{n}/{LOCK}"), lock.clone())).collect::<Vec<_>>();
+    let many_types = vec![("main.tf".to_owned(), implied(40_000)), (LOCK.to_owned(), HEADER.to_owned())];
+    for (files, most) in [(many_findings, 60_000), (many_types, 130_000)] {
+        let Some(used) = memory(&files, &args) else { return };
+        assert!(used < most, "{used} KiB");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::super::diff_signers::{Trust, sign};
 use super::super::witnesses::restore;
-use crate::addr::{ProviderAddr, mistaken_for, namesake, registry_page};
+use crate::addr::{ProviderAddr, UsedNames, namesake, registry_page};
 use crate::dialect::Dialect;
 use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, RequiredBy, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
@@ -74,7 +74,7 @@ pub struct Knowledge<'a> {
     /// The requirements of both sides; `None` without configuration to look at.
     pub requirements: &'a dyn Fn(&Pair) -> Option<[SideRequirements; 2]>,
     /// The providers that lock files of the repository had before.
-    pub locked: &'a dyn Fn() -> Arc<BTreeSet<ProviderAddr>>,
+    pub locked: &'a dyn Fn() -> Arc<UsedNames>,
     pub trust: &'a Trust,
     pub online: bool,
     pub now: SystemTime,
@@ -181,7 +181,7 @@ fn novelty(change: &Change, known: &Knowledge<'_>) -> Option<Novelty> {
         return None;
     }
     let signer_is_new = change.kind == ChangeKind::Added;
-    Some(Novelty { signer_is_new, mistaken_for: mistaken_for(addr, &*(known.locked)()), namesake: namesake(addr) })
+    Some(Novelty { signer_is_new, mistaken_for: (known.locked)().mistaken_for(addr), namesake: namesake(addr) })
 }
 
 /// The changes of the module lock file, with findings about them.

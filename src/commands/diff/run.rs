@@ -10,7 +10,7 @@ use super::DiffArgs;
 use super::inputs::{Comparison, compare};
 use super::known::{packages, questions};
 use super::pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
-use crate::addr::{Hostname, ProviderAddr};
+use crate::addr::{Hostname, UsedNames};
 use crate::commands::Services;
 use crate::commands::known_providers::locked_below_except;
 use crate::commands::sources::Sources;
@@ -159,7 +159,7 @@ fn outcome(
 
 /// The providers that the repository locked on the old side: those of the compared lock files, and those of the other
 /// lock files in their present state.
-fn locked_before(compared: &[Compared]) -> BTreeSet<ProviderAddr> {
+fn locked_before(compared: &[Compared]) -> UsedNames {
     let comparisons = || compared.iter().filter_map(|(_, found)| found.as_ref().ok());
     let mut locked = BTreeSet::new();
     for pair in comparisons().flat_map(|comparison| &comparison.pairs) {
@@ -173,7 +173,7 @@ fn locked_before(compared: &[Compared]) -> BTreeSet<ProviderAddr> {
         let changed = of_tree.flat_map(|comparison| &comparison.pairs).map(|pair| top.join(&pair.path)).collect();
         locked.extend(locked_below_except(top, &changed));
     }
-    locked
+    UsedNames::of(&locked)
 }
 
 /// If there is no lock file here, but below, names the option that looks there.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::root::Edit;
 use super::{Root, is_denied};
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::witnesses::Witnesses;
 use crate::disk::cache::Cache;
 use crate::error::Error;
@@ -143,7 +143,8 @@ impl RootDecision<'_> {
     fn about_name(&self, addr: &ProviderAddr) -> Option<Finding> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
         let required = self.root.requirements.iter().map(|(addr, _)| addr);
-        let finding = policy::similar_name(addr, locked.chain(required).filter(|other| *other != addr))?;
+        let others = UsedNames::of(locked.chain(required).filter(|other| *other != addr));
+        let finding = policy::similar_name(addr, &others)?;
         Some(Finding { level: Level::Warn, ..finding })
     }
 

@@ -123,7 +123,13 @@ impl RuleBook {
             not_after: self.not_after,
             too_young_after: self.too_young_after.filter(|_| denies(Rule::TooYoung, None)),
             any_age: exempt(Rule::TooYoung),
-            bans: self.settings.bans.iter().filter(|_| denies(Rule::Banned, None)).cloned().collect(),
+            bans: self
+                .settings
+                .bans
+                .iter()
+                .filter(|_| denies(Rule::Banned, None))
+                .map(|ban| ban.as_ref().clone())
+                .collect(),
             unbanned: exempt(Rule::Banned),
         }
     }

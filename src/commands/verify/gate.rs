@@ -8,7 +8,7 @@ use super::base::{Base, LostLockFile};
 use super::modules;
 use super::opening::{Opening, has_its_own_gate, open};
 use super::{Root, Roots, VerifyArgs, ambiguous, judged, recalled};
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::roots::by_source;
 use crate::commands::sources::Sources;
@@ -180,6 +180,7 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
     let changed: Roots = changed.into_iter().map(since).collect();
     let befores = changed.iter().filter_map(|(_, root)| root.as_ref().ok()?.base());
     used.extend(befores.flat_map(|(_, before)| before.iter()).map(|(addr, _)| addr.clone()));
+    let used = UsedNames::of(&used);
     let named = |root: Root| base.similar_names(&root, &used).map(|found| root.with_findings(found));
     let changed = changed.into_iter().map(|(path, root)| (path, root.and_then(named))).collect();
     Ok((changed, unchanged))

@@ -7,6 +7,7 @@
 
 mod hostname;
 mod idna;
+mod near;
 mod part;
 mod pattern;
 mod similar;
@@ -18,7 +19,7 @@ use std::fmt;
 pub use hostname::{Hostname, HostnameError};
 pub use part::{PartError, normalise_part};
 pub use pattern::{AddrPattern, PatternError};
-pub use similar::{Publisher, mistaken_for, namesake, publisher, publishers, registry_page, well_known};
+pub use similar::{Publisher, UsedNames, namesake, publisher, publishers, registry_page, well_known};
 
 use crate::dialect::Dialect;
 

@@ -109,9 +109,10 @@ impl AddrPattern {
         fn part<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
             own.is_none() || own == other
         }
-        part(self.host.as_ref(), other.host.as_ref())
+        // What differs most often comes first.
+        part(self.kind.as_ref(), other.kind.as_ref())
             && part(self.namespace.as_ref(), other.namespace.as_ref())
-            && part(self.kind.as_ref(), other.kind.as_ref())
+            && part(self.host.as_ref(), other.host.as_ref())
     }
 
     /// True if the pattern covers a provider of a namespace at a host.

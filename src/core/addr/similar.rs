@@ -1,8 +1,12 @@
 //! Addresses that are easily taken for another provider's: one or two letters off a well-known one, or off one that is in
 //! use. What reads alike by letters of other scripts is in `verify/lookalike.rs`.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use url::Url;
 
+use super::near::Near;
 use super::{AddrPattern, Hostname, ProviderAddr};
 use crate::version::Version;
 
@@ -66,26 +70,102 @@ pub fn registry_page(addr: &ProviderAddr, version: &Version) -> Option<Url> {
     Url::parse(&page).ok()
 }
 
-/// The address that an address may be mistaken for: a well-known one, or one of those that are in use.
-///
-/// Only the owner of a namespace publishes there, so names of one namespace are never similar; nor are those of one
-/// provider at both default registries. What is in use itself is what is meant.
-pub fn mistaken_for<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a ProviderAddr>) -> Option<String> {
-    let used: Vec<&ProviderAddr> = used.into_iter().collect();
-    if used.contains(&addr) {
-        return None;
+/// The addresses that are in use, for asking of many others which of these they may be mistaken for.
+#[derive(Debug, Clone, Default)]
+pub struct UsedNames {
+    addresses: BTreeSet<ProviderAddr>,
+    hosts: BTreeSet<Hostname>,
+    host_names: Names,
+    names: Names,
+}
+
+/// Texts, also by what is near them.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    texts: Vec<String>,
+    near: Near,
+    /// The addresses that they are of.
+    shown: Vec<String>,
+}
+
+impl Names {
+    fn of(named: impl IntoIterator<Item = (String, String)>) -> Self {
+        let (texts, shown): (Vec<String>, Vec<String>) = named.into_iter().unzip();
+        Self { near: Near::of(texts.iter().map(String::as_str)), texts, shown }
     }
-    if let Some(host) = mistaken_host(addr.host(), &used) {
-        return Some(format!("{host}/{}/{}", addr.namespace(), addr.type_name()));
+
+    /// The first that is near a text, and passes.
+    fn find(&self, text: &str, passes: impl Fn(&str) -> bool) -> Option<&str> {
+        let mut candidates = self.near.candidates(text).into_iter();
+        candidates.find(|at| passes(&self.texts[*at])).map(|at| self.shown[at].as_str())
     }
-    let own = [addr.namespace(), addr.type_name()];
-    if is_well_known(own) || used.iter().any(|other| [other.namespace(), other.type_name()] == own) {
-        return None;
+
+    /// The first that is this text.
+    fn position(&self, text: &str) -> Option<usize> {
+        self.near.candidates(text).into_iter().find(|at| self.texts[*at] == text)
     }
-    let of_use =
-        used.iter().map(|other| (other.to_string(), [other.namespace(), other.type_name()].map(str::to_owned)));
-    let well_known = well_known().map(|name| (name.to_owned(), parts(name)));
-    of_use.chain(well_known).find(|(_, other)| is_near(own, other)).map(|(name, _)| name)
+}
+
+static WELL_KNOWN: LazyLock<Names> =
+    LazyLock::new(|| Names::of(well_known().map(|name| (name.to_ascii_lowercase(), name.to_owned()))));
+
+impl UsedNames {
+    /// Indexes the addresses that are in use.
+    pub fn of<'a>(used: impl IntoIterator<Item = &'a ProviderAddr>) -> Self {
+        let used: Vec<&ProviderAddr> = used.into_iter().collect();
+        let hosts: BTreeSet<Hostname> = used.iter().map(|addr| addr.host().clone()).collect();
+        // Ports distinguish services on one host.
+        let plain = hosts.iter().map(Hostname::as_ascii).filter(|host| !host.contains(':'));
+        let host_names = REGISTRIES.into_iter().chain(plain).map(|host| (host.to_owned(), host.to_owned()));
+        Self {
+            host_names: Names::of(host_names),
+            names: Names::of(used.iter().map(|addr| (name_of(addr), addr.to_string()))),
+            addresses: used.into_iter().cloned().collect(),
+            hosts,
+        }
+    }
+
+    /// True if an address is in use itself.
+    pub fn contains(&self, addr: &ProviderAddr) -> bool {
+        self.addresses.contains(addr)
+    }
+
+    /// The address that an address may be mistaken for: a well-known one, or one of those that are in use.
+    ///
+    /// Only the owner of a namespace publishes there, so names of one namespace are never similar; nor are those of one
+    /// provider at both default registries. What is in use itself is what is meant.
+    pub fn mistaken_for(&self, addr: &ProviderAddr) -> Option<String> {
+        if self.contains(addr) {
+            return None;
+        }
+        if let Some(host) = self.mistaken_host(addr.host()) {
+            return Some(format!("{host}/{}/{}", addr.namespace(), addr.type_name()));
+        }
+        let own = name_of(addr);
+        if WELL_KNOWN.position(&own).is_some() || self.names.position(&own).is_some() {
+            return None;
+        }
+        let exchanged = format!("{}/{}", addr.type_name(), addr.namespace());
+        let is_meant = addr.namespace() != addr.type_name();
+        let lists = [&self.names, &*WELL_KNOWN];
+        lists.into_iter().find_map(|names| {
+            let swapped = names.position(&exchanged).filter(|_| is_meant).map(|at| names.shown[at].as_str());
+            names.find(&own, |other| is_near(&own, other)).or(swapped).map(str::to_owned)
+        })
+    }
+
+    /// The registry that a host may be mistaken for.
+    fn mistaken_host(&self, host: &Hostname) -> Option<&str> {
+        let own = host.as_ascii();
+        if own.contains(':') || REGISTRIES.contains(&own) || self.hosts.contains(host) {
+            return None;
+        }
+        self.host_names.find(own, |other| strsim::osa_distance(own, other) <= 2 && other.len() >= 8)
+    }
+}
+
+fn name_of(addr: &ProviderAddr) -> String {
+    format!("{}/{}", addr.namespace(), addr.type_name())
 }
 
 /// The well-known provider whose type another namespace offers, as `evilcorp/aws` does.
@@ -107,29 +187,12 @@ fn parts(name: &str) -> [String; 2] {
     [namespace, kind].map(str::to_owned)
 }
 
-/// True for names that are one or two edits apart, of which a swap is one, or whose parts are exchanged.
-fn is_near(own: [&str; 2], other: &[String; 2]) -> bool {
-    let [namespace, kind] = other;
-    if own[0] == namespace {
-        return false;
-    }
-    let exchanged = own[0] == kind && own[1] == namespace;
-    let [one, other] = [own.join("/"), format!("{namespace}/{kind}")];
-    let distance = strsim::osa_distance(&one, &other);
+/// True for names of two namespaces that are one or two edits apart, of which a swap is one.
+fn is_near(own: &str, other: &str) -> bool {
+    let namespace = |name: &str| name.split('/').next().map(str::to_owned);
+    let distance = strsim::osa_distance(own, other);
     // Of names as short as that a large part would differ.
-    exchanged || distance <= 2 && distance * 3 <= one.len().min(other.len())
-}
-
-/// The registry that a host may be mistaken for.
-fn mistaken_host(host: &Hostname, used: &[&ProviderAddr]) -> Option<String> {
-    let own = host.as_ascii();
-    if REGISTRIES.contains(&own) || used.iter().any(|addr| addr.host() == host) {
-        return None;
-    }
-    // Ports distinguish services on one host.
-    let hosts = used.iter().map(|addr| addr.host().as_ascii()).filter(|other| !other.contains(':'));
-    let near = |other: &&str| !own.contains(':') && strsim::osa_distance(own, other) <= 2 && other.len() >= 8;
-    REGISTRIES.into_iter().chain(hosts).find(near).map(str::to_owned)
+    distance <= 2 && distance * 3 <= own.len().min(other.len()) && namespace(own) != namespace(other)
 }
 
 #[cfg(test)]
@@ -144,6 +207,10 @@ mod tests {
 
     fn addr(text: &str) -> ProviderAddr {
         ProviderAddr::parse(text, Dialect::Terraform).unwrap()
+    }
+
+    fn mistaken_for<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a ProviderAddr>) -> Option<String> {
+        UsedNames::of(used).mistaken_for(addr)
     }
 
     fn mistaken(text: &str) -> Option<String> {
@@ -164,7 +231,7 @@ mod tests {
         for name in well_known() {
             assert_eq!((mistaken(name), namesake(&addr(name))), (None, None), "{name}");
         }
-        let near = |one: &str, other: &str| is_near(parts(one).each_ref().map(String::as_str), &parts(other));
+        let near = |one: &str, other: &str| is_near(&one.to_ascii_lowercase(), &other.to_ascii_lowercase());
         let pairs = well_known().flat_map(|one| well_known().map(move |other| (one, other)));
         let pairs: Vec<(&str, &str)> = pairs.filter(|(one, other)| one < other && near(one, other)).collect();
         assert_eq!(pairs, []);

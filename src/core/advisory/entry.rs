@@ -1,5 +1,7 @@
 //! One advisory, as `ID/GO-….json` has it.
 
+use std::collections::{BTreeMap, HashMap};
+
 use serde::Deserialize;
 
 use super::{BadDocument, Component, GoVersion};
@@ -127,6 +129,34 @@ impl Advisory {
         candidates.sort();
         let fixed = candidates.into_iter().find(|fix| !ranges().any(|range| range.has(fix)));
         Some(fixed.cloned())
+    }
+}
+
+/// Advisories by the modules that they are about.
+#[derive(Debug, Clone, Default)]
+pub struct ByModule<'a>(HashMap<&'a str, BTreeMap<usize, &'a Advisory>>);
+
+impl<'a> ByModule<'a> {
+    /// Groups advisories.
+    pub fn of(advisories: &'a [Advisory]) -> Self {
+        let mut by_module = Self::default();
+        for (at, advisory) in advisories.iter().enumerate() {
+            for module in advisory.modules() {
+                by_module.0.entry(module).or_default().insert(at, advisory);
+            }
+        }
+        by_module
+    }
+
+    /// The advisories about the modules of some parts, in their order, each with the number of the part.
+    pub fn about<'p>(&self, parts: impl IntoIterator<Item = &'p Component>) -> Vec<(&'a Advisory, usize)> {
+        let mut found = BTreeMap::new();
+        for (number, part) in parts.into_iter().enumerate() {
+            for (at, advisory) in self.0.get(part.module.as_str()).into_iter().flatten() {
+                found.insert((*at, number), (*advisory, number));
+            }
+        }
+        found.into_values().collect()
     }
 }
 

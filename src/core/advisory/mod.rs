@@ -10,7 +10,7 @@ mod tests;
 mod version;
 
 pub use database::{Index, ListedAdvisory, modified};
-pub use entry::Advisory;
+pub use entry::{Advisory, ByModule};
 pub use version::GoVersion;
 
 use crate::goinfo::{GoInfo, GoModule};

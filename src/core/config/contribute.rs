@@ -24,7 +24,13 @@ pub struct Needs {
     pub errors: Vec<ConfigError>,
     /// True while what only test files lead to is added.
     pub in_tests: bool,
+    /// True once a provider was refused because there are too many.
+    is_full: bool,
 }
+
+/// How many providers a root module may require, with all modules that it calls. Resources imply providers, so a file of a
+/// few megabytes could require hundreds of thousands; reports are in proportion to them.
+const MOST_PROVIDERS: usize = 10_000;
 
 struct Usage<'a> {
     module: &'a str,
@@ -117,6 +123,13 @@ impl Needs {
     fn add(&mut self, source: &ProviderSource, version: Option<&Constraint>, usage: &Usage<'_>) {
         match source {
             ProviderSource::Provider(addr) => {
+                if self.requirements.len() >= MOST_PROVIDERS && self.requirements.get(addr).is_none() {
+                    if !self.is_full {
+                        self.fail(usage.place, ConfigErrorKind::TooManyProviders(MOST_PROVIDERS));
+                    }
+                    self.is_full = true;
+                    return;
+                }
                 let origin = Origin {
                     module: usage.module.to_owned(),
                     file: usage.place.file.to_path_buf(),

@@ -85,6 +85,9 @@ pub enum ConfigErrorKind {
     Source(#[from] AddrError),
     #[error("provider source {0:?} is a legacy one, which cannot be installed")]
     LegacySource(String),
+    /// More providers in the tree of one root module than any project needs.
+    #[error("this requires one more provider than the {0} that a root module can require")]
+    TooManyProviders(usize),
     #[error("a version constraint must be a constant string")]
     VersionNotText,
     #[error("invalid version constraint {text:?}: {reason}")]
@@ -131,6 +134,9 @@ impl From<ConfigError> for Error {
             ConfigErrorKind::LanguageBlock => mapped
                 .hint("if OpenTofu runs this configuration, set `tool = \"tofu\"` in .tflock.hcl, or pass --tool tofu"),
             ConfigErrorKind::ConflictMarker => mapped.hint("resolve the conflict, and run again"),
+            ConfigErrorKind::TooManyProviders(_) => {
+                mapped.hint("move a part of the configuration into another root module")
+            }
             ConfigErrorKind::LegacySource(_) => {
                 mapped.hint("write the full source address, NAMESPACE/TYPE, into required_providers")
             }

@@ -1,6 +1,7 @@
 //! Lines and columns: where in a text a byte is.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -11,24 +12,26 @@ use super::Position;
 /// Lines end with `\n`. Columns count grapheme clusters from 1. A byte order mark at the start of the text does not
 /// count, though offsets are those of the text with it.
 ///
-/// Counting continues from the last position if that is earlier on the same line, so many positions
-/// in order are cheap on the longest line.
+/// What was counted is kept at intervals, so many positions are cheap on the longest line, in any order.
 ///
 /// Source: `github.com/hashicorp/hcl/v2`, `hcl.Pos`.
 #[derive(Debug, Clone)]
 pub struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
-    /// Where a cluster begins, and how many are before it on its line.
-    last: Cell<(usize, usize)>,
+    /// How many clusters of its line are before a cluster that begins at a byte.
+    counted: RefCell<BTreeMap<usize, usize>>,
 }
+
+/// After how many bytes the count is kept.
+const INTERVAL: usize = 256;
 
 impl<'a> LineIndex<'a> {
     /// Finds the lines of a text.
     pub fn new(text: &'a str) -> Self {
         let first = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let later = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
-        Self { text, starts: std::iter::once(first).chain(later).collect(), last: Cell::new((first, 0)) }
+        Self { text, starts: std::iter::once(first).chain(later).collect(), counted: RefCell::default() }
     }
 
     /// The line with a byte, without its line end.
@@ -45,13 +48,24 @@ impl<'a> LineIndex<'a> {
     pub fn position(&self, byte_offset: usize) -> Position {
         let line = self.starts.partition_point(|start| *start <= byte_offset).max(1);
         let start = self.starts[line - 1];
-        let (from, clusters) = match self.last.get() {
-            (at, clusters) if (start..=byte_offset).contains(&at) => (at, clusters),
-            _ => (start, 0),
-        };
-        let rest = &self.text[from..];
-        let (bytes, more) = clusters_within(rest, byte_offset.saturating_sub(from).min(rest.len()));
-        self.last.set((from + bytes, clusters + more));
+        let end = byte_offset.clamp(start, self.text.len());
+        let mut counted = self.counted.borrow_mut();
+        let nearest = counted.range(start..=end).next_back();
+        let (mut from, mut clusters) = nearest.map_or((start, 0), |(at, before)| (*at, *before));
+        let mut interval = INTERVAL;
+        while end - from > interval {
+            let (bytes, more) = clusters_within(&self.text[from..], interval);
+            if bytes == 0 {
+                // A cluster may be longer.
+                interval *= 2;
+                continue;
+            }
+            from += bytes;
+            clusters += more;
+            counted.insert(from, clusters);
+            interval = INTERVAL;
+        }
+        let (_, more) = clusters_within(&self.text[from..], end - from);
         Position { line, column: 1 + clusters + more }
     }
 }
@@ -75,6 +89,22 @@ mod tests {
     fn at(text: &str, offset: usize) -> (usize, usize) {
         let position = LineIndex::new(text).position(offset);
         (position.line, position.column)
+    }
+
+    #[test]
+    fn columns_of_a_long_line_are_right_in_any_order() {
+        let long_cluster = "e".to_owned() + &"\u{301}".repeat(1_000);
+        let text = format!("x\n{}{long_cluster}{}\ny", "ab\u{e9}🇩🇪".repeat(300), "z".repeat(2_000));
+        let index = LineIndex::new(&text);
+        let offsets: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        let mixed = (0..offsets.len()).map(|n| offsets[n * 7_919 % offsets.len()]);
+        for offset in mixed.step_by(37).chain(offsets.iter().rev().step_by(41).copied()) {
+            assert_eq!(index.position(offset), LineIndex::new(&text).position(offset), "{offset}");
+            let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+            let before =
+                text[start..].grapheme_indices(true).take_while(|(at, part)| start + at + part.len() <= offset);
+            assert_eq!(index.position(offset).column, 1 + before.count(), "{offset}");
+        }
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Reader<'_> {
                     .index(block)
                     .is_some_and(|index| settings.indexes.insert(Arc::clone(&index.name), index).is_some()),
                 "ban" => {
-                    settings.bans.extend(self.ban(block));
+                    settings.bans.extend(self.ban(block).map(Arc::new));
                     false
                 }
                 "exempt" => {

@@ -6,6 +6,12 @@ use super::{HostRules, Index, IndexTrust, Settings};
 use crate::addr::Hostname;
 use crate::finding::{Level, Rule};
 
+/// The entries of a nested file, then those of the files around it.
+fn joined<T>(mut own: Vec<T>, outer: Vec<T>) -> Vec<T> {
+    own.extend(outer);
+    own
+}
+
 impl Settings {
     /// Lays these settings over those of a directory further out.
     ///
@@ -26,7 +32,8 @@ impl Settings {
             levels.entry(rule).and_modify(|stated| *stated = level.max(*stated)).or_insert(level);
         }
         let settled = |rule: &String| outer.levels.contains_key(rule) || outer.enforces(rule);
-        let own: Vec<_> = self.exemptions.into_iter().filter(|exemption| !settled(&exemption.rule)).collect();
+        let mut exemptions = self.exemptions;
+        exemptions.retain(|exemption| !settled(&exemption.rule));
         let mut indexes = self.indexes;
         for (name, index) in outer.indexes {
             let trust = indexes.get(&name).map_or(index.trust, |nested| nested.trust.max(index.trust));
@@ -34,16 +41,16 @@ impl Settings {
         }
         Settings {
             indexes,
-            exemptions: [own, outer.exemptions].concat(),
+            exemptions: joined(exemptions, outer.exemptions),
             platforms: self.platforms.or(outer.platforms),
             tool: self.tool.or(outer.tool),
             source: self.source.or(outer.source),
             link: self.link.or(outer.link),
-            exclude: [self.exclude, outer.exclude].concat(),
-            optional_platforms: [self.optional_platforms, outer.optional_platforms].concat(),
+            exclude: joined(self.exclude, outer.exclude),
+            optional_platforms: joined(self.optional_platforms, outer.optional_platforms),
             policy: self.policy.and(outer.policy),
             hosts,
-            bans: [self.bans, outer.bans].concat(),
+            bans: joined(self.bans, outer.bans),
             levels,
         }
     }

@@ -37,6 +37,7 @@ pub use variables::Variables;
 
 use crate::addr::{Hostname, ProviderAddr};
 use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
 use crate::finding::Level;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
@@ -60,7 +61,8 @@ pub struct Settings {
     pub hosts: BTreeMap<Hostname, HostRules>,
     /// Indexes of known hashes that several machines share, by name.
     pub indexes: BTreeMap<Arc<str>, Index>,
-    pub bans: Vec<Ban>,
+    /// Shared, as each nested file repeats those around it.
+    pub bans: Vec<Arc<Ban>>,
     pub exemptions: Vec<Exemption>,
     /// The levels of rules, by id.
     pub levels: BTreeMap<String, Level>,
@@ -105,7 +107,7 @@ pub struct Ban {
     pub reason: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Exemption {
     pub rule: String,
     /// For which providers; all if none.
@@ -119,7 +121,25 @@ pub struct Exemption {
     pub until: Option<Date>,
 }
 
+/// How many entries of all kinds apply at one place, from all files on the way to it. Bans and exemptions of a change are
+/// compared with those of its base, and each release with all of them.
+const MOST_ENTRIES: usize = 1_000;
+
 impl Settings {
+    /// These settings, unless nested files have added up to more than any project needs. `path` is the innermost one.
+    pub fn bounded(self, path: &Path) -> Result<Self, Error> {
+        let lists = [self.bans.len(), self.exemptions.len(), self.exclude.len(), self.optional_platforms.len()];
+        let maps = [self.hosts.len(), self.indexes.len(), self.levels.len()];
+        if lists.iter().chain(&maps).sum::<usize>() <= MOST_ENTRIES {
+            return Ok(self);
+        }
+        let message = format!(
+            "more than {MOST_ENTRIES} bans, exemptions, hosts and other entries apply here, which is the limit; the settings \
+             files of the directories above count too"
+        );
+        Err(Error::new(ErrorKind::Settings, message).in_file(path).hint("remove some, or let a pattern cover several"))
+    }
+
     /// The tool that the files are for; `None` to find out from them.
     pub fn dialect(&self) -> Option<Dialect> {
         match self.tool? {

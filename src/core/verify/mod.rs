@@ -36,7 +36,7 @@ pub use init::{init_changes, unreachable_from_state};
 pub use levels::leveled;
 pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
 pub use verified::{Compared, Unanswered, Verified};
-pub use weakened::{Weakening, weakenings};
+pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;

@@ -3,7 +3,7 @@
 //! For every command that requests or selects, not for `verify` alone: the levels of the settings are still to be applied.
 
 use super::lookalike;
-use crate::addr::{ProviderAddr, Publisher, mistaken_for, publisher};
+use crate::addr::{ProviderAddr, Publisher, UsedNames, publisher};
 use crate::finding::{Finding, Rule};
 use crate::settings::Settings;
 use crate::trust::pins::{Pins, Signer};
@@ -24,9 +24,9 @@ pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
 }
 
 /// The finding that a new address may be mistaken for one in use or a well-known one.
-pub fn similar_name<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a ProviderAddr>) -> Option<Finding> {
+pub fn similar_name(addr: &ProviderAddr, used: &UsedNames) -> Option<Finding> {
     // Letters of other scripts have a finding of their own.
-    let other = mistaken_for(addr, used).filter(|_| lookalike::looks_like(addr).is_none())?;
+    let other = used.mistaken_for(addr).filter(|_| lookalike::looks_like(addr).is_none())?;
     let message = format!("{addr} is easily mistaken for {other}, and is another provider");
     Some(Finding::new(Rule::SimilarName, message).about(addr))
 }

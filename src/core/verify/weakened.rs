@@ -3,17 +3,18 @@
 //! Compares the effective policy, defaults included: one that is only written differently is not weaker.
 //! Platforms and tool are not policy; dropped hashes are found in the lock file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
 use crate::settings::decode::{EXPIRED_KEYS, LEVELS, SIGNATURES, word};
-use crate::settings::{Ban, Exemption, H1Rule, Index, IndexTrust, Settings, SourceChoice};
+use crate::settings::{Ban, Exclude, Exemption, H1Rule, Index, IndexTrust, ProviderScope, Settings, SourceChoice};
 use crate::version::{Constraints, Version};
 
 /// One thing that is let pass now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Weakening {
     /// In words.
     pub message: String,
@@ -21,8 +22,48 @@ pub struct Weakening {
     pub line: String,
 }
 
+/// How many of the last bans, exemptions and exclusions come from the files further out, and were compared there: settings
+/// that lie over others begin with their own.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Outer {
+    old: Lengths,
+    new: Lengths,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Lengths {
+    bans: usize,
+    exemptions: usize,
+    exclude: usize,
+}
+
+impl Lengths {
+    fn of(settings: &Settings) -> Self {
+        let (bans, exemptions) = (settings.bans.len(), settings.exemptions.len());
+        Self { bans, exemptions, exclude: settings.exclude.len() }
+    }
+}
+
+impl Outer {
+    /// For settings that lie over these.
+    pub fn of(old: &Settings, new: &Settings) -> Self {
+        Self { old: Lengths::of(old), new: Lengths::of(new) }
+    }
+}
+
+/// The part of a list that its own file adds.
+fn own<T>(list: &[T], outer: usize) -> &[T] {
+    &list[..list.len().saturating_sub(outer)]
+}
+
 /// What the new settings let pass that the old ones did not; nothing if they are as strict.
 pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    weakenings_within(old, new, Outer::default())
+}
+
+/// The same without the bans, exemptions and exclusions that were compared further out. Bans of nested files add up, so a
+/// ban that is still covered there is covered here, and one that is not was reported there; likewise for the others.
+pub fn weakenings_within(old: &Settings, new: &Settings, outer: Outer) -> Vec<Weakening> {
     let mut found = Vec::new();
     found.extend(hosts("hosts", &old.policy.hosts, &new.policy.hosts));
     found.extend(hosts("module_hosts", &old.policy.module_hosts, &new.policy.module_hosts));
@@ -32,15 +73,26 @@ pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
     found.extend(h1(old, new));
     found.extend(minimum_age(old, new));
     found.extend(source(old, new));
-    found.extend(new.exclude.iter().filter(|exclude| !old.exclude.contains(exclude)).map(|exclude| {
+    let excluded: HashSet<&Exclude> = own(&old.exclude, outer.old.exclude).iter().collect();
+    let left_out = own(&new.exclude, outer.new.exclude).iter().filter(|exclude| !excluded.contains(exclude));
+    found.extend(left_out.filter(|exclude| !old.exclude.contains(exclude)).map(|exclude| {
         let message =
             format!("root modules in {:?} are left out of the search; before, they were found", exclude.pattern());
         weakening("exclude", message)
     }));
     found.extend(indexes(old, new));
-    found.extend(old.bans.iter().filter(|ban| !new.bans.iter().any(|other| is_within(ban, other))).map(unbanned));
-    let excused = |exemption: &&Exemption| !old.exemptions.iter().any(|other| is_excused(exemption, other));
-    found.extend(new.exemptions.iter().filter(excused).map(exempted));
+    // What did not change needs no comparison with each of the others.
+    let kept: HashSet<(&ProviderScope, &Constraints)> =
+        own(&new.bans, outer.new.bans).iter().map(|ban| (&ban.providers, &ban.versions)).collect();
+    let is_lost = |ban: &&Arc<Ban>| {
+        !kept.contains(&(&ban.providers, &ban.versions)) && !new.bans.iter().any(|other| is_within(ban, other))
+    };
+    found.extend(own(&old.bans, outer.old.bans).iter().filter(is_lost).map(|ban| unbanned(ban)));
+    let known: HashSet<&Exemption> = own(&old.exemptions, outer.old.exemptions).iter().collect();
+    let is_more = |exemption: &&Exemption| {
+        !known.contains(exemption) && !old.exemptions.iter().any(|other| is_excused(exemption, other))
+    };
+    found.extend(own(&new.exemptions, outer.new.exemptions).iter().filter(is_more).map(exempted));
     found.extend(Rule::ALL.iter().filter_map(|rule| level(*rule, old, new)));
     found
 }
@@ -69,7 +121,7 @@ fn hosts(name: &str, old: &Hosts, new: &Hosts) -> Option<Weakening> {
 /// The policy for registries without a `host` block. The default is one for registry.opentofu.org and another for all
 /// others; those with a block are compared one by one.
 fn signature(old: &Settings, new: &Settings) -> Option<Weakening> {
-    let any = [old, new].map(|settings| Settings { hosts: BTreeMap::new(), ..settings.clone() });
+    let any = [old, new].map(|settings| Settings { policy: settings.policy.clone(), ..Settings::default() });
     let of_host = |dialect: Dialect, [old, new]: [&Settings; 2]| {
         let host = Hostname::parse(dialect.default_registry_host()).ok()?;
         let [was, is] = [old, new].map(|settings| settings.signature_for(&host));
@@ -291,6 +343,26 @@ mod tests {
                 assert_eq!(lines(lax, strict), [""; 0], "{lax:?} -> {strict:?}");
             }
             assert_eq!(lines(strict, strict), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn nested_settings_repeat_nothing_of_those_around() {
+        let ban = |name: &str, range: &str| settings(&format!("ban \"{name}\" {{\n versions = \"{range}\"\n}}"));
+        let exempt = |provider: &str| settings(&format!("exempt \"republished\" {{\n provider = \"{provider}\"\n}}"));
+        let outer = [ban("a/a", "< 2.0.0"), ban("a/a", "< 1.0.0").over(exempt("a/a"))];
+        for (own, lines) in [
+            ([ban("a/b", "< 2.0.0"), ban("a/b", "< 1.0.0")], vec!["ban \"a/b\""]),
+            ([ban("a/b", "< 2.0.0"), ban("a/b", "< 3.0.0")], vec![]),
+            ([ban("a/b", "< 2.0.0"), ban("*/*", "< 2.0.0")], vec![]),
+            ([Settings::default(), exempt("a/b")], vec!["exempt \"republished\""]),
+            // Its own line, though it says what the one around says.
+            ([Settings::default(), exempt("a/a")], vec!["exempt \"republished\""]),
+            ([exempt("a/*"), exempt("a/b")], vec![]),
+        ] {
+            let [old, new] = [0, 1].map(|side| own[side].clone().over(outer[side].clone()));
+            let found = weakenings_within(&old, &new, Outer::of(&outer[0], &outer[1]));
+            assert_eq!(found.iter().map(|it| it.line.as_str()).collect::<Vec<_>>(), lines, "{own:?}");
         }
     }
 

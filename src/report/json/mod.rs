@@ -7,7 +7,7 @@ mod modules;
 mod tools;
 mod trust;
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::printable::hidden;
@@ -30,23 +30,56 @@ const FORMAT_VERSION: &str = "1.0";
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut document = start(Some(outcome.command));
     if outcome.many {
-        let roots = outcome.roots.iter().map(|root| {
-            let mut object = Map::from_iter([("path".to_owned(), json!(shown(&root.path)))]);
-            // The file that a body is about must not hide which root module it is.
-            let body = body(root).into_iter();
-            object
-                .extend(body.map(|(key, value)| if key == "path" { ("file".to_owned(), value) } else { (key, value) }));
-            Value::Object(object)
-        });
-        document.insert("roots".to_owned(), roots.collect());
-    } else {
-        // A result and an error form one body.
-        outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
+        return harmless(&OfMany { start: document, outcome });
     }
+    // A result and an error form one body.
+    outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     if let Some(error) = &outcome.error {
         document.insert("error".to_owned(), json!(error));
     }
     text(document)
+}
+
+/// The document about several root modules.
+struct OfMany<'a> {
+    start: Map<String, Value>,
+    outcome: &'a Outcome,
+}
+
+impl Serialize for OfMany<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut document = serializer.serialize_map(None)?;
+        for (key, value) in &self.start {
+            document.serialize_entry(key, value)?;
+        }
+        document.serialize_entry("roots", &Each { items: &self.outcome.roots, value: in_list })?;
+        if let Some(error) = &self.outcome.error {
+            document.serialize_entry("error", error)?;
+        }
+        document.end()
+    }
+}
+
+/// A list whose values are made one by one as they are written: all of them together take many times the memory of the
+/// text.
+pub(super) struct Each<'a, T, F: Fn(&T) -> Value> {
+    pub(super) items: &'a [T],
+    pub(super) value: F,
+}
+
+impl<T, F: Fn(&T) -> Value> Serialize for Each<'_, T, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.items.iter().map(&self.value))
+    }
+}
+
+/// A root module in a list of several.
+fn in_list(root: &RootOutcome) -> Value {
+    let mut object = Map::from_iter([("path".to_owned(), json!(shown(&root.path)))]);
+    // The file that a body is about must not hide which root module it is.
+    let body = body(root).into_iter();
+    object.extend(body.map(|(key, value)| if key == "path" { ("file".to_owned(), value) } else { (key, value) }));
+    Value::Object(object)
 }
 
 pub(super) fn failure(command: Option<&str>, error: &Error) -> String {
@@ -65,10 +98,14 @@ fn text(document: Map<String, Value>) -> String {
 
 /// The text of a document without characters that a terminal or a CI system would interpret: these, and `##`, are
 /// escaped in strings.
-pub(super) fn harmless(document: &Value) -> String {
-    let text = format!("{document:#}\n");
+pub(super) fn harmless(document: &impl Serialize) -> String {
+    // Only keys that are no strings cannot be written, and there are none.
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
     // Only strings have such characters.
-    let text = text.replace("##", "#\\u0023");
+    if text.contains("##") {
+        text = text.replace("##", "#\\u0023");
+    }
     if text.is_ascii() {
         return text;
     }

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 pub use removed::LostLockFile;
 
 use super::{Change, Root};
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, UsedNames};
 use crate::config;
 use crate::dialect::Dialect;
 use crate::disk::lock_file;
@@ -265,7 +265,7 @@ impl Base {
     }
 
     /// Findings about new providers of the repository whose names resemble others, unless the base pins them.
-    pub fn similar_names(&self, root: &Root, used: &BTreeSet<ProviderAddr>) -> Result<Vec<Finding>, Error> {
+    pub fn similar_names(&self, root: &Root, used: &UsedNames) -> Result<Vec<Finding>, Error> {
         let new = root.lock().iter().map(|(addr, _)| addr).filter(|addr| !used.contains(addr));
         let mut findings: Vec<Finding> =
             new.filter_map(|addr| crate::verify::policy::similar_name(addr, used)).collect();

@@ -1,10 +1,10 @@
 //! Compares the settings of the change with the base, file by file.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::Base;
-use super::snapshot::effective;
+use super::snapshot::over;
 use crate::dialect::Dialect;
 use crate::disk::text;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::finding::{Finding, Position, Rule};
 use crate::git::Kind;
 use crate::path::RepoPath;
 use crate::settings::{FILE_NAME, Settings};
-use crate::verify::{Weakening, weakenings};
+use crate::verify::{Outer, Weakening, weakenings_within};
 
 /// Compares the effective settings of each directory that has a settings file on either side. A change of an outer file
 /// is reported once, at that file.
@@ -26,26 +26,54 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
     let files = base.before.paths(FILE_NAME).chain(base.changes.paths().filter(is_settings));
     // Sorted, so each directory comes before those in it.
     let directories: BTreeSet<&Path> = files.filter_map(|path| Path::new(path).parent()).collect();
-    let mut reported: BTreeMap<&Path, Vec<Weakening>> = BTreeMap::new();
-    let (mut findings, mut moved) = (Vec::new(), BTreeSet::new());
+    let mut findings = Vec::new();
+    // The directories around, the innermost last, and all that was found there. So each file is decoded once, and its bans
+    // are compared once.
+    let (mut around, mut known): (Vec<Around<'_>>, HashSet<Weakening>) = (Vec::new(), HashSet::new());
     for directory in directories {
-        let now = effective(directory, |path| now(base, path))?;
-        let way = RepoPath::of(directory);
+        while let Some(left) = around.pop_if(|outer| !directory.starts_with(outer.directory)) {
+            left.found.iter().for_each(|weakening| _ = known.remove(weakening));
+        }
+        let outer = around.last();
+        let settings_around = outer.map_or_else(|| Some(Settings::default()), |outer| outer.before.clone());
+        let text = now(base, &directory.join(FILE_NAME))?;
+        let now = over(directory, text, outer.map(|outer| outer.now.clone()).unwrap_or_default())?;
+        let before = settings_around.and_then(|all| base.before.over(directory, all).ok());
+        let compared =
+            before.as_ref().zip(outer).and_then(|(_, outer)| Some(Outer::of(outer.before.as_ref()?, &outer.now)));
         // If the earlier settings cannot be read, compare with the trusted ones.
-        let before = base.before.effective(&way).or_else(|_| base.trusted.effective(&way))?;
-        let around: Vec<&Weakening> =
-            directory.ancestors().skip(1).filter_map(|place| reported.get(place)).flatten().collect();
-        let mut found = weakenings(&before, &now);
-        found.retain(|weakening| !around.contains(&weakening));
-        let tools = [&before, &now].map(Settings::dialect);
-        if tools[0] != tools[1] && !directory.ancestors().skip(1).any(|place| moved.contains(place)) {
+        let trusted;
+        let compared_with = if let Some(before) = &before {
+            before
+        } else {
+            trusted = base.trusted.effective(&RepoPath::of(directory))?;
+            &trusted
+        };
+        let mut found = weakenings_within(compared_with, &now, compared.unwrap_or_default());
+        found.retain(|weakening| !known.contains(weakening));
+        let tools = [compared_with, &now].map(Settings::dialect);
+        let was_moved = outer.is_some_and(|outer| outer.moved);
+        let moved = was_moved || tools[0] != tools[1];
+        if moved && !was_moved {
             findings.push(other_tool(directory, tools));
-            moved.insert(directory);
         }
         findings.extend(placed(base, directory, &found));
-        reported.insert(directory, found);
+        known.extend(found.iter().cloned());
+        around.push(Around { directory, before, now, found, moved });
     }
     Ok(findings)
+}
+
+/// The effective settings of a directory.
+struct Around<'a> {
+    directory: &'a Path,
+    /// At the base; `None` if they cannot be read.
+    before: Option<Settings>,
+    now: Settings,
+    /// What they let pass that those around them do not.
+    found: Vec<Weakening>,
+    /// Whether they name another tool than before, here or further out.
+    moved: bool,
 }
 
 /// The finding for settings that name another tool than before, or none.

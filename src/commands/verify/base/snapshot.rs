@@ -1,7 +1,7 @@
 //! The settings and files of one commit.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::{directory_of, name_of};
@@ -40,14 +40,29 @@ impl Snapshot {
 
     /// The effective settings of a directory, relative to the top.
     pub(super) fn effective(&self, directory: &str) -> Result<Settings, Error> {
-        effective(Path::new(directory), |path| match self.settings.get(&*RepoPath::of(path)).cloned() {
-            None => Ok(None),
-            Some(Some(text)) => Ok(Some(text)),
-            Some(None) => {
-                let message = format!("cannot read {} of {}", shown(path), self.name);
-                Err(Error::new(ErrorKind::Settings, message).in_file(path))
+        let (mut all, mut errors) = (Settings::default(), Vec::new());
+        let around: Vec<&Path> = Path::new(directory).ancestors().collect();
+        for place in around.into_iter().rev() {
+            match self.over(place, std::mem::take(&mut all)) {
+                Ok(settings) => all = settings,
+                Err(error) => errors.push(error),
             }
-        })
+        }
+        Error::all(errors).map_or(Ok(all), Err)
+    }
+
+    /// The settings file of a directory over the settings further out.
+    pub(super) fn over(&self, directory: &Path, outer: Settings) -> Result<Settings, Error> {
+        let path = directory.join(settings::FILE_NAME);
+        let text = match self.settings.get(&*RepoPath::of(&path)).cloned() {
+            None => None,
+            Some(Some(text)) => Some(text),
+            Some(None) => {
+                let message = format!("cannot read {} of {}", shown(&path), self.name);
+                return Err(Error::new(ErrorKind::Settings, message).in_file(path));
+            }
+        };
+        over(directory, text, outer)
     }
 
     /// The strictest combination of the settings of some directories; `None` if there are no directories.
@@ -80,24 +95,16 @@ impl Snapshot {
     }
 }
 
-/// The effective settings of a directory: its own over those of outer directories. `read` returns the texts.
-pub(super) fn effective(
-    directory: &Path,
-    read: impl Fn(&Path) -> Result<Option<Vec<u8>>, Error>,
-) -> Result<Settings, Error> {
-    let (mut all, mut errors) = (Settings::default(), Vec::new());
-    let around: Vec<&Path> = directory.ancestors().collect();
-    for place in around.into_iter().rev() {
-        let path: PathBuf = place.join(settings::FILE_NAME);
-        let Some(text) = read(&path)? else { continue };
-        let Ok(text) = String::from_utf8(text) else {
-            let message = format!("cannot read {}: it is not UTF-8 text", shown(&path));
-            return Err(Error::new(ErrorKind::Settings, message).in_file(path));
-        };
-        match settings::decode(&text, &path) {
-            Ok(nested) => all = nested.stated_in(place).over(all),
-            Err(wrong) => errors.extend(wrong),
-        }
+/// The settings of a directory, if it has any, over those further out.
+pub(super) fn over(directory: &Path, text: Option<Vec<u8>>, outer: Settings) -> Result<Settings, Error> {
+    let Some(text) = text else { return Ok(outer) };
+    let path = directory.join(settings::FILE_NAME);
+    let Ok(text) = String::from_utf8(text) else {
+        let message = format!("cannot read {}: it is not UTF-8 text", shown(&path));
+        return Err(Error::new(ErrorKind::Settings, message).in_file(path));
+    };
+    match settings::decode(&text, &path) {
+        Ok(nested) => nested.stated_in(directory).over(outer).bounded(&path),
+        Err(wrong) => Error::all(wrong).map_or(Ok(outer), Err),
     }
-    Error::all(errors).map_or(Ok(all), Err)
 }
