@@ -26,7 +26,7 @@ pub enum Formatting {
     Same,
     /// They do.
     Changed,
-    /// They differ, and the tools refuse one of them: nobody knows whether the entries are the same.
+    /// They differ, and the tools refuse one of them: whether the entries are the same is unknown.
     Unknown,
 }
 

@@ -5,7 +5,7 @@ use crate::diff::{Formatting, TextChange};
 use crate::lockfile::detect_header;
 
 /// Compares two texts. `entries_equal` says that they have the same entries, `refused` that the tools refuse one of them: then
-/// nobody knows whether the entries are equal.
+/// whether the entries are equal is unknown.
 pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool, refused: bool) -> TextChange {
     let headers = [old, new].map(detect_header);
     // A file that is not there yet, or no more, has no header that could change.
