@@ -52,6 +52,9 @@ pub fn judge(change: &mut Change, known: &Packages) {
 /// contents: it may be the missing one.
 fn uncovered(change: &Change, known: &Packages) -> Option<BTreeSet<Platform>> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
+    // Most changes take no such checksum away; then nothing is looked up.
+    let mut lost = old.hashes.of(HashScheme::H1).filter(|h1| !new.hashes.contains(h1));
+    lost.next()?;
     let platforms = |addr: &ProviderAddr, entry: &LockEntry| -> Vec<BTreeSet<Platform>> {
         let release = known.release(addr, &entry.version).and_then(Lookup::release);
         let judge = hashes::Judge::of(release.map(AsRef::as_ref)).against(&known.archives, &entry.hashes);

@@ -157,12 +157,10 @@ impl Log {
         self.0.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
     }
 
-    /// The entries of an archive. A text in the middle of a line has no checksum that would fit.
+    /// The entries of an archive.
     fn of(&self, zh: &Sha256Digest) -> Vec<IndexEntry> {
         let start = format!("{zh} ");
-        let lines =
-            memchr::memmem::find_iter(&self.0, &start).map(|at| self.0[at..].split(|byte| *byte == b'\n').next());
-        lines.flatten().filter_map(IndexEntry::from_line).collect()
+        self.lines().filter(|line| line.starts_with(start.as_bytes())).filter_map(IndexEntry::from_line).collect()
     }
 
     fn entries(&self) -> Vec<IndexEntry> {
