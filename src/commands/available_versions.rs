@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::edit_requirements::Offered;
+use super::edit_requirements::OfferedVersions;
 use super::lock::Root;
 use super::sources::Sources;
 use super::targets::Targets;
@@ -11,14 +11,14 @@ use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
+use crate::query::Session;
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
-use crate::query::run::Session;
 
 /// An opened root module, with the versions that its sources have.
 pub(super) struct Opened {
     pub(super) root: Root,
-    pub(super) offered: Arc<Offered>,
+    pub(super) offered: Arc<OfferedVersions>,
     /// The selected versions, for providers where more than the constraints decides; empty unless named.
     pub(super) choices: Choices,
     pub(super) warnings: Arc<Warnings>,
@@ -85,7 +85,7 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
     }
 }
 
-fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
+fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<OfferedVersions, Error> {
     let Some(session) = session else {
         let message = "only the registries know which versions exist, and --offline forbids contacting them";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));

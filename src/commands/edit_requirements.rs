@@ -18,14 +18,14 @@ use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
-pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
+pub type OfferedVersions = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Bump<'a> {
     /// The version that must be allowed; `None` for the newest.
     pub wanted: Option<&'a Version>,
     pub prereleases: bool,
-    pub offered: &'a Offered,
+    pub offered: &'a OfferedVersions,
 }
 
 /// Writes requirements into the configuration of a root module, and restricts the run to them.

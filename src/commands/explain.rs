@@ -19,8 +19,8 @@ use crate::outcome::{
     RecordedAt, RecordedHash, ReleaseOfHash,
 };
 use crate::query::cached::{self, Check};
-use crate::release::expiry::ExpiryRules;
-use crate::release::{Line, Lookup, Release, Releases};
+use crate::release::signers::ExpiryRules;
+use crate::release::{ListedLine, Lookup, Release, Releases};
 use crate::report::rule_of_change;
 use crate::topics;
 use crate::version::Version;
@@ -240,7 +240,7 @@ fn origin(release: &Release, hash: &PackageHash) -> Option<HashOrigin> {
         return Some(HashOrigin { of: Hashed::Contents, platforms: contents.platforms.keys().cloned().collect() });
     }
     Some(match release.lines.get(&hash.zh_digest()?)? {
-        Line::Archive(platforms) => HashOrigin { of: Hashed::Archive, platforms: platforms.clone() },
-        Line::Other => HashOrigin { of: Hashed::OtherFile, platforms: BTreeSet::new() },
+        ListedLine::Archive(platforms) => HashOrigin { of: Hashed::Archive, platforms: platforms.clone() },
+        ListedLine::Other => HashOrigin { of: Hashed::OtherFile, platforms: BTreeSet::new() },
     })
 }

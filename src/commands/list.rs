@@ -21,10 +21,10 @@ use crate::path::shown;
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
 use crate::release::Lookup;
-use crate::release::expiry::ExpiryRules;
+use crate::release::signers::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
-use crate::workspace::{LockedRoot, Named, Names, Reading, RootModule, RunSettings};
+use crate::workspace::{LockedRoot, NamedProviders, Names, Reading, RootModule, RunSettings};
 
 /// List the entries of the lock file.
 ///
@@ -58,7 +58,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     if args.modules {
         return Ok(targets.outcome("list", &roots, used_modules));
     }
-    let (cache, wanted) = (services.open_cache_of(&roots), Named::new(&args.providers));
+    let (cache, wanted) = (services.open_cache_of(&roots), NamedProviders::new(&args.providers));
     let mut opened =
         parallel::each(roots.len(), parallel::cores(), |at| RootModule::open_locked(&roots[at])).into_iter();
     let mut shared: HashMap<[usize; 2], Vec<RootList<'_>>> = HashMap::new();

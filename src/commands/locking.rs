@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
+use super::Services;
 use super::lock::{self, Mode, Root, Roots, Run};
 use super::options::{Below, LockFlags, Modules, Within};
 use super::publish::Publishing;
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
-use super::{LockOptions, Services};
 use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::directory_lock::DirectoryLock;
@@ -17,9 +18,12 @@ use crate::disk::roots::{ModuleLocking, Reselected, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::interrupt::What;
+use crate::lock::plan::Upgrade;
 use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::platform::Platform;
+use crate::settings::H1Rule;
 use crate::version::Version;
-use crate::workspace::{Named, RunSettings};
+use crate::workspace::{NamedProviders, RunSettings};
 
 /// Complete the lock file.
 ///
@@ -147,7 +151,7 @@ struct RootOpener<'a> {
     locking: &'a Locking<'a>,
     run: Run<'a>,
     sources: &'a Sources<'a>,
-    named: &'a Named,
+    named: &'a NamedProviders,
     learned: Mutex<Learned>,
 }
 
@@ -229,7 +233,7 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
     if mode == Mode::Write {
         run.interrupt.expect(What::LockFile, targets.paths.len());
     }
-    let (sources, named) = (Sources::new(services, &cache), Named::new(&options.providers));
+    let (sources, named) = (Sources::new(services, &cache), NamedProviders::new(&options.providers));
     let learned = Mutex::default();
     let opening = RootOpener { locking: &locking, run, sources: &sources, named: &named, learned };
     let open = |at| opening.open(targets.settings(at)?);
@@ -269,4 +273,47 @@ fn unlocked(named_modules: &Reselected, known: &BTreeSet<String>) -> Option<Erro
         Error::new(ErrorKind::NotFound, format!("no module from {name:?} is locked"))
             .hint("`tflock list --modules` names the modules with their sources")
     }))
+}
+
+/// The options that only `lock` has. Options that other commands share are in the settings of the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LockOptions {
+    /// The requested platforms, each once, in the order given.
+    pub platforms: Vec<Platform>,
+    /// Write nothing; exit 1 if a file would change.
+    pub check: bool,
+    /// With `check`: download no package.
+    pub no_download: bool,
+    /// Write nothing; return the diff.
+    pub dry_run: bool,
+    /// Read no configuration; complete the hashes of the existing entries.
+    pub from_lock: bool,
+    pub prune: bool,
+    /// A state file; providers in it are kept.
+    pub state: Option<PathBuf>,
+    /// Source addresses of the only providers to lock, as typed; empty for all.
+    pub providers: Vec<String>,
+    /// Source addresses of providers that stay unchanged, as typed.
+    pub excluded: Vec<String>,
+    /// Which `h1:` hashes to record; `None` for the choice of the settings.
+    pub h1: Option<H1Rule>,
+    /// Releases whose recorded hashes may be replaced: source addresses as typed, with versions.
+    pub accept_republished: Vec<(String, Version)>,
+    pub upgrade: Option<Upgrade>,
+    /// Do not newly select releases that were signed later.
+    pub not_after: Option<SystemTime>,
+    pub accept_no_configuration: bool,
+    /// Modules may be those that the other tool installed, or be missing; what missing modules require is unknown.
+    pub accept_missing_modules: bool,
+    /// True for root modules that tflock found and the user did not name: without configuration, `from_lock` applies;
+    /// providers that it does not require are skipped.
+    pub found: bool,
+    /// Why the recorded hashes may be replaced; kept in the trust file.
+    pub reason: Option<String>,
+    /// Refuse releases of providers without a remembered signer, and packages of modules that are not locked yet.
+    pub no_first_use: bool,
+    /// Lock modules even if there is no module lock file yet.
+    pub lock_modules: bool,
+    /// Locked packages of modules to select again.
+    pub reselected_modules: Reselected,
 }

@@ -35,7 +35,7 @@ use crate::workspace::RunSettings;
 pub(crate) struct MigrateArgs {
     /// The tool to move to.
     #[arg(long, value_name = "TOOL", value_enum)]
-    pub(crate) to: Target,
+    pub(crate) to: MigrateTarget,
     /// Also write the new host where source addresses in the configuration name the old one.
     #[arg(long)]
     pub(crate) edit_config: bool,
@@ -55,18 +55,18 @@ pub(crate) struct MigrateArgs {
 
 /// The values of `--to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Target {
+pub(crate) enum MigrateTarget {
     /// OpenTofu, with registry.opentofu.org.
     Tofu,
     /// Terraform, with registry.terraform.io.
     Terraform,
 }
 
-impl Target {
+impl MigrateTarget {
     fn dialect(self) -> Dialect {
         match self {
-            Target::Tofu => Dialect::OpenTofu,
-            Target::Terraform => Dialect::Terraform,
+            MigrateTarget::Tofu => Dialect::OpenTofu,
+            MigrateTarget::Terraform => Dialect::Terraform,
         }
     }
 }
@@ -96,7 +96,7 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
 }
 
 /// The registries to move from and to.
-struct Way {
+struct Direction {
     from: Hostname,
     to: Hostname,
 }
@@ -111,7 +111,7 @@ fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result
         return Err(Error::new(ErrorKind::LockFile, message).hint(hint));
     };
     let is_written_so = lockfile::detect_header(bytes) == Some(to);
-    let way = Way { from: default_host(to.other()), to: default_host(to) };
+    let way = Direction { from: default_host(to.other()), to: default_host(to) };
     let edits = if edit_config { edited(&mut root, settings, &way)? } else { Vec::new() };
     root.findings.extend(explicit(&root, settings, (&way, edit_config)));
     root.findings.extend(root.missing_modules.iter().map(|module| missing_module(module, settings)));
@@ -151,7 +151,7 @@ fn is_tofu(path: &Path) -> bool {
 
 /// The new addresses of entries, and the entries to remove. An entry that nothing requires moves too, since the new
 /// tool reads the state with its own addresses. An existing entry at the new address stays unchanged.
-fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, Vec<ProviderAddr>) {
+fn moves(root: &mut Root, way: &Direction) -> (BTreeMap<ProviderAddr, ProviderAddr>, Vec<ProviderAddr>) {
     let (mut moves, mut dropped) = (BTreeMap::new(), Vec::new());
     let lock = root.lock.clone();
     for (old, entry) in lock.iter().filter(|(addr, _)| *addr.host() == way.from) {
@@ -174,13 +174,13 @@ fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, V
 }
 
 /// The entries of `required_providers` that name the old host.
-fn named<'a>(root: &'a Root, way: &'a Way) -> impl Iterator<Item = (&'a ProviderAddr, &'a Origin)> {
+fn named<'a>(root: &'a Root, way: &'a Direction) -> impl Iterator<Item = (&'a ProviderAddr, &'a Origin)> {
     let of_host = root.requirements.iter().filter(|(addr, _)| *addr.host() == way.from);
     let origins = of_host.flat_map(|(addr, requirement)| requirement.origins.iter().map(move |origin| (addr, origin)));
     origins.filter(|(_, origin)| origin.kind == OriginKind::RequiredProviders)
 }
 
-fn explicit(root: &Root, settings: &RunSettings, (way, edit_config): (&Way, bool)) -> Vec<Finding> {
+fn explicit(root: &Root, settings: &RunSettings, (way, edit_config): (&Direction, bool)) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for (addr, origin) in named(root, way) {
         let why = if edit_config {
@@ -209,7 +209,7 @@ fn missing_module(module: &str, settings: &RunSettings) -> Finding {
 
 /// Writes the new host into the sources of all modules of the working tree that name the old one, whether or not the
 /// provider is locked: the result for a file must not depend on its callers.
-fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<FileEdit>, Error> {
+fn edited(root: &mut Root, settings: &RunSettings, way: &Direction) -> Result<Vec<FileEdit>, Error> {
     let directory = |origin: &Origin| origin.file.parent().map(Path::to_owned).unwrap_or_default();
     let directories: BTreeSet<PathBuf> = named(root, way).map(|(_, origin)| directory(origin)).collect();
     let directories: BTreeSet<PathBuf> = directories.into_iter().filter(|path| is_own(path, settings)).collect();

@@ -20,7 +20,7 @@ use crate::lockfile;
 use crate::net::{Client, ClientOptions};
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::path::worktree;
-use crate::query::run;
+use crate::query;
 use crate::settings::IndexPlace;
 use crate::source::{IndexStores, Published};
 use crate::workspace::dialect_of_text;
@@ -69,7 +69,7 @@ impl Publishing {
         if let IndexPlace::Directory(base) = &self.place {
             directories::create(base).map_err(failed("create", base))?;
         }
-        run::publish(&sources.online.background, stores, self.place.clone(), lines).map_err(|error| {
+        query::publish(&sources.online.background, stores, self.place.clone(), lines).map_err(|error| {
             let message = format!("cannot publish to {}: {}", self.shown, error.message);
             Error { message, ..error }
         })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::available_versions::of_roots;
-use super::edit_requirements::{self, Bump, Offered};
+use super::edit_requirements::{self, Bump, OfferedVersions};
 use super::lock::Root;
 use super::locking::{Locking, run};
 use super::options::{Assignments, Below, LockFlags, Within};
@@ -162,7 +162,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         return Err(Error::new(ErrorKind::Usage, message).hint("pass -r, or -C more than once"));
     }
     let targets = Targets::of(&services.scope, below.recursive, Unlocked::Reported)?;
-    let mut newest: BTreeMap<PathBuf, Result<Arc<Offered>, Error>> = BTreeMap::new();
+    let mut newest: BTreeMap<PathBuf, Result<Arc<OfferedVersions>, Error>> = BTreeMap::new();
     if *bump && selection.precise.is_none() {
         // Locking reports the notes.
         let (roots, _) = of_roots(&targets, &options, services, false);

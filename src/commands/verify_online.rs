@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
 use crate::platform::Platform;
+use crate::query::Session;
 use crate::query::question::{Depth, Explain, Goal, Query};
-use crate::query::run::Session;
 use crate::release::{ReleaseKey, Releases};
 use crate::settings::H1Rule;
 

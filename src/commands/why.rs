@@ -13,7 +13,7 @@ use crate::lockfile::LockFile;
 use crate::outcome::{Body, CallOnPath, GraphFormat, Outcome, Required};
 use crate::path::{shown, worktree};
 use crate::requirements::Requirements;
-use crate::workspace::{Named, Names, Reading, RootModule};
+use crate::workspace::{NamedProviders, Names, Reading, RootModule};
 
 /// Show who requires a provider.
 ///
@@ -41,7 +41,7 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let WhyArgs { providers, recursive, .. } = args;
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Opened)?.or_none()?;
     let roots = targets.all_settings()?;
-    let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), Named::new(providers));
+    let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), NamedProviders::new(providers));
     let mut outcome = targets.outcome("why", &roots, |settings| {
         let mut root = RootModule::open(settings)?;
         root.decoded()?;

@@ -14,7 +14,7 @@ use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{self, LockEntry, LockFile};
 use crate::query::cached;
 use crate::release::Release;
-use crate::release::altered::{self, Witness};
+use crate::release::republished::{self, Witness};
 use crate::workspace::git_in;
 
 /// How many hashes of a release to look up in the history; each is one call of git.
@@ -37,7 +37,7 @@ impl Witnesses<'_> {
         if !is_known && !found.iter().any(|witness| witness.version == entry.version) {
             found.extend(self.index(release));
         }
-        if altered::finding(&entry.hashes, release, &found).is_none() {
+        if republished::altered(&entry.hashes, release, &found).is_none() {
             found.extend(self.index_of_others(release));
         }
         found

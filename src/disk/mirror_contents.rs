@@ -14,7 +14,7 @@ use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
-use crate::release::naming;
+use crate::release::reported;
 use crate::version::Version;
 
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ pub fn releases(
             }
             LocalPackage::Unpacked(path) => {
                 release.unpacked.insert(platform.clone(), path.clone());
-                let packed = directory.join(naming::conventional(addr, version, platform));
+                let packed = directory.join(reported::conventional_name(addr, version, platform));
                 if packed.is_file() {
                     release.archives.insert(platform.clone(), packed);
                 }

@@ -32,7 +32,7 @@ use crate::hash::PackageHash;
 use crate::interrupt::{Interrupt, What};
 use crate::path::shown;
 use crate::platform::Platform;
-use crate::release::naming;
+use crate::release::reported;
 use crate::version::Version;
 
 const DOCUMENT: Mode = Mode::KeepOr(0o644);
@@ -100,7 +100,7 @@ impl MirrorWriter {
         let of_version = directory.join(format!("{version}.json"));
         let of_provider = directory.join("index.json");
         let archives = release.archives.iter().map(|(platform, hashes)| {
-            let file_name = naming::conventional(addr, version, platform);
+            let file_name = reported::conventional_name(addr, version, platform);
             let hashes: Vec<&str> = hashes.iter().map(PackageHash::as_str).collect();
             (platform.to_string(), json!({ "url": file_name, "hashes": hashes }))
         });

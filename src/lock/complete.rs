@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
+use crate::query::criteria::ReportedRule;
 use crate::query::question::{Query, Selection};
-use crate::query::rules::ReportedRule;
 use crate::release::Release;
 
 /// The platforms whose archive was hashed here, with an `h1:` among the recorded hashes.
@@ -71,8 +71,8 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::hash::Sha256Digest;
     use crate::lockfile::LockEntry;
-    use crate::query::rules::Rules;
-    use crate::release::{Attestation, Line};
+    use crate::query::criteria::Rules;
+    use crate::release::{Attestation, ListedLine};
     use crate::version::{Constraints, Version};
 
     fn digest(byte: u8) -> Sha256Digest {
@@ -90,7 +90,7 @@ mod tests {
     /// A release for linux, whose archive was hashed here, and with another file.
     fn known() -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let lines = [(digest(1), archive("linux_amd64")), (digest(2), Line::Other)];
+        let lines = [(digest(1), archive("linux_amd64")), (digest(2), ListedLine::Other)];
         let linux = attested("linux_amd64", Evidence::Computed);
         Release {
             lines: lines.into(),
@@ -100,8 +100,8 @@ mod tests {
         }
     }
 
-    fn archive(platform: &str) -> Line {
-        Line::archive(Some(platform.parse().unwrap()))
+    fn archive(platform: &str) -> ListedLine {
+        ListedLine::archive(Some(platform.parse().unwrap()))
     }
 
     fn attested(platform: &str, evidence: Evidence) -> Attestation {
@@ -151,7 +151,7 @@ mod tests {
     fn one_package_for_several_platforms_covers_each() {
         let platforms = ["darwin_amd64", "darwin_arm64"];
         let mut universal = known();
-        universal.lines.insert(digest(2), Line::archive(platforms.map(|platform| platform.parse().unwrap())));
+        universal.lines.insert(digest(2), ListedLine::archive(platforms.map(|platform| platform.parse().unwrap())));
         let step = step(&[zh(1), zh(2), h1(2)], &platforms);
         universal.attest(h1(2), attested("darwin_arm64", Evidence::Computed));
         assert!(!is_complete(&step, &universal));

@@ -8,9 +8,9 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
+use crate::query::criteria::Rules;
 use crate::query::criteria::{Criteria, Within};
 use crate::query::question::{Goal, Moved, Query, Selection};
-use crate::query::rules::Rules;
 use crate::requirements::{Requirement, Requirements, StateProviders};
 use crate::version::{Constraints, Version};
 
@@ -72,7 +72,7 @@ pub struct Plan {
 }
 
 /// The rules for a provider, its wanted platforms, and its entry in git's history, whose hashes apply if that version is selected.
-pub type Wanted = (Rules, Vec<Platform>, Option<LockEntry>);
+pub type WantedEntry = (Rules, Vec<Platform>, Option<LockEntry>);
 
 /// Decides which providers need queries, and which version of each is wanted. Source:
 /// `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
@@ -80,7 +80,7 @@ pub fn plan(
     (requirements, lock): (&Requirements, &LockFile),
     intent: &Intent,
     dialect: Dialect,
-    wanted: &dyn Fn(&ProviderAddr) -> Wanted,
+    wanted: &dyn Fn(&ProviderAddr) -> WantedEntry,
 ) -> Result<Plan, Vec<Error>> {
     let planner = Planner { lock, intent, dialect };
     let mut errors = unrequired_arguments(requirements, intent, dialect);

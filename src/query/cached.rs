@@ -15,7 +15,7 @@ use crate::trust::openpgp;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
-use crate::release::expiry::ExpiryRules;
+use crate::release::signers::ExpiryRules;
 use crate::release::{Attestation, Lookup, Release};
 
 /// How what earlier runs left is checked.

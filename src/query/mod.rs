@@ -1,18 +1,166 @@
 //! From a question about a release to its answer.
 //!
 //! A [`question`] says what is wanted of one provider; [`select`] and [`criteria`] choose one of the offered versions,
-//! as values; `run` sends requests to the sources, each once for all root modules, and decides nothing.
+//! as values; a [`Session`] sends requests to the sources, each once for all root modules, and decides nothing. What progress
+//! may show are plain [`Events`], whose sender knows nothing of bars, terminals or languages.
 
 pub mod answer;
 pub mod cached;
 pub mod criteria;
-mod event;
 pub mod question;
-pub mod rules;
 pub mod same_version;
 pub mod select;
 
 pub mod engine;
-pub mod run;
 
-pub use event::{Event, Events, PackageKey};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use self::engine::{GatherOptions, Sources};
+use self::question::Query;
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::cache::exchange::IndexLine;
+use crate::error::Error;
+use crate::net::Background;
+use crate::platform::Platform;
+use crate::release::ReleaseKey;
+use crate::settings::IndexPlace;
+use crate::source::{IndexStores, Published};
+use crate::version::Version;
+
+/// The sources of some root modules, with their answers so far; nothing is requested twice.
+#[derive(Debug, Clone)]
+pub struct Session {
+    background: Arc<Background>,
+    sources: Arc<Sources>,
+}
+
+impl Session {
+    pub fn open(background: Arc<Background>, options: GatherOptions) -> Self {
+        Self { background, sources: Arc::new(Sources::new(options)) }
+    }
+
+    /// The answers to some queries; each request is sent once for all of them.
+    pub fn block_on<T>(&self, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
+        self.background.run(questions(Arc::clone(&self.sources)))
+    }
+
+    /// Begins the requests of some queries, and does not wait for them.
+    pub fn prefetch(&self, queries: BTreeMap<ProviderAddr, Query>) {
+        let sources = Arc::clone(&self.sources);
+        // A later query reports the error.
+        self.background.begin(async move { sources.prefetch(queries).await }, |_| {});
+    }
+}
+
+pub fn publish(
+    background: &Background,
+    stores: IndexStores,
+    place: IndexPlace,
+    lines: Vec<IndexLine>,
+) -> Result<Published, Error> {
+    background.run(Arc::new(stores).publish(place, lines))?
+}
+
+/// One package: what is downloaded or read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PackageKey {
+    pub address: ProviderAddr,
+    pub version: Version,
+    pub platform: Platform,
+}
+
+impl PackageKey {
+    pub fn of((address, version): &ReleaseKey, platform: &Platform) -> Self {
+        Self { address: address.clone(), version: version.clone(), platform: platform.clone() }
+    }
+
+    pub fn release(&self) -> ReleaseKey {
+        (self.address.clone(), self.version.clone())
+    }
+}
+
+impl fmt::Display for PackageKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} for {}", self.address, self.version, self.platform)
+    }
+}
+
+/// Something that happened during a run. Events of one package come in order, those of several interleave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// So many more requests are planned.
+    Questions {
+        count: usize,
+    },
+    /// One of them is answered, or given up.
+    Answered,
+    /// The package is to be downloaded, as soon as its server has a place for it.
+    PackageWanted {
+        package: PackageKey,
+    },
+    /// The package is on its way.
+    PackageStarted {
+        package: PackageKey,
+        /// Its size in bytes, if the server reported it.
+        total: Option<u64>,
+    },
+    PackageBytes {
+        package: PackageKey,
+        /// How many bytes came since the last event of this package.
+        bytes: u64,
+    },
+    PackageRestarted {
+        package: PackageKey,
+    },
+    /// The package is there whole, or given up.
+    PackageDone {
+        package: PackageKey,
+        /// False if it was given up; the reason travels as an error.
+        ok: bool,
+        /// True if it was read from disk, not downloaded.
+        local: bool,
+    },
+    /// Whose default registry goes without saying from now on; `None` if the root modules differ.
+    Tool {
+        dialect: Option<Dialect>,
+    },
+    Request {
+        /// The address without secrets.
+        url: String,
+    },
+    /// Something worth a line, such as a retry; the text may come from a registry.
+    Note {
+        /// One line, lower case, no full stop.
+        text: String,
+    },
+}
+
+/// Where events go. Cheap to clone; may be called from any thread.
+#[derive(Clone)]
+pub struct Events(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl Events {
+    /// Events go to a callback, which must not block.
+    pub fn to(callback: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(callback)))
+    }
+
+    pub fn ignored() -> Self {
+        Self(None)
+    }
+
+    pub fn emit(&self, event: Event) {
+        if let Some(callback) = &self.0 {
+            callback(event);
+        }
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Events(to a callback)" } else { "Events(ignored)" })
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::criteria::{Criteria, ReleaseCriteria};
-use super::rules::{ReportedRule, Rules};
+use super::criteria::{ReportedRule, Rules};
 use crate::addr::ProviderAddr;
 use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;

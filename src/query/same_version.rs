@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use super::criteria::Exclusion;
 use super::criteria::{self, Criteria, ReleaseCriteria, Within};
-use super::rules::Exclusion;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 

@@ -20,7 +20,7 @@ use crate::evidence::Evidence;
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, salvage};
 use crate::outcome::{Body, Review, RootOutcome};
-use crate::release::{Attestation, Line, Lookup, Release};
+use crate::release::{Attestation, ListedLine, Lookup, Release};
 use crate::report::schema_tests::broken;
 
 const FORMATS: [Format; 7] =
@@ -103,8 +103,9 @@ fn signed(changes: &[Change]) -> Packages {
     let mut known = Packages::default();
     for change in changes {
         for entry in [&change.new, &change.old].into_iter().flatten() {
-            let archive =
-                |hash: &PackageHash| Some((hash.zh_digest()?, Line::archive(Some("linux_amd64".parse().unwrap()))));
+            let archive = |hash: &PackageHash| {
+                Some((hash.zh_digest()?, ListedLine::archive(Some("linux_amd64".parse().unwrap()))))
+            };
             let reported = || Attestation::new(None, Evidence::ReportedByOrigin);
             let release = Release {
                 signer: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),

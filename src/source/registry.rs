@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::{Client, Credentials, Discovery, Document, DocumentRequest, Kind, Service, ShownUrl};
 use crate::platform::Platform;
-use crate::release::offer::Offer;
+use crate::release::Offer;
 use crate::release::reported::ReportedPackages;
 use crate::version::Version;
 

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAcce
 
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
-use crate::release::offer::Offer;
+use crate::release::Offer;
 use crate::release::reported::Reported;
 use crate::version::Version;
 

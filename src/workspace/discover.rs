@@ -1,16 +1,17 @@
-//! Finds the root modules below a directory.
+//! Finds the root modules below a directory, and the directories that the search skips.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::Exclusions;
 use crate::dialect::Dialect;
 use crate::disk::below::{self, Calls, Directory, Survey};
+use crate::disk::files;
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::error::Error;
 use crate::parallel;
-use crate::path::worktree;
+use crate::path::worktree::{self, WorkTree};
+use crate::settings::{self, Exclude, FILE_NAME, Settings};
 
 #[derive(Debug, Default)]
 pub struct Discovered {
@@ -90,11 +91,6 @@ pub fn below(directory: &Path) -> Option<String> {
     }
 }
 
-/// True if a lock file is in a directory or below it.
-pub fn has_root_modules(directory: &Path) -> bool {
-    below::survey(directory).is_ok_and(|survey| survey.places.iter().any(|place| place.has_lock))
-}
-
 /// True if a directory has neither lock file nor configuration, but root modules below it.
 pub fn is_above_root_modules(directory: &Path) -> bool {
     let Ok(survey) = below::survey(directory) else { return false };
@@ -151,6 +147,44 @@ fn reached(roots: BTreeSet<PathBuf>, calls: &BTreeMap<PathBuf, Vec<PathBuf>>) ->
         }
     }
     reached
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exclusions(BTreeMap<PathBuf, Vec<Exclude>>);
+
+impl Exclusions {
+    /// The exclusions of the settings files at and above some directories, up to the top of the working tree; paths are
+    /// relative to the start of the search. Unreadable settings exclude nothing, and are an error later, when they are
+    /// used.
+    pub fn of_work_tree<'a>(start: &Path, directories: impl IntoIterator<Item = &'a Path>) -> Self {
+        let place = WorkTree::of(start);
+        let mut around: BTreeSet<PathBuf> = place.within().map(Path::to_owned).collect();
+        for directory in directories {
+            let new = directory.ancestors().map(|way| place.directory.join(way));
+            new.take_while(|directory| around.insert(directory.clone())).for_each(drop);
+        }
+        let read = |directory: &PathBuf| {
+            let text = String::from_utf8(files::read(&directory.join(FILE_NAME)).ok()??).ok()?;
+            Some(settings::decode(&text, FILE_NAME.as_ref()).ok()?.stated_in(directory))
+        };
+        around.iter().filter_map(read).collect()
+    }
+
+    /// True if an absolute directory without symbolic links is excluded.
+    pub fn cover(&self, directory: &Path) -> bool {
+        !self.0.is_empty()
+            && directory.ancestors().filter_map(|above| self.0.get(above)).flatten().any(|it| it.covers(directory))
+    }
+}
+
+impl FromIterator<Settings> for Exclusions {
+    fn from_iter<T: IntoIterator<Item = Settings>>(files: T) -> Self {
+        let mut all: BTreeMap<PathBuf, Vec<Exclude>> = BTreeMap::new();
+        for exclude in files.into_iter().flat_map(|settings| settings.exclude) {
+            all.entry(exclude.folder().to_owned()).or_default().push(exclude);
+        }
+        Self(all)
+    }
 }
 
 #[cfg(test)]

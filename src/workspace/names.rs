@@ -82,21 +82,21 @@ pub fn directory(text: &str) -> Option<String> {
 
 /// Records which of the named providers a root module of the run knows.
 #[derive(Debug, Default)]
-pub struct Named {
+pub struct NamedProviders {
     texts: Vec<String>,
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenNames>,
     missed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenNames {
     found: BTreeSet<String>,
     known: BTreeSet<String>,
     /// The tool of one root module.
     dialect: Option<Dialect>,
 }
 
-impl Named {
+impl NamedProviders {
     pub fn new(texts: &[String]) -> Self {
         Self { texts: texts.to_vec(), ..Self::default() }
     }
@@ -120,7 +120,7 @@ impl Named {
         if self.missed.into_inner() {
             return None;
         }
-        let Seen { found, known, dialect } = self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let SeenNames { found, known, dialect } = self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         let missing = self.texts.iter().filter(|text| !found.contains(*text));
         Error::all(missing.map(|text| {
             let mut error = error(text);
@@ -199,7 +199,7 @@ mod tests {
     fn an_unknown_name_is_an_error_with_a_suggestion() {
         let (one, two) =
             (requirements(&[("", "aws", "hashicorp/aws")]), requirements(&[("", "gh", "integrations/github")]));
-        let named = Named::new(&["gh", "aws", "hashicorp/awz", "src"].map(str::to_owned));
+        let named = NamedProviders::new(&["gh", "aws", "hashicorp/awz", "src"].map(str::to_owned));
         for requirements in [&one, &two] {
             named.see(Names { requirements: Some(requirements), lock: None, dialect: Dialect::Terraform });
         }
@@ -207,6 +207,6 @@ mod tests {
         assert_eq!(error.message, "no root module requires or locks a provider hashicorp/awz");
         assert_eq!(error.hints[0], "did you mean hashicorp/aws?");
         assert!(error.others[0].hints[0].contains("-C src"), "{error:?}");
-        assert!(Named::new(&[]).unknown().is_none());
+        assert!(NamedProviders::new(&[]).unknown().is_none());
     }
 }

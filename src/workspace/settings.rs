@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
-use super::clues::{dialect_by_clues, lock_text, only_dialect};
-use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
+use super::{Readings, RunSettings, TrustPlace};
 use crate::dialect::Dialect;
+use crate::disk::roots::{self, ModuleAccess};
 use crate::disk::settings_files::settings_texts;
-use crate::disk::{index_directory, text, trust_file};
+use crate::disk::{index_directory, lock_file, text, trust_file};
 use crate::error::{Error, ErrorKind};
-use crate::path::worktree::{self, WorkTree};
+use crate::lockfile;
+use crate::path::worktree::{self, Top, WorkTree};
 use crate::path::{links, shown};
-use crate::settings::{self, Settings};
+use crate::settings::{self, Settings, SourceChoice, Variables};
 
 /// The settings of each named root module.
 pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
@@ -146,7 +148,7 @@ pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<D
 
 /// The tool of the flag, else of the settings.
 fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
-    scope.tool.map_or_else(|| settings.dialect(), ToolChoice::dialect)
+    scope.tool.map_or_else(|| settings.dialect(), ToolSelection::dialect)
 }
 
 /// All `.tflock.hcl` of a root module, inner ones over outer ones.
@@ -163,4 +165,183 @@ fn settings_files(root: &WorkTree, environment: &Environment) -> Result<Settings
         }
     }
     Error::all(errors).map_or(Ok(settings), Err)
+}
+
+/// The global options and the environment.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The named directories, in order; empty for the directory of the process.
+    pub named: Vec<PathBuf>,
+    /// The named tool, which overrides settings files.
+    pub tool: Option<ToolSelection>,
+    /// The named trust file, instead of the one at the top of the working tree.
+    pub trust_file: Option<PathBuf>,
+    /// The named source of packages, which overrides settings files.
+    pub source: Option<SourceChoice>,
+    pub offline: bool,
+    /// True if the index of known hashes is neither read nor written.
+    pub no_cache: bool,
+    /// Access to modules that are not local.
+    pub modules: ModuleAccess,
+    pub environment: Environment,
+    /// The parsed files of the run.
+    pub readings: Readings,
+}
+
+/// The values of `--tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolSelection {
+    /// Detect the tool from files, ignoring settings files.
+    Auto,
+    Named(Dialect),
+}
+
+impl ToolSelection {
+    /// The tool; `None` if it is to be detected.
+    pub fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Auto => None,
+            Self::Named(dialect) => Some(dialect),
+        }
+    }
+}
+
+impl Scope {
+    /// A scope without network and cache, for quick answers.
+    pub fn offline(environment: Environment, named: Vec<PathBuf>) -> Self {
+        Self {
+            named,
+            tool: None,
+            trust_file: None,
+            source: None,
+            offline: true,
+            no_cache: true,
+            modules: ModuleAccess::default(),
+            environment,
+            readings: Readings::default(),
+        }
+    }
+
+    /// The named directories, else the directory of the process, which is empty.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        if self.named.is_empty() { vec![PathBuf::new()] } else { self.named.clone() }
+    }
+
+    pub fn many(&self) -> bool {
+        self.named.len() > 1
+    }
+
+    /// The base of paths for root modules in a search: the top of the working tree, or outside of git the directory
+    /// itself. The flag is true inside a working tree.
+    pub fn top(&self) -> (Top, bool) {
+        let start = self.directories().into_iter().next().unwrap_or_default();
+        let (from, to) = (WorkTree::of(&self.environment.directory), WorkTree::of(&start));
+        let in_work_tree = to.top.is_some();
+        let to = to.top.unwrap_or(to.directory);
+        let common = from.directory.ancestors().find(|above| to.starts_with(above)).unwrap_or(Path::new("/"));
+        let here = from.directory.strip_prefix(common).unwrap_or(Path::new(""));
+        let below = to.strip_prefix(common).unwrap_or(&to);
+        let up = std::iter::repeat_n(Path::new(".."), here.components().count()).chain([below]).collect();
+        // At the top there is no way down.
+        let down = if below.as_os_str().is_empty() { here.to_owned() } else { PathBuf::new() };
+        (Top { up, down }, in_work_tree)
+    }
+
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.tool.and_then(ToolSelection::dialect)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Environment {
+    pub variables: Variables,
+    pub directory: PathBuf,
+    /// The time of the run, for all checks that depend on time.
+    pub now: SystemTime,
+}
+
+/// The tool by the first clear clue: configuration that only one tool reads; header of the lock file, else its hosts;
+/// `.tofu` files; CLI configuration of only one tool. Without a clue, Terraform.
+pub(super) fn dialect_by_clues(root: &Path, lock: &[u8], variables: &Variables) -> Dialect {
+    let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);
+    let by_lock = || lockfile::detect_dialect(lock);
+    let clue = only_dialect(root).or_else(by_lock).or_else(by_files).or_else(|| of_cli_config(variables));
+    clue.unwrap_or(Dialect::Terraform)
+}
+
+/// The only tool that reads the configuration of a directory: to the other one, it is empty.
+pub(super) fn only_dialect(root: &Path) -> Option<Dialect> {
+    roots::is_only_for_tofu(root).then_some(Dialect::OpenTofu)
+}
+
+/// The tool with CLI configuration, if only one has it.
+fn of_cli_config(variables: &Variables) -> Option<Dialect> {
+    let (terraform, tofu) = cli_configs(variables);
+    let [terraform, tofu] = [terraform, tofu].map(|files| files.iter().any(|file| file.exists()));
+    match (terraform, tofu) {
+        (true, false) => Some(Dialect::Terraform),
+        (false, true) => Some(Dialect::OpenTofu),
+        _ => None,
+    }
+}
+
+fn has_tofu_files(root: &Path) -> bool {
+    #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tool compares so")]
+    let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
+    text::names_in(root).iter().any(|name| is_tofu(name))
+}
+
+/// The paths of the main CLI configuration files: Terraform's, and those that only OpenTofu reads. Source:
+/// `internal/command/cliconfig/config_unix.go` and `config_windows.go` of both tools.
+fn cli_configs(variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    if cfg!(windows) {
+        let Some(data) = variables.get("APPDATA").map(PathBuf::from) else { return Default::default() };
+        return (vec![data.join("terraform.rc")], vec![data.join("tofu.rc")]);
+    }
+    let home = variables.get("HOME").map(PathBuf::from).or_else(std::env::home_dir);
+    let in_home = |name: &str| home.iter().map(|home| home.join(name)).collect::<Vec<_>>();
+    let xdg = variables.get("XDG_CONFIG_HOME").map(|dir| Path::new(dir).join("opentofu/tofurc"));
+    (in_home(".terraformrc"), in_home(".tofurc").into_iter().chain(xdg).collect())
+}
+
+/// The text of the lock file. An unreadable one is no clue; the error is reported when the file is used.
+pub(super) fn lock_text(root: &Path) -> Vec<u8> {
+    lock_file::read(&root.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod clues_tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes files")]
+    fn clues_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, home) = (folder.path().join("root"), folder.path().join("home"));
+        let write = |path: PathBuf, text: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let xdg = folder.path().join("xdg");
+        let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
+        let dialect = || dialect_by_clues(&root, &lock_text(&root), &Variables::from_iter(set));
+        write(root.join("main.tofu"), "");
+        write(root.join(lockfile::FILE_NAME), "provider \"registry.terraform.io/a/b\" {\n}\n");
+        assert_eq!(dialect(), Dialect::OpenTofu);
+        for name in ["main.tofu", lockfile::FILE_NAME] {
+            std::fs::remove_file(root.join(name)).unwrap();
+        }
+        write(root.join("main.tf"), "");
+        assert_eq!(dialect(), Dialect::Terraform);
+        if cfg!(unix) {
+            write(xdg.join("opentofu/tofurc"), "");
+            assert_eq!(dialect(), Dialect::OpenTofu);
+            write(home.join(".terraformrc"), "");
+        }
+        assert_eq!(dialect(), Dialect::Terraform);
+        write(root.join("more.tofu.json"), "{}");
+        assert_eq!(dialect(), Dialect::OpenTofu);
+        write(root.join(lockfile::FILE_NAME), "provider \"registry.terraform.io/a/b\" {\n}\n");
+        assert_eq!(dialect(), Dialect::Terraform);
+    }
 }

@@ -63,7 +63,6 @@ mod shells;
 mod ship;
 mod sources;
 mod squat;
-mod status;
 mod style;
 mod support;
 mod trust;

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::dialect::Dialect;
 use crate::report::{Detail, Format};
-use crate::workspace::ToolChoice;
+use crate::workspace::ToolSelection;
 
 /// The options of every command.
 #[derive(Debug, Clone, clap::Args)]
@@ -64,11 +64,11 @@ pub(in crate::cli) enum Colour {
 }
 
 impl Tool {
-    pub(in crate::cli) fn choice(self) -> ToolChoice {
+    pub(in crate::cli) fn choice(self) -> ToolSelection {
         match self {
-            Tool::Auto => ToolChoice::Auto,
-            Tool::Terraform => ToolChoice::Named(Dialect::Terraform),
-            Tool::Tofu => ToolChoice::Named(Dialect::OpenTofu),
+            Tool::Auto => ToolSelection::Auto,
+            Tool::Terraform => ToolSelection::Named(Dialect::Terraform),
+            Tool::Tofu => ToolSelection::Named(Dialect::OpenTofu),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::disk::cache::Cache;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
 use crate::query::cached::{self, Check};
-use crate::release::expiry::ExpiryRules;
+use crate::release::signers::ExpiryRules;
 use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::settings::SignatureRule;
 

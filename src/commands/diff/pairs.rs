@@ -20,7 +20,7 @@ use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::path::shown;
 use crate::release;
-use crate::release::altered::Witness;
+use crate::release::republished::{self, Witness};
 use crate::requirements::Requirements;
 use crate::settings::Date;
 use crate::version::Version;
@@ -252,8 +252,8 @@ fn altered(change: &Change, knowledge: &release::Lookup, pair: &Pair, sides: [&L
     let from = pair.restorable_from.as_deref();
     let remedy = from.and_then(|commit| restore(&change.address, sides, ("git", commit, &file)));
     let witness = Witness { version, recorded, place: pair.old.name.clone(), remedy };
-    let doubtful = release::altered::is_doubtful(&new.hashes, release);
-    let finding = release::altered::finding(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
+    let doubtful = republished::is_doubtful(&new.hashes, release);
+    let finding = republished::altered(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
     Some(Finding { position: change.position, ..finding })
 }
 

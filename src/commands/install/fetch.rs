@@ -18,10 +18,10 @@ use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::query::PackageKey;
+use crate::query::Session;
 use crate::query::answer::Refusal;
-use crate::query::engine::{Destination, FetchOrder, Fetched};
+use crate::query::engine::{Destination, FetchOrder, FetchedPackage};
 use crate::query::question::Depth;
-use crate::query::run::Session;
 use crate::release::Release;
 
 /// The result for one package.
@@ -150,10 +150,10 @@ impl<'a> Fetching<'a> {
             Err(error) => orders.into_keys().map(|key| (key, Err(error.clone().into()))).collect(),
         };
         found.extend(answers.into_iter().map(|(key, answer)| match answer {
-            Ok(Some(Fetched { stored: Some(stored), downloaded, .. })) => {
+            Ok(Some(FetchedPackage { stored: Some(stored), downloaded, .. })) => {
                 (key, Found { stored: vec![stored], downloaded, ..Found::default() })
             }
-            Ok(Some(Fetched { facts, .. })) => {
+            Ok(Some(FetchedPackage { facts, .. })) => {
                 (key, Found { unrecorded: facts.installed().collect(), ..Found::default() })
             }
             Ok(None) => {

@@ -33,7 +33,7 @@ use crate::path::{lexical, shown};
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::settings::{LINKS, LinkChoice};
-use crate::workspace::Named;
+use crate::workspace::NamedProviders;
 
 /// More than the processors, since linking waits for the disk.
 const LINKERS: usize = 8;
@@ -87,7 +87,8 @@ fn link() -> impl TypedValueParser<Value = LinkChoice> {
 
 pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?.or_none()?;
-    let (known, tracked, named) = (KnownFiles::default(), TrackedFiles::default(), Named::new(&args.providers));
+    let (known, tracked, named) =
+        (KnownFiles::default(), TrackedFiles::default(), NamedProviders::new(&args.providers));
     let mut roots = parallel::each(targets.paths.len(), parallel::cores(), |at| {
         let settings = targets.settings(at)?;
         Root::open(settings, args, (&known, &tracked, &named)).inspect_err(|_| named.miss())

@@ -21,7 +21,7 @@ use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::verify::policy;
 use crate::version::Version;
-use crate::workspace::{Named, Reading, RootModule, absent};
+use crate::workspace::{NamedProviders, Reading, RootModule, absent};
 
 pub(super) struct Root {
     pub(super) settings: RunSettings,
@@ -60,7 +60,7 @@ impl Root {
     pub(super) fn open(
         settings: RunSettings,
         args: &InstallArgs,
-        (known, tracked, named): (&KnownFiles, &TrackedFiles, &Named),
+        (known, tracked, named): (&KnownFiles, &TrackedFiles, &NamedProviders),
     ) -> Result<Self, Error> {
         let mut module = RootModule::open(&settings)?;
         let locked = module.decoded()?.map(|decoded| decoded.lock.clone());

@@ -1,20 +1,25 @@
 //! Decides the entries of one root module, or collects the reasons against them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use super::root::Edit;
+use super::root::RootEdit;
 use super::{Root, is_denied};
-use crate::addr::{ProviderAddr, UsedNames};
+use crate::addr::{ProviderAddr, UsedNames, well_known};
 use crate::commands::witnesses::Witnesses;
+use crate::config::edit::suggest;
+use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::error::Error;
+use crate::disk::roots;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::lock::settle::{self, EntryDecision};
-use crate::lockfile::LockEntry;
+use crate::lockfile::{LockEntry, LockFile};
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
-use crate::release::signers::{self, Signed};
+use crate::release::signers::{self, SignerMemory};
 use crate::release::{Release, continuity};
+use crate::requirements::{OriginKind, Requirements};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::update::TrustUpdate;
 use crate::verify::policy;
@@ -27,7 +32,7 @@ pub(super) struct Decision {
     pub(super) pinned: BTreeSet<ProviderAddr>,
     /// Possible changes of the trust file; in the end only the new ones.
     pub(super) updates: Vec<TrustUpdate>,
-    pub(super) edits: Vec<Edit>,
+    pub(super) edits: Vec<RootEdit>,
     pub(super) findings: Vec<Finding>,
     pub(super) errors: Vec<Error>,
     /// Next steps if nothing may be written.
@@ -82,21 +87,21 @@ impl RootDecision<'_> {
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
         let judged = if let Some(update) = from.and_then(|from| signers::carried(&self.pins, from, &facts.release)) {
             self.decision.updates.push(update);
-            Ok(Signed::Pinned)
+            Ok(SignerMemory::Pinned)
         } else {
             signers::remembered(&self.pins, &facts.release, root.first_use, is_new)
         };
-        let is_trusted_now = is_new || matches!(judged, Ok(Signed::First(_)));
+        let is_trusted_now = is_new || matches!(judged, Ok(SignerMemory::First(_)));
         if let (Some(signer), true) = (&facts.release.signer, is_trusted_now) {
             let unexpected = policy::unexpected_publisher(Some(&self.pins), addr, signer);
             self.decision.findings.extend(unexpected.map(leveled));
         }
         match judged {
-            Ok(Signed::Pinned) => {
+            Ok(SignerMemory::Pinned) => {
                 self.decision.pinned.insert(addr.clone());
             }
-            Ok(Signed::First(update)) => self.decision.updates.push(*update),
-            Ok(Signed::Unknown) => {}
+            Ok(SignerMemory::First(update)) => self.decision.updates.push(*update),
+            Ok(SignerMemory::Unknown) => {}
             Err(finding) => self.decision.findings.push(leveled(finding)),
         }
         match settled {
@@ -117,11 +122,12 @@ impl RootDecision<'_> {
     pub(super) fn pin(&mut self, addr: &ProviderAddr, release: &Release) {
         let Some(entry) = self.root.lock.get(addr) else { return };
         let judged = continuity::judge(&entry.hashes, release);
-        if !matches!(judged, continuity::Verdict::Shown { .. } | continuity::Verdict::Grew { .. }) {
+        if !matches!(judged, continuity::Continuity::Shown { .. } | continuity::Continuity::Grew { .. }) {
             return;
         }
         // A signer that is denied is a finding of `verify`.
-        let Ok(Signed::First(update)) = signers::remembered(&self.pins, release, self.root.first_use, false) else {
+        let Ok(SignerMemory::First(update)) = signers::remembered(&self.pins, release, self.root.first_use, false)
+        else {
             return;
         };
         let unexpected = release.signer.iter();
@@ -167,5 +173,152 @@ impl RootDecision<'_> {
             lock: &self.root.lock,
             cache: self.cache,
         }
+    }
+}
+
+/// The next step that is about several providers: naming those that can be upgraded.
+pub(super) fn recovery_hints(root: &Root, decision: &Decision) -> Vec<String> {
+    if !selects_newest(root) || !decision.is_refused() {
+        return Vec::new();
+    }
+    let denied = decision.findings.iter().filter(|finding| finding.level == Level::Deny);
+    let denied: BTreeSet<&ProviderAddr> = denied.filter_map(|finding| finding.address.as_ref()).collect();
+    let recorded = |addr: &ProviderAddr| root.lock.get(addr).map(|entry| &entry.version);
+    let mut others = decision.entries.iter().filter(|(addr, decided)| {
+        !denied.contains(addr) && recorded(addr).is_some_and(|version| *version != decided.entry.version)
+    });
+    let refused: Vec<String> = denied.iter().map(|addr| addr.short(root.rules.dialect())).collect();
+    let together = others.next().is_some() && !refused.is_empty();
+    let together = together.then(|| format!("`tflock upgrade --exclude {}` upgrades the others", refused.join(" ")));
+    together.into_iter().collect()
+}
+
+/// Adds the release before the refused one to the next step of each denial.
+pub(super) fn name_release_before(root: &Root, answers: &BTreeMap<ProviderAddr, Answer>, findings: &mut [Finding]) {
+    if !selects_newest(root) {
+        return;
+    }
+    for finding in findings.iter_mut().filter(|finding| finding.level == Level::Deny) {
+        let Some(addr) = &finding.address else { continue };
+        let Some(Ok(facts)) = answers.get(addr) else { continue };
+        let is_newer = |older: &&Version| root.lock.get(addr).is_some_and(|entry| **older > entry.version);
+        let Some(older) = facts.older.as_ref().filter(is_newer) else { continue };
+        let (name, version) = (addr.short(root.rules.dialect()), facts.version());
+        let step = format!("`tflock upgrade --precise {older} {name}` takes the release before {version}.");
+        finding.remedy = Some(format!("{} {step}", finding.general_help()).into());
+    }
+}
+
+fn selects_newest(root: &Root) -> bool {
+    root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.precise.is_none())
+}
+
+/// Places the error at the first requirement of its provider; file names are relative to `folder`.
+pub(super) fn unknown_provider(
+    mut error: Error,
+    (requirements, lock): (&Requirements, &LockFile),
+    folder: &Path,
+    dialect: Dialect,
+) -> Error {
+    // A provider that is being added is not in any file yet.
+    let is_new = |addr: &ProviderAddr| {
+        let needed = requirements.get(addr);
+        needed.is_some_and(|needed| needed.origins.iter().all(|origin| origin.file.as_os_str().is_empty()))
+    };
+    let vain: Vec<String> = requirements
+        .iter()
+        .filter(|(addr, _)| is_new(addr))
+        .flat_map(|(addr, _)| [addr.to_string(), addr.short(dialect)])
+        .map(|name| format!("`tflock why {name}`"))
+        .collect();
+    error.hints.retain(|hint| !vain.iter().any(|vain| hint.starts_with(vain)));
+    let others = std::mem::take(&mut error.others);
+    error.others =
+        others.into_iter().map(|error| unknown_provider(error, (requirements, lock), folder, dialect)).collect();
+    let is_unplaced = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
+    let Some(addr) = error.address.as_deref().filter(|_| is_unplaced).cloned() else { return error };
+    let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
+    let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else { return error };
+    let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
+    let shown = addr.short(dialect);
+    let known = requirements.iter().map(|(other, _)| other).chain(lock.iter().map(|(other, _)| other));
+    let known: BTreeSet<String> = known.map(|other| other.short(dialect)).collect();
+    let known: Vec<String> =
+        known.into_iter().chain(well_known().map(str::to_owned)).filter(|other| *other != shown).collect();
+    let near =
+        suggest(&shown, known.iter().map(String::as_str)).into_iter().map(|near| format!("did you mean {near}?"));
+    error.hints.splice(0..0, near);
+    if implied {
+        error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect));
+    }
+    error.in_file(roots::file_from(folder, &first.file)).at(first.position)
+}
+
+/// Suggests a source for a local name that has none.
+fn meant(addr: &ProviderAddr, name: &str, requirements: &Requirements, dialect: Dialect) -> String {
+    let shown = addr.short(dialect);
+    let namesake =
+        requirements.iter().filter(|(other, _)| other.type_name() == addr.type_name()).find_map(|(other, needed)| {
+            let mut entries = needed.origins.iter().filter(|origin| origin.kind == OriginKind::RequiredProviders);
+            entries.next().map(|entry| (other.short(dialect), &entry.local_name))
+        });
+    match namesake {
+        Some((other, local)) => format!(
+            "no entry of required_providers is named {name:?}, which therefore means {shown}; for {other} write `provider = {local}`"
+        ),
+        None => format!(
+            "no entry of required_providers is named {name:?}, which therefore means {shown}; add one with the source that is meant"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod unknown_provider_tests {
+    use super::*;
+    use crate::finding::Position;
+    use crate::requirements::Origin;
+    use crate::version::Constraints;
+
+    fn addr(text: &str) -> ProviderAddr {
+        ProviderAddr::parse(text, Dialect::Terraform).unwrap()
+    }
+
+    fn named(queried: &[(&str, OriginKind, &str)], unknown: &str) -> Error {
+        let mut requirements = Requirements::new();
+        for (line, (required, kind, local_name)) in (1..).zip(queried) {
+            let origin = Origin {
+                module: String::new(),
+                file: "main.tf".into(),
+                position: Position { line, column: 1 },
+                kind: *kind,
+                local_name: (*local_name).to_owned(),
+                constraint: None,
+                in_tests: false,
+                block: None,
+            };
+            requirements.add(&addr(required), &Constraints::default(), origin);
+        }
+        let error = Error::new(ErrorKind::UnknownProvider, "none").about(addr(unknown)).hint("look");
+        unknown_provider(error, (&requirements, &LockFile::new()), Path::new("prod"), Dialect::Terraform)
+    }
+
+    #[test]
+    fn the_line_that_requires_it_is_named() {
+        use OriginKind::{RequiredProviders, Resource};
+        let error =
+            named(&[("integrations/github", RequiredProviders, "gh"), ("github", Resource, "github")], "github");
+        assert_eq!(error.file.as_deref(), Some(Path::new("prod/main.tf")));
+        assert_eq!(error.position, Some(Position { line: 2, column: 1 }));
+        assert_eq!(
+            error.hints[0],
+            "no entry of required_providers is named \"github\", which therefore means hashicorp/github; for \
+             integrations/github write `provider = gh`"
+        );
+        let error = named(&[("github", Resource, "github")], "github");
+        assert!(error.hints[0].ends_with("add one with the source that is meant"), "{:?}", error.hints);
+        let error = named(&[("acme/x", RequiredProviders, "x")], "acme/x");
+        assert_eq!((error.hints, error.position.unwrap().line), (vec!["look".to_owned()], 1));
+        // What was typed is in no file.
+        assert_eq!(named(&[], "acme/x").file, None);
     }
 }

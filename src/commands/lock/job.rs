@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::git_history::Earlier;
 use super::super::trust::init;
-use super::decision::{Decision, RootDecision};
-use super::recovery_hints::{name_release_before, recovery_hints};
-use super::root::Edit;
-use super::trust_stores::{Stored, TrustStores};
-use super::unknown_provider;
+use super::decision::{Decision, RootDecision, name_release_before, recovery_hints, unknown_provider};
+use super::root::RootEdit;
+use super::writing::{StoredTrust, TrustStores};
 use super::{Root, Run, Shared, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -23,13 +21,14 @@ use crate::lock::settle::EntryDecision;
 use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::query::answer::{Answer, Refusal};
-use crate::query::cached;
+use crate::query::cached::{self, Check};
 use crate::query::question::{Goal, Query};
-use crate::release::Release;
 use crate::release::signers::FirstUseRule;
+use crate::release::{Lookup, Release, ReleaseKey};
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
 use crate::verify::{init_changes, unreachable_from_state};
+use crate::version::Version;
 
 pub(super) enum RootState {
     Planned(Box<Job>),
@@ -220,7 +219,7 @@ impl Job {
     }
 
     /// The edits of configuration for the selected versions.
-    fn complete(&self, decision: &mut Decision) -> Vec<Edit> {
+    fn complete(&self, decision: &mut Decision) -> Vec<RootEdit> {
         let Some(pending) = &self.root.pending else { return self.root.edits.clone() };
         if decision.is_refused() {
             return Vec::new();
@@ -256,7 +255,7 @@ impl Job {
         self.root.earlier.iter().filter(|(addr, _)| is_reported(addr)).map(note).collect()
     }
 
-    pub(super) fn finish(&self, mut decision: Decision, stored: &Stored, run: Run<'_>) -> RootState {
+    pub(super) fn finish(&self, mut decision: Decision, stored: &StoredTrust, run: Run<'_>) -> RootState {
         let path = self.path.clone();
         let written = match stored.get(&self.root.settings.trust) {
             Some(Ok(written)) => *written,
@@ -268,8 +267,7 @@ impl Job {
         };
         if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
             let folder = &self.root.settings.path;
-            let error =
-                unknown_provider::placed(error, (&self.root.requirements, &self.root.lock), folder, self.dialect());
+            let error = unknown_provider(error, (&self.root.requirements, &self.root.lock), folder, self.dialect());
             let error = decision.advice.into_iter().fold(error, Error::hint);
             let findings = self.root.placed_findings(decision.findings);
             return RootState::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
@@ -349,4 +347,32 @@ fn trust_change(root: &Root, updates: &[TrustUpdate], written: bool) -> Option<T
         }
     }
     (!updates.is_empty()).then_some(change)
+}
+
+/// The kept releases of a run, each read and checked once for all root modules that record it.
+#[derive(Debug, Default)]
+pub(super) struct KeptReleases(Mutex<BTreeMap<ReleaseKey, Vec<(Check, Lookup)>>>);
+
+impl KeptReleases {
+    /// A release with its signature checked; `None` if the record does not prove the required signature, or if the
+    /// registry contradicted itself.
+    pub(super) fn release(
+        &self,
+        cache: &Cache,
+        (addr, version): (&ProviderAddr, &Version),
+        check: Check,
+    ) -> Option<Arc<Release>> {
+        if cache.release(addr, version).is_some_and(|record| record.disputed) {
+            return None;
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let judged = kept.entry((addr.clone(), version.clone())).or_default();
+        let known = judged.iter().find(|(by, _)| *by == check).map(|(_, knowledge)| knowledge.clone());
+        let knowledge = known.unwrap_or_else(|| {
+            let knowledge = cached::release(cache, addr, version, check);
+            judged.push((check, knowledge.clone()));
+            knowledge
+        });
+        knowledge.release().cloned()
+    }
 }

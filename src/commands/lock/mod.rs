@@ -2,20 +2,13 @@
 //! opened in parallel. Those that local facts answer are finished at once; the others wait until all queries are
 //! answered, each sent once for all of them.
 
-mod checked_cache;
 mod decision;
-mod findings;
-mod intent;
 mod job;
 mod modules;
 mod pending;
-mod recorded_platforms;
-mod recovery_hints;
 mod root;
 mod rules;
 mod same_versions;
-mod trust_stores;
-mod unknown_provider;
 mod writing;
 
 use std::collections::BTreeMap;
@@ -34,10 +27,10 @@ use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
-use checked_cache::KeptReleases;
+use job::KeptReleases;
 use job::{Job, RootState};
 use same_versions::SameVersions;
-use trust_stores::{Stored, TrustStores};
+use writing::{StoredTrust, TrustStores};
 
 pub use pending::{Addition, Pending};
 pub(super) use pending::{is_entry, require};
@@ -238,7 +231,7 @@ fn not_downloaded(releases: &BTreeMap<&ProviderAddr, &bool>) -> String {
 }
 
 /// Decides all entries and writes the trust files. Returns the results of writing them, and the mode for the lock files.
-fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> (Stored, Mode) {
+fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> (StoredTrust, Mode) {
     decide_each(jobs, &shared.stores, run.cache, || shared.is_halted(run));
     let refused = |job: &Job| matches!(&job.decision, Some(Ok(decision)) if decision.is_refused());
     shared.stop.fetch_or(jobs.iter().any(refused), Ordering::Relaxed);

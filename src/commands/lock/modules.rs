@@ -14,7 +14,7 @@ use crate::modulelock::{
 use crate::workspace::RunSettings;
 
 #[derive(Debug, Clone, Default)]
-pub(in crate::commands) struct LockedModules {
+pub(in crate::commands) struct ModuleLockEdit {
     /// The new text, if it changed.
     pub(super) edit: Option<FileEdit>,
     pub(super) changes: Vec<ModuleChange>,
@@ -24,7 +24,7 @@ pub(in crate::commands) struct LockedModules {
     pub(in crate::commands) named: BTreeSet<String>,
 }
 
-impl LockedModules {
+impl ModuleLockEdit {
     /// Computes the new module lock file from a complete module tree.
     pub(super) fn of(tree: &Tree, settings: &RunSettings, options: &LockOptions) -> Result<Self, Error> {
         let read = tree.module_lock.as_deref();

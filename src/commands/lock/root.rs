@@ -6,26 +6,27 @@ use std::sync::Arc;
 
 use super::super::LockOptions;
 use super::super::git_history::Earlier;
-use super::intent::{intent, named_platforms};
-use super::modules::LockedModules;
+use super::job::KeptReleases;
+use super::modules::ModuleLockEdit;
 use super::pending::Pending;
-use super::recorded_platforms::RecordedPlatforms;
+use super::rules::RecordedPlatforms;
 use super::rules::RuleBook;
+use super::rules::{intent, named_platforms};
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, MissingModules, Tree};
+use crate::disk::roots::{MissingModules, Tree};
+use crate::disk::{lock_file, roots};
 use crate::error::Error;
 use crate::finding::{Finding, Level};
 use crate::lock::plan::{self, Intent};
-use crate::lockfile::{Decoded, LockFile};
+use crate::lockfile::{self, Decoded, LockFile};
 use crate::platform::Platform;
-use crate::query::criteria::Criteria;
+use crate::query::criteria::{Criteria, Rules};
 use crate::query::question::{Goal, Query, Selection};
-use crate::query::rules::Rules;
 use crate::release::signers::FirstUseRule;
-use crate::requirements::Requirements;
+use crate::requirements::{Requirement, Requirements};
 use crate::settings::{Date, SourceChoice};
 use crate::version::Version;
 use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, absent};
@@ -46,14 +47,14 @@ pub struct Root {
     pub(super) first_use: FirstUseRule,
     /// Why changed hashes of a recorded version are accepted.
     pub(super) reason: String,
-    pub(super) edits: Vec<Edit>,
+    pub(super) edits: Vec<RootEdit>,
     /// Edits that depend on the selected versions.
     pub(in crate::commands) pending: Option<Pending>,
     /// Entries in git's history for providers without an entry, or for those to be restored to it.
     pub(in crate::commands) earlier: BTreeMap<ProviderAddr, Earlier>,
     pub(in crate::commands) findings: Vec<Finding>,
     pub(in crate::commands) warnings: Vec<String>,
-    pub(in crate::commands) modules: LockedModules,
+    pub(in crate::commands) modules: ModuleLockEdit,
     /// The names of modules that are not installed, if that is accepted.
     pub(in crate::commands) missing_modules: Vec<String>,
     /// Leave the lock file unchanged, even if it is not canonical.
@@ -63,7 +64,7 @@ pub struct Root {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Edit {
+pub(super) struct RootEdit {
     pub(super) place: PathBuf,
     /// The path as shown in reports.
     pub(super) shown: PathBuf,
@@ -97,7 +98,7 @@ impl Root {
             Some(Err(_)) | None => (LockFile::new(), Vec::new()),
         };
         let modules =
-            tree.as_ref().map(|tree| LockedModules::of(tree, settings, options)).transpose()?.unwrap_or_default();
+            tree.as_ref().map(|tree| ModuleLockEdit::of(tree, settings, options)).transpose()?.unwrap_or_default();
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let tree = tree.map(Arc::unwrap_or_clone);
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
@@ -150,7 +151,7 @@ impl Root {
         self
     }
 
-    pub(super) fn placed(&self, texts: FileEdit) -> Edit {
+    pub(super) fn placed(&self, texts: FileEdit) -> RootEdit {
         placed(&self.settings, texts)
     }
 
@@ -243,9 +244,9 @@ impl Root {
     }
 }
 
-fn placed(settings: &RunSettings, texts: FileEdit) -> Edit {
+fn placed(settings: &RunSettings, texts: FileEdit) -> RootEdit {
     let shown = roots::file_from(&settings.path, &texts.path);
-    Edit { place: settings.root.join(&texts.path), shown, texts }
+    RootEdit { place: settings.root.join(&texts.path), shown, texts }
 }
 
 /// Reads the lock file and, unless `from_lock`, the configuration.
@@ -268,4 +269,70 @@ fn read(settings: &RunSettings, options: &LockOptions) -> Result<RootModule, Err
 fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Vec<Finding>) {
     let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == crate::finding::Rule::LockModules);
     (decoded.lock, kept.map(|finding| finding.in_file(settings.lock_file_shown())).collect())
+}
+
+impl Root {
+    /// Gives findings without a place one: the entry in the current lock file, else the first requirement of the provider.
+    pub(super) fn placed_findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let is_open = |finding: &Finding| finding.file.is_none() && finding.address.is_some();
+        if !findings.iter().any(is_open) {
+            return findings;
+        }
+        // An unreadable lock file is reported elsewhere.
+        let bytes = lock_file::read(&self.settings.lock_file()).ok().flatten().unwrap_or_default();
+        let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
+        let place = |finding: Finding| {
+            let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else { return finding };
+            match spans.entries.get(&addr) {
+                Some(spans) => finding.in_file(self.settings.lock_file_shown()).at(spans.block),
+                None => self.at_requirement(finding, &addr),
+            }
+        };
+        findings.into_iter().map(place).collect()
+    }
+
+    /// The requirement with file names as shown in reports.
+    pub(super) fn shown(&self, requirement: &Requirement) -> Requirement {
+        let folder = &self.settings.path;
+        let mut shown = requirement.clone();
+        for origin in shown.origins.iter_mut().filter(|origin| !origin.file.as_os_str().is_empty()) {
+            origin.file = roots::file_from(folder, &origin.file);
+        }
+        shown
+    }
+
+    /// Places a finding at the first requirement of a provider; without configuration, at the lock file.
+    fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
+        let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
+        let folder = &self.settings.path;
+        match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
+            Some(origin) => finding.in_file(roots::file_from(folder, &origin.file)).at(origin.position),
+            None => finding.in_file(self.settings.lock_file_shown()),
+        }
+    }
+
+    /// What the settings forbid about a provider, known before any request, placed at its requirement.
+    pub(super) fn against(&self, addr: &ProviderAddr, step: &Query) -> Vec<Finding> {
+        let version = match &step.selection {
+            Selection::Keep(version) | Selection::Exactly(version) => Some(version),
+            Selection::Newest(_) => None,
+        };
+        self.rules.against(addr, version).into_iter().map(|finding| self.at_requirement(finding, addr)).collect()
+    }
+
+    /// The findings about a recorded release by the records of earlier runs; `None` if they do not prove its signature,
+    /// or if a finding is denied, since the registry may have a newer answer.
+    pub(super) fn of_kept(
+        &self,
+        cache: &Cache,
+        kept: &KeptReleases,
+        (addr, step): (&ProviderAddr, &Query),
+    ) -> Option<Vec<Finding>> {
+        let version = &step.recorded_release()?.version;
+        let release = kept.release(cache, (addr, version), self.rules.check(addr))?;
+        let leveled = |finding: &Finding| self.rules.leveled(finding.clone(), Some(version));
+        let findings: Vec<Finding> = release.findings.iter().map(leveled).collect();
+        let is_denied = findings.iter().any(|finding| finding.level == Level::Deny);
+        (!is_denied).then(|| findings.into_iter().map(|finding| self.at_requirement(finding, addr)).collect())
+    }
 }

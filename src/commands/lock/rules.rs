@@ -1,22 +1,29 @@
 //! The rules for each provider, combined from flags, settings, environment and dialect.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::super::{LockOptions, RunSettings};
+use super::super::LockOptions;
 use crate::addr::{Hostname, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::disk::index_directory;
+use crate::disk::cache::Cache;
+use crate::disk::{index_directory, state};
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
+use crate::lock::complete;
+use crate::lock::plan::Intent;
+use crate::lockfile::LockFile;
 use crate::path::worktree;
 use crate::platform::Platform;
-use crate::query::cached::Check;
-use crate::query::rules::{Exclusion, ReportedRule, Rules};
-use crate::release::expiry::ExpiryRules;
+use crate::query::cached::{self, Check};
+use crate::query::criteria::{Exclusion, ReportedRule, Rules};
+use crate::release::signers::ExpiryRules;
+use crate::requirements::{Requirements, StateProviders, providers_in_state};
 use crate::settings::{Age, ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule};
 use crate::verify::{leveled, policy};
 use crate::version::Version;
+use crate::workspace::{Names, RunSettings};
 
 /// Rules that settings cannot relax when writing: each has its own option to accept it, or none.
 const UNMOVED: [Rule; 7] = [
@@ -201,4 +208,85 @@ fn policy_limit(settings: &RunSettings) -> Option<SystemTime> {
     let age = settings.settings.policy.minimum_age.map(Age::duration).filter(|age| !age.is_zero())?;
     // A minimum age that reaches before 1970 allows nothing.
     Some(settings.now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
+}
+
+/// Resolves the provider names in the options for one root module.
+pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names<'_>) -> Result<Intent, Error> {
+    let parse = |text: &String| names.resolve(text);
+    let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
+    let republished = options.accept_republished.iter();
+    let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
+    let state = match &options.state {
+        Some(path) => Some(state_providers(path, settings, names.requirements)?),
+        None => None,
+    };
+    Ok(Intent {
+        excluded: options.excluded.iter().map(parse).collect::<Result<_, _>>()?,
+        only: (!only.is_empty()).then_some(only),
+        lenient: options.found,
+        dropped: BTreeSet::new(),
+        upgrade: options.upgrade.clone(),
+        moves: BTreeMap::new(),
+        platforms: Vec::new(),
+        prune: options.prune,
+        state,
+        reselected: BTreeMap::new(),
+        republished: republished.collect::<Result<_, Error>>()?,
+    })
+}
+
+fn state_providers(
+    path: &Path,
+    settings: &RunSettings,
+    required: Option<&Requirements>,
+) -> Result<StateProviders, Error> {
+    let text = state::read(path)?;
+    let found = providers_in_state(&text, settings.dialect)
+        .map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))?;
+    Ok(if settings.translates_state() { found.translated(required) } else { found })
+}
+
+/// The platforms of the options, else of the settings; `None` if neither names any.
+pub(super) fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
+    let stated = || settings.settings.platforms.clone().unwrap_or_default();
+    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
+    (!named.is_empty()).then_some(named)
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct RecordedPlatforms {
+    by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
+    /// Platforms of any entry for which tflock or the tool fetched a package.
+    fetched: BTreeSet<Platform>,
+    /// Platforms known only from a registry's report: `init` writes its hashes for all platforms, whether they are used or not.
+    reported: BTreeMap<Hostname, BTreeSet<Platform>>,
+}
+
+impl RecordedPlatforms {
+    /// Collects the platforms of a lock file from the cache.
+    pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
+        let mut locked = Self::default();
+        for (addr, entry) in lock.iter() {
+            let Some(release) = cached::unchecked(cache, addr, &entry.version) else { continue };
+            locked.fetched.extend(complete::fetched(&release, &entry.hashes).cloned());
+            let attributed: BTreeSet<Platform> =
+                release.platforms_with(&entry.hashes).map(|(platform, _)| platform.clone()).collect();
+            locked.reported.entry(addr.host().clone()).or_default().extend(attributed.iter().cloned());
+            locked.by_entry.insert(addr.clone(), attributed);
+        }
+        locked
+    }
+
+    /// The platforms to lock a provider for: this machine's, those of fetched packages, and those that its registry
+    /// reports, or the registry of the entry that it takes over.
+    pub(super) fn wanted(&self, addr: &ProviderAddr, from: Option<&ProviderAddr>) -> BTreeSet<Platform> {
+        let hosts = [Some(addr), from].into_iter().flatten().map(ProviderAddr::host);
+        let reported = hosts.filter_map(|host| self.reported.get(host)).flatten();
+        self.fetched.iter().chain(reported).cloned().chain([Platform::host()]).collect()
+    }
+
+    /// The platforms of an entry; `None` without an entry, or if no platform is known.
+    pub(super) fn entry(&self, addr: &ProviderAddr) -> Option<&BTreeSet<Platform>> {
+        self.by_entry.get(addr)
+    }
 }

@@ -14,7 +14,7 @@ use crate::lock::plan::{OneForAll, Upgrade};
 use crate::lockfile::LockEntry;
 use crate::query::answer::{PackageFacts, Selected};
 use crate::query::question::Selection;
-use crate::release::{Line, Release};
+use crate::release::{ListedLine, Release};
 use crate::settings::Variables;
 use crate::version::Version;
 use crate::workspace::{Environment, Scope, root_settings};
@@ -41,7 +41,7 @@ fn release(version: &str, archive: u8) -> Answer {
     let platform = "linux_amd64".parse().unwrap();
     let mut selected = Selected::new(Release {
         signer: Some(KEY.parse().unwrap()),
-        lines: [(digest(archive), Line::archive(Some("linux_amd64".parse().unwrap())))].into(),
+        lines: [(digest(archive), ListedLine::archive(Some("linux_amd64".parse().unwrap())))].into(),
         listed: [digest(archive)].into(),
         ..Release::new(addr(), version.parse().unwrap())
     });

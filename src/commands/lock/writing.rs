@@ -1,14 +1,16 @@
 //! Computes the changes of a decision in the files of a root module, and writes them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
+use super::super::key_names;
+use super::super::trust_store::{TrustPlace, TrustStore};
 use super::decision::Decision;
 use super::job::Job;
-use super::root::Edit;
+use super::root::RootEdit;
 use super::{Mode, Run};
-use crate::commands::key_names;
-use crate::diff;
-use crate::diff::{AddedHash, Standing};
+use crate::addr::ProviderAddr;
+use crate::diff::{self, AddedHash, Standing};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::error::Error;
@@ -21,7 +23,9 @@ use crate::lockfile::LockEntry;
 use crate::outcome::{Changes, Need};
 use crate::report::diff::unified;
 use crate::report::shown;
-use crate::trust::pins::Signer;
+use crate::trust::pins::{Pins, Signer};
+use crate::trust::update::TrustUpdate;
+use crate::version::Version;
 
 impl Job {
     /// The changes, written if the mode says so; `None` if the files changed since they were read.
@@ -88,7 +92,7 @@ impl Job {
         Ok(Some(outcome))
     }
 
-    fn diff(&self, text: &str, edits: &[Edit]) -> String {
+    fn diff(&self, text: &str, edits: &[RootEdit]) -> String {
         let mut diff = String::new();
         for edit in edits {
             diff += &unified(edit.texts.old.as_deref().unwrap_or_default(), &edit.texts.new, &shown(&edit.shown));
@@ -98,7 +102,7 @@ impl Job {
     }
 
     /// Writes the lock file together with the configuration, unless one of them changed since it was read.
-    fn store(&self, text: &str, edits: &[Edit], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
+    fn store(&self, text: &str, edits: &[RootEdit], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
         let _lock = DirectoryLock::acquire(&self.root.settings.root)?;
         if lock_file::read(&self.root.settings.lock_file())? != self.root.bytes {
             return Ok(None);
@@ -127,4 +131,63 @@ fn remembered(settled: &EntryDecision, old: Option<&LockEntry>) -> Vec<AddedHash
         evidence: vec![Evidence::Recorded],
     };
     settled.entry.hashes.iter().filter(is_new).map(added).collect()
+}
+
+#[derive(Default)]
+pub(super) struct TrustStores {
+    files: Mutex<BTreeMap<TrustPlace, Result<TrustStore, Error>>>,
+    /// Learn revocations only: these apply even if the run is refused.
+    pub(super) only_revocations: bool,
+}
+
+pub(super) type StoredTrust = BTreeMap<TrustPlace, Result<bool, Error>>;
+
+impl TrustStores {
+    /// Stores for a run that writes no lock file.
+    pub(super) fn of_revocations() -> Self {
+        Self { only_revocations: true, ..Self::default() }
+    }
+
+    pub(super) fn load(&self, place: &TrustPlace) -> Result<(), Error> {
+        self.with(|stores| {
+            let store = stores.entry(place.clone()).or_insert_with(|| TrustStore::load(place));
+            store.as_ref().map(|_| ()).map_err(Error::clone)
+        })
+    }
+
+    pub(super) fn pins(&self, place: &TrustPlace) -> Pins {
+        self.with(|stores| match stores.get(place) {
+            Some(Ok(store)) => store.pins().clone(),
+            _ => Pins::default(),
+        })
+    }
+
+    /// True if there is a trust file.
+    pub(super) fn exists(&self, place: &TrustPlace) -> bool {
+        self.with(|stores| matches!(stores.get(place), Some(Ok(store)) if store.exists()))
+    }
+
+    /// Adds updates, and returns the new ones.
+    pub(super) fn learn(&self, place: &TrustPlace, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
+        self.with(|stores| match stores.get_mut(place) {
+            Some(Ok(store)) => store.learn(updates),
+            _ => Ok(Vec::new()),
+        })
+    }
+
+    pub(super) fn commit(&self, run: Run<'_>) -> StoredTrust {
+        if run.mode != Mode::Write {
+            return StoredTrust::new();
+        }
+        let named = |addr: &ProviderAddr, version: &Version| key_names::of_release(run.cache, addr, version, run.now);
+        self.with(|stores| {
+            let read = stores.iter_mut().filter_map(|(place, store)| Some((place, store.as_mut().ok()?)));
+            read.map(|(place, store)| (place.clone(), store.commit(&named, run.interrupt))).collect()
+        })
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut BTreeMap<TrustPlace, Result<TrustStore, Error>>) -> R) -> R {
+        // A panic in a thread ends the whole run, so an incomplete state is never written.
+        work(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }

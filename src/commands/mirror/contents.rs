@@ -19,7 +19,7 @@ use crate::parallel;
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::PackageFacts;
-use crate::release::{ReleaseKey, naming};
+use crate::release::{ReleaseKey, reported};
 use crate::trust::openpgp;
 use crate::version::Version;
 
@@ -60,7 +60,7 @@ impl Contents {
             let Some(sums) = &release.sums else { continue };
             let archives = Sums::decode(sums);
             let packages = archives.archives(address.type_name(), version).map(|(platform, zh)| ReleasePackage {
-                file_name: naming::conventional(address, version, &platform),
+                file_name: reported::conventional_name(address, version, &platform),
                 platform,
                 zh,
                 h1: None,
@@ -92,7 +92,7 @@ impl Contents {
             for platform in release.archives.keys() {
                 let package = PackageKey::of(key, platform);
                 if let Some(Err(problem)) = self.packages.get(&package) {
-                    let file = naming::conventional(&key.0, &key.1, platform);
+                    let file = reported::conventional_name(&key.0, &key.1, platform);
                     let finding = self.found(Rule::MirrorAltered, problem.clone(), &key.0, &file);
                     problems.push(about(Some(platform), finding));
                 }
@@ -153,7 +153,7 @@ impl Contents {
             return Some(self.found(Rule::MirrorIncomplete, message, address, &listed.url));
         };
         let facts = facts.as_ref().ok()?;
-        let own = naming::conventional(address, version, platform);
+        let own = reported::conventional_name(address, version, platform);
         if listed.hashes.is_empty() && file != own {
             let message = format!(
                 "{version}.json leads to {} for {platform}, without hashes, where the package of {address} {version} is in {own}",
@@ -173,7 +173,7 @@ impl Contents {
         let own = self.packages.get(key)?.as_ref().ok()?.zh.filter(|own| *own != zh)?;
         let message =
             format!("the package of {key} has the checksum zh:{own}, where SHA256SUMS next to it has zh:{zh}");
-        let file = naming::conventional(&key.address, &key.version, &key.platform);
+        let file = reported::conventional_name(&key.address, &key.version, &key.platform);
         Some(self.found(Rule::MirrorAltered, message, &key.address, &file))
     }
 

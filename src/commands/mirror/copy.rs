@@ -18,11 +18,11 @@ use crate::interrupt::{Interrupt, What};
 use crate::outcome::{Fate, RootOutcome};
 use crate::path::shown;
 use crate::query::PackageKey;
+use crate::query::Session;
 use crate::query::answer::Refusal;
+use crate::query::criteria::Rules;
 use crate::query::engine::{Destination, FetchAnswer, FetchOrder, unrecorded};
-use crate::query::rules::Rules;
-use crate::query::run::Session;
-use crate::release::{Lookup, ReleaseKey, Releases, naming};
+use crate::release::{Lookup, ReleaseKey, Releases, reported};
 
 /// The results by package.
 type Answers = BTreeMap<PackageKey, FetchAnswer>;
@@ -136,7 +136,7 @@ impl Copying<'_> {
             }
             match self.writer.directory(&key.address) {
                 Ok(directory) => {
-                    let file_name = naming::conventional(&key.address, &key.version, &key.platform);
+                    let file_name = reported::conventional_name(&key.address, &key.version, &key.platform);
                     let destination =
                         Destination::Archive(Arc::new(ArchiveCopy::new(directory, file_name, self.interrupt.clone())));
                     let rules = Some(rules.get(&release).cloned().unwrap_or_default());

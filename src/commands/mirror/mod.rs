@@ -21,7 +21,7 @@ use crate::outcome::{Fate, MirrorReport, MirroredPackage, Outcome};
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::PackageFacts;
-use crate::release::naming;
+use crate::release::reported;
 
 /// Copy the locked packages into a directory that serves as a mirror.
 ///
@@ -75,7 +75,7 @@ impl MirrorArgs {
 /// A package in the mirror.
 fn mirrored(key: &PackageKey, facts: &PackageFacts, fate: Fate) -> MirroredPackage {
     let PackageKey { address, version, platform } = key.clone();
-    let file_name = naming::conventional(&address, &version, &platform);
+    let file_name = reported::conventional_name(&address, &version, &platform);
     let file = directory_in(Path::new(""), &address).join(file_name);
     let (size, hashes) = (facts.size.unwrap_or_default(), facts.installed().collect());
     MirroredPackage { address, version, platform, file, size, hashes, fate }

@@ -18,10 +18,10 @@ use crate::finding::{Finding, Level, Rule};
 use crate::interrupt::Interrupt;
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::query::criteria::Rules;
 use crate::query::question::{Depth, Explain, Query};
-use crate::query::rules::Rules;
-use crate::release::continuity::{self, Verdict};
-use crate::release::{Lookup, Release, ReleaseKey, altered, words};
+use crate::release::continuity::{self, Continuity};
+use crate::release::{Lookup, Release, ReleaseKey, republished};
 use crate::settings::Date;
 use crate::trust::judge;
 use crate::trust::openpgp::Identities;
@@ -242,8 +242,8 @@ impl Recording<'_> {
     fn compare(&self, release: &Release, cache: &Cache) -> Option<Finding> {
         let recorded = &self.lock.get(&release.address)?.hashes;
         match continuity::judge(recorded, release) {
-            Verdict::Shown { .. } | Verdict::Grew { .. } => None,
-            Verdict::FirstUse | Verdict::NotReproduced => {
+            Continuity::Shown { .. } | Continuity::Grew { .. } => None,
+            Continuity::FirstUse | Continuity::NotReproduced => {
                 let message = format!(
                     "the signer of {} {} is taken on trust: no zh hash is recorded that its checksums could be compared \
                      with",
@@ -251,11 +251,11 @@ impl Recording<'_> {
                 );
                 Some(Finding::new(Rule::FirstUse, message).about(&release.address))
             }
-            verdict @ Verdict::Republished { .. } => {
+            verdict @ Continuity::Republished { .. } => {
                 let (root, dialect) = (&self.root.root, self.root.dialect);
                 let witnesses = Witnesses { root, dialect, lock: &self.lock, cache }.of(release);
-                let altered = altered::finding(recorded, release, &witnesses);
-                let finding = altered.or_else(|| words::republished(recorded, release, &verdict))?;
+                let altered = republished::altered(recorded, release, &witnesses);
+                let finding = altered.or_else(|| republished::republished(recorded, release, &verdict))?;
                 let message = format!("{}; its signer is not remembered", finding.message);
                 Some(Finding { message, ..finding })
             }

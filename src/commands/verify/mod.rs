@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome};
-use crate::release::altered::{self, Witness};
+use crate::release::republished::{self, Witness};
 use crate::release::{Lookup, Release, Releases};
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
@@ -118,7 +118,7 @@ impl Judging<'_> {
     /// The served release of an entry, if it seems to differ from the locked one.
     fn doubtful(&self, addr: &ProviderAddr, entry: &LockEntry) -> Option<&Arc<Release>> {
         let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
-        release.filter(|release| release.current && altered::is_doubtful(&entry.hashes, release))
+        release.filter(|release| release.current && republished::is_doubtful(&entry.hashes, release))
     }
 
     /// Other records of a locked release, if the served one seems to differ.

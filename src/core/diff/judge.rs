@@ -9,7 +9,7 @@ use crate::evidence::{Evidence, Verdict};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
-use crate::release::hashes::{self, Ground, Judgment, Status};
+use crate::release::hashes::{self, Ground, HashJudgment, Status};
 use crate::release::{Lookup, Release};
 
 /// Judges every hash that a change adds, those that it removes under the same version, and those that it keeps under
@@ -24,23 +24,23 @@ pub fn judge(change: &mut Change, known: &Packages) {
         version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Lookup::NotRequested);
     // The hashes of the old entry were accepted before, for that version only.
     let recorded = if unchanged { old } else { &nothing };
-    let judge = Judge { knowledge, known, recorded };
+    let judge = HashJudge { knowledge, known, recorded };
     let mut judged = BTreeMap::new();
     let is_compared = |hash: &PackageHash| hash.scheme() != HashScheme::Other;
     for added in change.hashes_added.iter_mut().filter(|added| is_compared(&added.hash)) {
-        let (verdict, Judgment { platforms, evidence, .. }) = judge.added(&added.hash);
+        let (verdict, HashJudgment { platforms, evidence, .. }) = judge.added(&added.hash);
         added.platforms.extend(platforms.iter().cloned());
         added.evidence.extend(evidence);
         judged.insert(added.hash.clone(), Judged { verdict, platforms });
     }
     if unchanged {
-        let left = Judge { recorded: new, ..judge };
+        let left = HashJudge { recorded: new, ..judge };
         let removed = change.hashes_removed.iter().filter(|hash| is_compared(hash));
         judged.extend(removed.map(|hash| (hash.clone(), left.removed(hash))));
     } else {
         let kept = new.iter().filter(|hash| is_compared(hash) && old.contains(hash));
         for hash in kept {
-            let (verdict, Judgment { platforms, .. }) = judge.added(hash);
+            let (verdict, HashJudgment { platforms, .. }) = judge.added(hash);
             judged.insert(hash.clone(), Judged { verdict, platforms });
         }
     }
@@ -57,7 +57,7 @@ fn uncovered(change: &Change, known: &Packages) -> Option<BTreeSet<Platform>> {
     lost.next()?;
     let platforms = |addr: &ProviderAddr, entry: &LockEntry| -> Vec<BTreeSet<Platform>> {
         let release = known.release(addr, &entry.version).and_then(Lookup::release);
-        let judge = hashes::Judge::of(release.map(AsRef::as_ref)).against(&known.archives, &entry.hashes);
+        let judge = hashes::HashJudge::of(release.map(AsRef::as_ref)).against(&known.archives, &entry.hashes);
         entry.hashes.of(HashScheme::H1).map(|h1| judge.judge(h1).platforms).collect()
     };
     let had = platforms(change.moved_from.as_ref().unwrap_or(&change.address), old);
@@ -67,15 +67,15 @@ fn uncovered(change: &Change, known: &Packages) -> Option<BTreeSet<Platform>> {
     has_all.then(|| had.into_iter().flatten().filter(|platform| !has.contains(platform)).collect())
 }
 
-struct Judge<'a> {
+struct HashJudge<'a> {
     knowledge: &'a Lookup,
     known: &'a Packages,
     recorded: &'a PackageHashes,
 }
 
-impl Judge<'_> {
-    fn added(&self, hash: &PackageHash) -> (Verdict, Judgment) {
-        let judgment = hashes::Judge::of(self.release()).against(&self.known.archives, self.recorded).judge(hash);
+impl HashJudge<'_> {
+    fn added(&self, hash: &PackageHash) -> (Verdict, HashJudgment) {
+        let judgment = hashes::HashJudge::of(self.release()).against(&self.known.archives, self.recorded).judge(hash);
         let verdict = match judgment.status {
             Status::Proven(Ground::Signature | Ground::Record) if self.extends(hash, &judgment) => {
                 Verdict::PlatformAdded
@@ -95,7 +95,7 @@ impl Judge<'_> {
 
     /// A removed hash. The evidence is the hashes that remain.
     fn removed(&self, hash: &PackageHash) -> Judged {
-        let (verdict, Judgment { platforms, .. }) = self.added(hash);
+        let (verdict, HashJudgment { platforms, .. }) = self.added(hash);
         let verdict = match verdict {
             Verdict::PlatformAdded => Verdict::PlatformRemoved,
             // Still covered by another hash, or of no platform that could be lost.
@@ -109,7 +109,7 @@ impl Judge<'_> {
     }
 
     /// True for contents of a platform that no recorded contents are of, where a release was recorded.
-    fn extends(&self, hash: &PackageHash, judgment: &Judgment) -> bool {
+    fn extends(&self, hash: &PackageHash, judgment: &HashJudgment) -> bool {
         if hash.scheme() != HashScheme::H1 || self.recorded.is_empty() {
             return false;
         }

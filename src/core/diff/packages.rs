@@ -1,7 +1,7 @@
 //! Known facts about the packages of a change: the caller requested them or looked them up.
 
 use crate::addr::ProviderAddr;
-use crate::release::archives::Archives;
+use crate::release::Archives;
 use crate::release::{Lookup, Releases};
 use crate::version::Version;
 

@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::diff::OriginChange;
 use crate::evidence::{Evidence, Verdict};
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::release::{Attestation, Line, Lookup, Release};
+use crate::release::{Attestation, ListedLine, Lookup, Release};
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::version::{Constraints, Version};
 
@@ -122,7 +122,7 @@ fn known(signed: bool) -> Packages {
 
 fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Packages {
     let digest = |name: &str| Sha256Digest::of(name.as_bytes());
-    let archive = |platform: &str| Line::archive(Some(platform.parse().unwrap()));
+    let archive = |platform: &str| ListedLine::archive(Some(platform.parse().unwrap()));
     let reported = Attestation::new(None, Evidence::ReportedByOrigin);
     let version: Version = "1.0.0".parse().unwrap();
     let mut release = Release {
@@ -130,7 +130,7 @@ fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Packages {
         lines: BTreeMap::from([
             (digest("linux"), archive("linux_amd64")),
             (digest("darwin"), archive("darwin_arm64")),
-            (digest("manifest"), Line::Other),
+            (digest("manifest"), ListedLine::Other),
         ]),
         h1: [(named("h1:reported"), reported)].into(),
         current: false,

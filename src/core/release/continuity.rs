@@ -12,7 +12,7 @@ use crate::hash::{HashScheme, PackageHash, PackageHashes};
 
 /// What continuity says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Continuity {
     /// The entry records no hash that could match a package.
     FirstUse,
     /// The release is the recorded one; recorded `zh:` that it does not have stay unexplained.
@@ -37,15 +37,15 @@ pub enum Verdict {
 }
 
 /// Judges a signed release against what is recorded under its version.
-pub fn judge(recorded: &PackageHashes, release: &Release) -> Verdict {
+pub fn judge(recorded: &PackageHashes, release: &Release) -> Continuity {
     let zh: BTreeSet<&PackageHash> = usable(recorded, HashScheme::Zh).collect();
     let h1: BTreeSet<&PackageHash> = usable(recorded, HashScheme::H1).collect();
     match (zh.is_empty(), h1.is_empty()) {
-        (true, true) => Verdict::FirstUse,
+        (true, true) => Continuity::FirstUse,
         (true, false) if release.computed().any(|(hash, _)| h1.contains(hash)) => {
-            Verdict::Shown { unexplained: Vec::new() }
+            Continuity::Shown { unexplained: Vec::new() }
         }
-        (true, false) => Verdict::NotReproduced,
+        (true, false) => Continuity::NotReproduced,
         (false, _) => judge_sums(&zh, release),
     }
 }
@@ -55,16 +55,16 @@ fn usable(recorded: &PackageHashes, scheme: HashScheme) -> impl Iterator<Item = 
     recorded.of(scheme).filter(|hash| hash.is_well_formed())
 }
 
-fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
+fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Continuity {
     let archives: BTreeSet<PackageHash> = release.archives().copied().map(PackageHash::zh).collect();
     let known = archives.iter().filter(|hash| recorded.contains(hash)).count();
     let new = archives.len() - known;
     let lost: Vec<PackageHash> =
         recorded.iter().filter(|hash| !release.lists(hash)).map(|hash| (*hash).clone()).collect();
     match (known, new, lost.is_empty()) {
-        (0, _, _) | (_, 1.., false) => Verdict::Republished { lost, new },
-        (_, 0, _) => Verdict::Shown { unexplained: lost },
-        (_, new, true) => Verdict::Grew { new },
+        (0, _, _) | (_, 1.., false) => Continuity::Republished { lost, new },
+        (_, 0, _) => Continuity::Shown { unexplained: lost },
+        (_, new, true) => Continuity::Grew { new },
     }
 }
 
@@ -74,27 +74,27 @@ fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
 pub fn has_same_archives(recorded: &PackageHashes, release: &Release) -> bool {
     let recorded: BTreeSet<&PackageHash> = usable(recorded, HashScheme::Zh).collect();
     match judge_sums(&recorded, release) {
-        Verdict::Shown { unexplained } => unexplained.is_empty(),
-        Verdict::Grew { .. } => true,
-        Verdict::FirstUse | Verdict::Republished { .. } | Verdict::NotReproduced => false,
+        Continuity::Shown { unexplained } => unexplained.is_empty(),
+        Continuity::Grew { .. } => true,
+        Continuity::FirstUse | Continuity::Republished { .. } | Continuity::NotReproduced => false,
     }
 }
 
 /// Judges one package that no signed list attests: its own `zh:` or `h1:` must be recorded.
-pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
+pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Continuity {
     let known = |scheme| usable(recorded, scheme).next().is_some();
     if !known(HashScheme::Zh) && !known(HashScheme::H1) {
-        Verdict::FirstUse
+        Continuity::FirstUse
     } else if own.iter().any(|hash| recorded.contains(hash)) {
-        Verdict::Shown { unexplained: Vec::new() }
+        Continuity::Shown { unexplained: Vec::new() }
     } else {
-        Verdict::Republished { lost: Vec::new(), new: 1 }
+        Continuity::Republished { lost: Vec::new(), new: 1 }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Attestation, Line};
+    use super::super::{Attestation, ListedLine};
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
@@ -112,8 +112,8 @@ mod tests {
 
     fn offer(archives: &[u8], others: &[u8]) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let archives = archives.iter().map(|byte| (digest(*byte), Line::archive(None)));
-        let others = others.iter().map(|byte| (digest(*byte), Line::Other));
+        let archives = archives.iter().map(|byte| (digest(*byte), ListedLine::archive(None)));
+        let others = others.iter().map(|byte| (digest(*byte), ListedLine::Other));
         Release { lines: others.chain(archives).collect(), ..Release::new(addr, Version::new(1, 0, 0)) }
     }
 
@@ -128,30 +128,30 @@ mod tests {
 
     #[test]
     fn the_same_release_is_shown() {
-        assert_eq!(judge(&recorded(&[1, 2, 9]), &offer(&[1, 2], &[9])), Verdict::Shown { unexplained: vec![] });
+        assert_eq!(judge(&recorded(&[1, 2, 9]), &offer(&[1, 2], &[9])), Continuity::Shown { unexplained: vec![] });
     }
 
     #[test]
     fn a_planted_hash_next_to_true_ones_stays_unexplained() {
-        assert_eq!(judge(&recorded(&[1, 2, 7]), &offer(&[1, 2], &[])), Verdict::Shown { unexplained: vec![zh(7)] });
+        assert_eq!(judge(&recorded(&[1, 2, 7]), &offer(&[1, 2], &[])), Continuity::Shown { unexplained: vec![zh(7)] });
     }
 
     #[test]
     fn a_release_may_grow_if_all_recorded_hashes_remain() {
-        assert_eq!(judge(&recorded(&[1, 2]), &offer(&[1, 2, 3], &[])), Verdict::Grew { new: 1 });
+        assert_eq!(judge(&recorded(&[1, 2]), &offer(&[1, 2, 3], &[])), Continuity::Grew { new: 1 });
     }
 
     #[test]
     fn a_swapped_archive_is_a_republished_release() {
         let verdict = judge(&recorded(&[1, 2]), &offer(&[1, 3], &[]));
-        assert_eq!(verdict, Verdict::Republished { lost: vec![zh(2)], new: 1 });
+        assert_eq!(verdict, Continuity::Republished { lost: vec![zh(2)], new: 1 });
     }
 
     #[test]
     fn a_shared_manifest_proves_nothing() {
         let verdict = judge(&recorded(&[1, 9]), &offer(&[3], &[9]));
-        assert_eq!(verdict, Verdict::Republished { lost: vec![zh(1)], new: 1 });
-        assert!(matches!(judge(&recorded(&[9]), &offer(&[3], &[9])), Verdict::Republished { .. }));
+        assert_eq!(verdict, Continuity::Republished { lost: vec![zh(1)], new: 1 });
+        assert!(matches!(judge(&recorded(&[9]), &offer(&[3], &[9])), Continuity::Republished { .. }));
     }
 
     #[test]
@@ -175,26 +175,26 @@ mod tests {
     fn only_h1_wants_one_reproduced() {
         let h1: PackageHash = PackageHash::h1(digest(40));
         let recorded: PackageHashes = [h1.clone()].into_iter().collect();
-        assert_eq!(judge(&recorded, &offer(&[1], &[])), Verdict::NotReproduced);
-        assert_eq!(judge(&recorded, &computed(&h1)), Verdict::Shown { unexplained: vec![] });
+        assert_eq!(judge(&recorded, &offer(&[1], &[])), Continuity::NotReproduced);
+        assert_eq!(judge(&recorded, &computed(&h1)), Continuity::Shown { unexplained: vec![] });
     }
 
     #[test]
     fn a_malformed_hash_was_never_there() {
         let malformed = || "zh:01AB".parse::<PackageHash>().unwrap();
         let with = |bytes: &[u8]| bytes.iter().map(|byte| zh(*byte)).chain([malformed()]).collect::<PackageHashes>();
-        assert_eq!(judge(&with(&[1]), &offer(&[1, 2], &[])), Verdict::Grew { new: 1 });
-        assert_eq!(judge(&with(&[1, 2]), &offer(&[1, 2], &[])), Verdict::Shown { unexplained: vec![] });
-        assert_eq!(judge(&with(&[]), &offer(&[1], &[])), Verdict::FirstUse);
-        assert!(matches!(judge(&with(&[7]), &offer(&[1], &[])), Verdict::Republished { .. }));
+        assert_eq!(judge(&with(&[1]), &offer(&[1, 2], &[])), Continuity::Grew { new: 1 });
+        assert_eq!(judge(&with(&[1, 2]), &offer(&[1, 2], &[])), Continuity::Shown { unexplained: vec![] });
+        assert_eq!(judge(&with(&[]), &offer(&[1], &[])), Continuity::FirstUse);
+        assert!(matches!(judge(&with(&[7]), &offer(&[1], &[])), Continuity::Republished { .. }));
     }
 
     #[test]
     fn unknown_schemes_record_nothing() {
         let other: PackageHashes = ["h2:x".parse().unwrap()].into_iter().collect();
-        assert_eq!(judge(&other, &offer(&[1], &[])), Verdict::FirstUse);
-        assert_eq!(judge_package(&other, &[zh(1)]), Verdict::FirstUse);
-        assert_eq!(judge_package(&recorded(&[1]), &[zh(1)]), Verdict::Shown { unexplained: vec![] });
-        assert!(matches!(judge_package(&recorded(&[1]), &[zh(2)]), Verdict::Republished { .. }));
+        assert_eq!(judge(&other, &offer(&[1], &[])), Continuity::FirstUse);
+        assert_eq!(judge_package(&other, &[zh(1)]), Continuity::FirstUse);
+        assert_eq!(judge_package(&recorded(&[1]), &[zh(1)]), Continuity::Shown { unexplained: vec![] });
+        assert!(matches!(judge_package(&recorded(&[1]), &[zh(2)]), Continuity::Republished { .. }));
     }
 }

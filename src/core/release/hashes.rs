@@ -8,8 +8,8 @@
 
 use std::collections::BTreeSet;
 
-use super::archives::Archives;
-use super::{Line, Release};
+use super::Archives;
+use super::{ListedLine, Release};
 use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
@@ -45,7 +45,7 @@ pub enum Ground {
 
 /// A status with what it rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgment {
+pub struct HashJudgment {
     /// What is known of the hash.
     pub status: Status,
     /// The platforms of its packages, where that is known.
@@ -56,7 +56,7 @@ pub struct Judgment {
 
 /// All that counts for the hashes of one release.
 #[derive(Debug, Clone, Copy)]
-pub struct Judge<'a> {
+pub struct HashJudge<'a> {
     release: Option<&'a Release>,
     archives: &'a Archives,
     recorded: Option<&'a PackageHashes>,
@@ -74,13 +74,13 @@ impl Status {
     }
 }
 
-impl From<Status> for Judgment {
+impl From<Status> for HashJudgment {
     fn from(status: Status) -> Self {
         Self { status, platforms: BTreeSet::new(), evidence: Vec::new() }
     }
 }
 
-impl<'a> Judge<'a> {
+impl<'a> HashJudge<'a> {
     /// Judges by a release alone; by nothing where there is none.
     pub fn of(release: Option<&'a Release>) -> Self {
         static NONE: Archives = Archives::new();
@@ -94,7 +94,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges one hash.
-    pub fn judge(&self, hash: &PackageHash) -> Judgment {
+    pub fn judge(&self, hash: &PackageHash) -> HashJudgment {
         match hash.scheme() {
             // No tool knows such a hash, so no package can be checked against it.
             HashScheme::Other => Status::Malformed.into(),
@@ -104,7 +104,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn archive(&self, zh: &PackageHash) -> Judgment {
+    fn archive(&self, zh: &PackageHash) -> HashJudgment {
         let release = self.release;
         let platforms = || release.into_iter().flat_map(|release| release.platforms_of(zh)).cloned().collect();
         let listed = release.filter(|release| release.lists(zh)).map(list);
@@ -119,13 +119,13 @@ impl<'a> Judge<'a> {
         };
         match ground {
             Some((ground, evidence)) => {
-                Judgment { status: Status::Proven(ground), platforms: platforms(), evidence: vec![evidence] }
+                HashJudgment { status: Status::Proven(ground), platforms: platforms(), evidence: vec![evidence] }
             }
             None => self.ruled_out().into(),
         }
     }
 
-    fn contents(&self, h1: &PackageHash) -> Judgment {
+    fn contents(&self, h1: &PackageHash) -> HashJudgment {
         let attested = self.release.and_then(|release| release.h1.get(h1));
         let archives = self.archives.with(h1);
         let computed = attested.filter(|attested| attested.evidence == Evidence::Computed);
@@ -147,7 +147,7 @@ impl<'a> Judge<'a> {
                 None => return self.unreported().into(),
             },
         };
-        Judgment { status: Status::Proven(ground), platforms: platforms(), evidence }
+        HashJudgment { status: Status::Proven(ground), platforms: platforms(), evidence }
     }
 
     /// The status of a hash that the release does not have.
@@ -173,8 +173,8 @@ impl<'a> Judge<'a> {
         let is_computed = |platform: &Platform| release.computed().any(|(_, of)| of == Some(platform));
         release.archives().next().is_some()
             && release.lines.values().all(|line| match line {
-                Line::Archive(platforms) => !platforms.is_empty() && platforms.iter().all(is_computed),
-                Line::Other => true,
+                ListedLine::Archive(platforms) => !platforms.is_empty() && platforms.iter().all(is_computed),
+                ListedLine::Other => true,
             })
     }
 
@@ -221,11 +221,11 @@ mod tests {
     /// A release for linux and darwin with a manifest, of whose contents nothing is known.
     fn release(signer: Option<&str>) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let archive = |platform: &str| Line::archive([platform.parse().unwrap()]);
+        let archive = |platform: &str| ListedLine::archive([platform.parse().unwrap()]);
         let lines = [
             (digest(LINUX), archive("linux_amd64")),
             (digest(DARWIN), archive("darwin_arm64")),
-            (digest(MANIFEST), Line::Other),
+            (digest(MANIFEST), ListedLine::Other),
         ];
         Release {
             signer: signer.map(|signer| signer.parse().unwrap()),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     fn status(release: &Release, hash: &PackageHash) -> Status {
-        Judge::of(Some(release)).judge(hash).status
+        HashJudge::of(Some(release)).judge(hash).status
     }
 
     /// The status next to archives that were hashed here and what was recorded.
@@ -272,13 +272,13 @@ mod tests {
             known.computed(zh(*number), h1(*number));
         }
         let recorded = recorded.iter().cloned().collect();
-        Judge::of(Some(release)).against(&known, &recorded).judge(hash).status
+        HashJudge::of(Some(release)).against(&known, &recorded).judge(hash).status
     }
 
     #[test]
     fn a_signed_archive() {
         assert_eq!(status(&signed(), &zh(LINUX)), Status::Proven(Ground::Signature));
-        let judgment = Judge::of(Some(&signed())).judge(&zh(LINUX));
+        let judgment = HashJudge::of(Some(&signed())).judge(&zh(LINUX));
         assert_eq!(judgment.platforms, ["linux_amd64".parse().unwrap()].into());
         assert_eq!(judgment.evidence, [Evidence::Signed("A".repeat(40).parse().unwrap())]);
     }
@@ -385,8 +385,8 @@ mod tests {
 
     #[test]
     fn a_release_of_which_nothing_is_known() {
-        assert_eq!(Judge::of(None).judge(&zh(LINUX)).status, Status::Unknown);
-        assert_eq!(Judge::of(None).judge(&h1(LINUX)).status, Status::Unknown);
+        assert_eq!(HashJudge::of(None).judge(&zh(LINUX)).status, Status::Unknown);
+        assert_eq!(HashJudge::of(None).judge(&h1(LINUX)).status, Status::Unknown);
     }
 
     #[test]

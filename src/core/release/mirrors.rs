@@ -81,7 +81,7 @@ pub fn unlisted(release: &Release, platforms: &[&Platform], own: &[PackageHash])
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Attestation, Line};
+    use super::super::{Attestation, ListedLine};
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
@@ -104,7 +104,7 @@ mod tests {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let attested = || Attestation::new(Some("linux_amd64".parse().unwrap()), Evidence::Computed);
         Release {
-            lines: packages.iter().map(|byte| (digest(*byte), Line::archive(None))).collect(),
+            lines: packages.iter().map(|byte| (digest(*byte), ListedLine::archive(None))).collect(),
             h1: packages.iter().map(|byte| (PackageHash::h1(digest(*byte)), attested())).collect(),
             ..Release::new(addr, Version::new(1, 0, 0))
         }
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(unlisted(&signed, &[], &[hash("zh1")]), None);
         assert_eq!(unlisted(&signed, &[], &[hash("zh2"), hash("h11")]).unwrap().rule, Rule::WrongChecksum);
         let [linux, darwin] = ["linux_amd64", "darwin_arm64"].map(|text| text.parse::<Platform>().unwrap());
-        let named = Release { lines: [(digest(1), Line::archive(Some(linux.clone())))].into(), ..signed };
+        let named = Release { lines: [(digest(1), ListedLine::archive(Some(linux.clone())))].into(), ..signed };
         assert_eq!(unlisted(&named, &[&linux], &[hash("zh1")]), None);
         let of_another = unlisted(&named, &[&darwin], &[hash("zh1")]).unwrap();
         assert!(
@@ -151,7 +151,7 @@ mod tests {
             "{of_another:?}"
         );
         let universal =
-            Release { lines: [(digest(1), Line::archive([linux.clone(), darwin.clone()]))].into(), ..named };
+            Release { lines: [(digest(1), ListedLine::archive([linux.clone(), darwin.clone()]))].into(), ..named };
         assert_eq!(unlisted(&universal, &[&darwin], &[hash("zh1")]), None);
         assert_eq!(unlisted(&universal, &[&darwin, &linux], &[hash("zh1")]), None);
     }

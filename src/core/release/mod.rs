@@ -4,17 +4,12 @@
 //! [`hashes`] says whether a hash belongs to it, [`continuity`] whether it is the recorded one, [`signers`] whether its
 //! signer is a remembered one.
 
-pub mod altered;
-pub mod archives;
 pub mod continuity;
-pub mod expiry;
 pub mod hashes;
 pub mod mirrors;
-pub mod naming;
-pub mod offer;
 pub mod reported;
+pub mod republished;
 pub mod signers;
-pub mod words;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,7 +65,7 @@ pub struct Release {
     /// When, by the signature's own word.
     pub signed_at: Option<SystemTime>,
     /// The lines of the checksums.
-    pub lines: BTreeMap<Sha256Digest, Line>,
+    pub lines: BTreeMap<Sha256Digest, ListedLine>,
     /// The digests that the checksums give to a lock file: all lines; empty if one is malformed.
     pub listed: Vec<Sha256Digest>,
     /// The `h1:` hashes with the evidence for each.
@@ -91,7 +86,7 @@ pub struct Release {
 
 /// One line of the checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub enum ListedLine {
     /// Names an archive, for these platforms: several if packages are the same, empty if no name shows it.
     Archive(BTreeSet<Platform>),
     /// Names something else, such as a manifest, which may appear in many releases.
@@ -108,7 +103,7 @@ pub struct Attestation {
     pub evidence: Evidence,
 }
 
-impl Line {
+impl ListedLine {
     /// An archive for some platforms.
     pub fn archive(platforms: impl IntoIterator<Item = Platform>) -> Self {
         Self::Archive(platforms.into_iter().collect())
@@ -144,8 +139,8 @@ impl Attestation {
     }
 
     /// True if these may be the contents of an archive: it is for one of the platforms, or neither is known.
-    pub fn may_be_of(&self, line: &Line) -> bool {
-        let Line::Archive(platforms) = line else { return false };
+    pub fn may_be_of(&self, line: &ListedLine) -> bool {
+        let ListedLine::Archive(platforms) = line else { return false };
         let is_unknown = platforms.is_empty() && self.platforms.is_empty();
         is_unknown || platforms.iter().any(|platform| self.platforms.contains_key(platform))
     }
@@ -193,7 +188,7 @@ impl Release {
         for (name, digest) in sums.lines() {
             match given(name) {
                 Some(platform) => self.name(digest, platform),
-                None => drop(self.lines.entry(digest).or_insert(Line::Other)),
+                None => drop(self.lines.entry(digest).or_insert(ListedLine::Other)),
             }
         }
         self.listed = sums.lock_file_digests().to_vec();
@@ -202,9 +197,9 @@ impl Release {
 
     /// Takes in that an archive is for a platform, next to others that it may be for.
     fn name(&mut self, archive: Sha256Digest, platform: Platform) {
-        match self.lines.entry(archive).or_insert(Line::Other) {
-            Line::Archive(platforms) => drop(platforms.insert(platform)),
-            line @ Line::Other => *line = Line::archive([platform]),
+        match self.lines.entry(archive).or_insert(ListedLine::Other) {
+            ListedLine::Archive(platforms) => drop(platforms.insert(platform)),
+            line @ ListedLine::Other => *line = ListedLine::archive([platform]),
         }
     }
 
@@ -243,7 +238,7 @@ impl Release {
     /// True if one of its packages has the hash.
     pub fn owns(&self, hash: &PackageHash) -> bool {
         let archive = hash.zh_digest().and_then(|digest| self.lines.get(&digest));
-        matches!(archive, Some(Line::Archive(_))) || self.h1.contains_key(hash)
+        matches!(archive, Some(ListedLine::Archive(_))) || self.h1.contains_key(hash)
     }
 
     /// True if the checksums have a line with this `zh:`.
@@ -258,17 +253,17 @@ impl Release {
 
     /// The digests of its archives.
     pub fn archives(&self) -> impl Iterator<Item = &Sha256Digest> {
-        self.lines.iter().filter(|(_, line)| matches!(line, Line::Archive(_))).map(|(digest, _)| digest)
+        self.lines.iter().filter(|(_, line)| matches!(line, ListedLine::Archive(_))).map(|(digest, _)| digest)
     }
 
     /// The platforms that its archives are named for.
     pub fn platforms(&self) -> impl Iterator<Item = &Platform> {
-        self.lines.values().flat_map(Line::platforms)
+        self.lines.values().flat_map(ListedLine::platforms)
     }
 
     /// The platforms of an archive, as far as names show them.
     pub fn platforms_of(&self, zh: &PackageHash) -> impl Iterator<Item = &Platform> {
-        zh.zh_digest().and_then(|digest| self.lines.get(&digest)).into_iter().flat_map(Line::platforms)
+        zh.zh_digest().and_then(|digest| self.lines.get(&digest)).into_iter().flat_map(ListedLine::platforms)
     }
 
     /// The platforms of the packages whose contents are among some hashes, with the evidence for it.
@@ -297,5 +292,53 @@ impl Release {
             let of_computed = attested.platforms.iter().filter(|(_, by)| **by == Evidence::Computed);
             of_computed.map(move |(platform, _)| (hash, Some(platform))).chain(unknown)
         })
+    }
+}
+
+/// One version that a source offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The version.
+    pub version: Version,
+    /// The plugin protocols it speaks, such as `5.0`; empty if the source does not say.
+    pub protocols: Vec<String>,
+    /// The platforms it has packages for; empty if the source does not say.
+    pub platforms: Vec<Platform>,
+}
+
+impl From<Version> for Offer {
+    /// A version of which its source says nothing else.
+    fn from(version: Version) -> Self {
+        Self { version, protocols: Vec::new(), platforms: Vec::new() }
+    }
+}
+
+/// Pairs of `zh:` and `h1:`, each computed here from one archive.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Archives {
+    contents: BTreeMap<PackageHash, PackageHash>,
+    archives: BTreeMap<PackageHash, Vec<PackageHash>>,
+}
+
+impl Archives {
+    /// None.
+    pub const fn new() -> Self {
+        Self { contents: BTreeMap::new(), archives: BTreeMap::new() }
+    }
+
+    /// Adds a pair that was computed here from one archive.
+    pub fn computed(&mut self, zh: PackageHash, h1: PackageHash) {
+        self.archives.entry(h1.clone()).or_default().push(zh.clone());
+        self.contents.insert(zh, h1);
+    }
+
+    /// The `h1:` of an archive.
+    pub fn h1_of(&self, zh: &PackageHash) -> Option<&PackageHash> {
+        self.contents.get(zh)
+    }
+
+    /// The archives with these contents; two releases may have the same.
+    pub fn with(&self, h1: &PackageHash) -> &[PackageHash] {
+        self.archives.get(h1).map_or(&[], Vec::as_slice)
     }
 }

@@ -9,6 +9,7 @@ use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::version::Version;
 
 /// What an origin reports about one package without signing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +75,29 @@ impl Reported {
 pub fn unreported(addr: &ProviderAddr, platform: &Platform) -> Finding {
     let message = format!("the registry's packages report about {addr} has no package entry for {platform}");
     Finding::new(Rule::PackagesDiffer, message).about(addr)
+}
+
+/// The name that the archive of a package has by convention.
+pub fn conventional_name(addr: &ProviderAddr, version: &Version, platform: &Platform) -> String {
+    format!("terraform-provider-{}_{version}_{platform}.zip", addr.type_name())
+}
+
+/// What is wrong with the name of a package's line: another provider, version or platform, or no convention at all.
+pub fn unusual_name(addr: &ProviderAddr, version: &Version, platform: &Platform, name: &str) -> Option<Finding> {
+    if name == conventional_name(addr, version, platform) {
+        return None;
+    }
+    let names_another = name.starts_with("terraform-provider-")
+        && std::path::Path::new(name).extension().is_some_and(|extension| extension == "zip")
+        && name.split('_').count() == 4;
+    let (rule, message) = if names_another {
+        let message = format!("the signed list names the package of {addr} {version} for {platform} {name:?}");
+        (Rule::UnboundSignature, message)
+    } else {
+        let message = format!("the package of {addr} {version} for {platform} has the unusual name {name:?}");
+        (Rule::UnusualPackageName, message)
+    };
+    Some(Finding::new(rule, message).about(addr))
 }
 
 #[cfg(test)]
@@ -154,5 +178,24 @@ mod tests {
         let reported = Reported { hashes: vec![zh(1)], size: 100 };
         let finding = reported.contradiction(&addr, &"plan9_arm".parse().unwrap(), &KnownArchive::default()).unwrap();
         assert!(finding.message.ends_with("for plan9_arm, for which the checksums name no archive"));
+    }
+}
+
+#[cfg(test)]
+mod naming_tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn names_bind() {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let platform = "linux_amd64".parse().unwrap();
+        let rule =
+            |name: &str| unusual_name(&addr, &Version::new(1, 0, 0), &platform, name).map(|finding| finding.rule);
+        assert_eq!(rule("terraform-provider-widget_1.0.0_linux_amd64.zip"), None);
+        assert_eq!(rule("terraform-provider-widget_0.9.0_linux_amd64.zip"), Some(Rule::UnboundSignature));
+        assert_eq!(rule("terraform-provider-other_1.0.0_linux_amd64.zip"), Some(Rule::UnboundSignature));
+        assert_eq!(rule("terraform-provider-widget_1.0.0_darwin_amd64.zip"), Some(Rule::UnboundSignature));
+        assert_eq!(rule("widget-linux.zip"), Some(Rule::UnusualPackageName));
     }
 }

@@ -5,11 +5,14 @@
 
 use super::Release;
 use crate::addr::ProviderAddr;
-use crate::finding::Finding;
+use crate::finding::{Finding, Level, Rule};
+use crate::settings::ExpiredKeyRule;
 use crate::trust::judge::{Verdict, denied, judge};
+use crate::trust::openpgp::{Lapse, Verified};
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::update::TrustUpdate;
 use crate::trust::words::{refused, unknown_signer};
+use crate::version::Version;
 
 /// What happens when no signer is remembered for a provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -23,7 +26,7 @@ pub enum FirstUseRule {
 
 /// What the remembered signers say about a release that may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Signed {
+pub enum SignerMemory {
     /// The signer was remembered.
     Pinned,
     /// No signer was remembered: this one is to be.
@@ -39,20 +42,20 @@ pub fn verdict(pins: &Pins, release: &Release, signer: &Signer) -> Verdict {
 }
 
 /// Judges a release by what is remembered. `is_new` says whether it is new to the lock file.
-pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bool) -> Result<Signed, Finding> {
+pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bool) -> Result<SignerMemory, Finding> {
     let (address, version) = (&release.address, &release.version);
     let Some(signer) = &release.signer else {
         let forbidden = rule == FirstUseRule::Refuse && is_new;
-        return if forbidden { Err(unknown_signer(address, version)) } else { Ok(Signed::Unknown) };
+        return if forbidden { Err(unknown_signer(address, version)) } else { Ok(SignerMemory::Unknown) };
     };
     match verdict(pins, release, signer) {
-        Verdict::Known(_) => Ok(Signed::Pinned),
+        Verdict::Known(_) => Ok(SignerMemory::Pinned),
         Verdict::FirstUse if rule == FirstUseRule::Remember => {
             let (address, version, signer) = (address.clone(), version.clone(), signer.clone());
-            Ok(Signed::First(Box::new(TrustUpdate::FirstUse { address, version, signer })))
+            Ok(SignerMemory::First(Box::new(TrustUpdate::FirstUse { address, version, signer })))
         }
-        Verdict::FirstUse if !is_new => Ok(Signed::Unknown),
-        verdict => refused(address, version, signer, verdict).map_or(Ok(Signed::Pinned), Err),
+        Verdict::FirstUse if !is_new => Ok(SignerMemory::Unknown),
+        verdict => refused(address, version, signer, verdict).map_or(Ok(SignerMemory::Pinned), Err),
     }
 }
 
@@ -64,6 +67,63 @@ pub fn carried(pins: &Pins, from: &ProviderAddr, release: &Release) -> Option<Tr
     let unknown = judge(pins, address, version, &signer) == Verdict::FirstUse;
     let (from, address, version) = (from.clone(), address.clone(), version.clone());
     (known && unknown).then_some(TrustUpdate::Carried { from, address, version, signer })
+}
+
+/// What the expiry of keys and signatures means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ExpiryRules {
+    /// A key that had expired when it signed.
+    pub at_signing: ExpiredKeyRule,
+    /// A key that has expired since.
+    pub since: ExpiredKeyRule,
+    /// A signature that has expired itself, or is dated in the future.
+    pub signature: ExpiredKeyRule,
+}
+
+impl Default for ExpiryRules {
+    /// What Terraform makes of them, with a word about the first.
+    fn default() -> Self {
+        Self { at_signing: ExpiredKeyRule::Warn, since: ExpiredKeyRule::Allow, signature: ExpiredKeyRule::Deny }
+    }
+}
+
+impl ExpiryRules {
+    /// Of each, the stricter.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        Self {
+            at_signing: self.at_signing.max(other.at_signing),
+            since: self.since.max(other.since),
+            signature: self.signature.max(other.signature),
+        }
+    }
+
+    /// What has expired about a signature, if that is to be reported: the worst thing only.
+    pub fn finding(&self, addr: &ProviderAddr, version: &Version, verified: &Verified) -> Option<Finding> {
+        let key = &verified.fingerprint;
+        let (message, rule) = match verified {
+            Verified { lapse: Some(Lapse::Expired), .. } => {
+                (format!("the signature of {addr} {version} by the signing key {key} has expired"), self.signature)
+            }
+            Verified { lapse: Some(Lapse::Future), .. } => (
+                format!("the signature of {addr} {version} by the signing key {key} is dated in the future"),
+                self.signature,
+            ),
+            Verified { expired: true, .. } => {
+                (format!("the signing key {key} had expired when it signed {addr} {version}"), self.at_signing)
+            }
+            Verified { expired_now: true, .. } => {
+                (format!("the signing key {key} has expired since it signed {addr} {version}"), self.since)
+            }
+            _ => return None,
+        };
+        let finding = Finding::new(Rule::ExpiredKey, message).about(addr);
+        match rule {
+            ExpiredKeyRule::Allow => None,
+            ExpiredKeyRule::Warn => Some(finding),
+            ExpiredKeyRule::Deny => Some(Finding { level: Level::Deny, ..finding }),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -95,11 +155,11 @@ mod tests {
         let mut pins = Pins::default();
         let by_a = signed(A);
         let first = remembered(&pins, &by_a, FirstUseRule::Remember, true).unwrap();
-        let Signed::First(update) = first else { panic!("{first:?}") };
+        let SignerMemory::First(update) = first else { panic!("{first:?}") };
         assert!(update.apply(&mut pins).unwrap());
         assert!(!update.apply(&mut pins).unwrap());
         let again = remembered(&pins, &by_a, FirstUseRule::Refuse, true);
-        assert_eq!(again, Ok(Signed::Pinned));
+        assert_eq!(again, Ok(SignerMemory::Pinned));
         let other = signed(B);
         let refused = remembered(&pins, &other, FirstUseRule::Remember, true).unwrap_err();
         assert_eq!(refused.rule, Rule::SignerChanged);
@@ -115,7 +175,7 @@ mod tests {
         let refused = remembered(&pins, &unsigned, FirstUseRule::Refuse, true).unwrap_err();
         assert_eq!(refused.rule, Rule::FirstUseForbidden);
         let recorded = remembered(&pins, &unsigned, FirstUseRule::Refuse, false);
-        assert_eq!(recorded, Ok(Signed::Unknown));
+        assert_eq!(recorded, Ok(SignerMemory::Unknown));
         let mirror = remembered(&pins, &release(None), FirstUseRule::Refuse, true);
         assert_eq!(mirror.unwrap_err().rule, Rule::FirstUseForbidden);
     }

@@ -1,8 +1,11 @@
-//! Where packages come from, as `--source` and the settings say it.
+//! Where packages and their hashes come from, as `--source` and the settings say it: sources, and shared indexes.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+
+use url::Url;
 
 use crate::path::shown;
 use crate::redact;
@@ -66,6 +69,77 @@ impl fmt::Display for SourceChoice {
     }
 }
 
+/// An `index` block.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Index {
+    /// What it is called in reports.
+    pub name: Arc<str>,
+    pub place: IndexPlace,
+    pub trust: IndexTrust,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IndexPlace {
+    /// `file:`: a directory, by its absolute path.
+    Directory(PathBuf),
+    /// `https:`: the path ends with a slash.
+    Https(Url),
+    /// `s3:`, `gs:` and `az:`: a bucket or container, and a path in it. Only where the feature `cloud` is.
+    Cloud(Url),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum IndexTrust {
+    /// `verified`: as if they had been computed here.
+    Verified,
+    /// `reported`: `lock` may write them; they prove nothing.
+    #[default]
+    Reported,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IndexPlaceError {
+    #[error("{text:?} is not a URL: {reason}; a directory is written file:///PATH")]
+    Url { text: String, reason: url::ParseError },
+    #[error("an index at {0}: needs a program with the feature \"cloud\", which this one was built without")]
+    Cloud(String),
+    #[error("an index at {0}: is written {0}://NAME or {0}://NAME/PATH, with the name of a bucket or container")]
+    Bucket(String),
+    #[error("an index is at file:, https:, s3:, gs: or az:, not at {0}:")]
+    Scheme(String),
+    #[error("{0:?} is not the file: URL of an absolute path")]
+    Path(String),
+    /// Something that may be a secret, or that no file name can follow.
+    #[error(
+        "the URL of an index has neither user nor query nor fragment; a token comes from TF_TOKEN_… or the CLI configuration"
+    )]
+    Parts,
+}
+
+impl IndexPlace {
+    pub fn parse(text: &str) -> Result<Self, IndexPlaceError> {
+        let url =
+            Url::parse(text).map_err(|reason| IndexPlaceError::Url { text: redact::module_source(text), reason })?;
+        if !url.username().is_empty() || url.password().is_some() || url.query().or(url.fragment()).is_some() {
+            return Err(IndexPlaceError::Parts);
+        }
+        match url.scheme() {
+            "file" => url.to_file_path().map(Self::Directory).map_err(|()| IndexPlaceError::Path(text.to_owned())),
+            "https" => {
+                let mut url = url;
+                if !url.path().ends_with('/') {
+                    url.set_path(&format!("{}/", url.path()));
+                }
+                Ok(Self::Https(url))
+            }
+            scheme @ ("s3" | "gs" | "az") if !cfg!(feature = "cloud") => Err(IndexPlaceError::Cloud(scheme.to_owned())),
+            "s3" | "gs" | "az" if url.has_host() && url.port().is_none() => Ok(Self::Cloud(url)),
+            scheme @ ("s3" | "gs" | "az") => Err(IndexPlaceError::Bucket(scheme.to_owned())),
+            scheme => Err(IndexPlaceError::Scheme(scheme.to_owned())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +167,47 @@ mod tests {
         assert_eq!(stated("fs:mirror"), "fs:a/b/mirror");
         assert_eq!(stated("fs:/mirror"), "fs:/mirror");
         assert_eq!(stated("origin"), "origin");
+    }
+}
+
+#[cfg(test)]
+mod index_tests {
+    use super::*;
+
+    #[test]
+    fn places() {
+        let https = |text: &str| IndexPlace::Https(Url::parse(text).unwrap());
+        assert_eq!(IndexPlace::parse("https://h.example/a/b"), Ok(https("https://h.example/a/b/")));
+        assert_eq!(IndexPlace::parse("https://h.example:8443"), Ok(https("https://h.example:8443/")));
+        #[cfg(unix)]
+        assert_eq!(IndexPlace::parse("file:///srv/index"), Ok(IndexPlace::Directory("/srv/index".into())));
+        for (text, phrase) in [
+            ("index", "is not a URL"),
+            ("http://h.example/", "not at http:"),
+            ("https://user:word@h.example/", "neither user nor query"),
+            ("https://h.example/?sig=secret", "neither user nor query"),
+            ("https://user:secret@h.example:port/", "invalid port number"),
+        ] {
+            let error = IndexPlace::parse(text).unwrap_err().to_string();
+            assert!(error.contains(phrase) && !error.contains("secret"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn clouds_need_a_program_that_knows_them() {
+        for text in ["s3://bucket/x", "gs://bucket", "az://container/a/b"] {
+            let place = IndexPlace::parse(text);
+            if cfg!(feature = "cloud") {
+                assert_eq!(place, Ok(IndexPlace::Cloud(Url::parse(text).unwrap())));
+            } else {
+                assert!(place.unwrap_err().to_string().contains("the feature \"cloud\""), "{text}");
+            }
+        }
+        assert!(IndexPlace::parse("s3:///x").is_err());
+    }
+
+    #[test]
+    fn the_stricter_trust_is_the_greater() {
+        assert!(IndexTrust::Reported > IndexTrust::Verified);
     }
 }

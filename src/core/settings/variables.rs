@@ -1,6 +1,7 @@
-//! The environment as a value.
+//! The environment as a value, and the texts in it that must never be shown.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// The environment variables of the run, by name.
@@ -38,6 +39,31 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
     }
 }
 
+/// A token. `Debug` never shows it and there is no `Display`; [`Secret::reveal`] is for the one header it goes to.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A secret; `None` if the text is empty, because an empty token is an absent one.
+    ///
+    /// From here on `redact::secrets` takes it out of whatever is printed.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        let text = Some(text.into()).filter(|text: &String| !text.is_empty())?;
+        crate::redact::remember(&text);
+        Some(Self(text))
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +75,18 @@ mod tests {
         assert_eq!(variables.positive("B"), Some(2));
         assert_eq!(["A", "C", "D", "E"].map(|name| variables.positive(name)), [None; 4]);
         assert_eq!(variables.with_prefix("TF_TOKEN_").collect::<Vec<_>>(), [("x", "t")]);
+    }
+}
+
+#[cfg(test)]
+mod secret_tests {
+    use super::*;
+
+    #[test]
+    fn is_not_shown() {
+        let secret = Secret::new("hunter2").unwrap();
+        assert!(!format!("{:?}", Some(&secret)).contains("hunter2"));
+        assert_eq!(secret.reveal(), "hunter2");
+        assert_eq!(Secret::new(""), None);
     }
 }

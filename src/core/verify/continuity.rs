@@ -8,7 +8,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::release::hashes::{Judge, Status};
+use crate::release::hashes::{HashJudge, Status};
 
 struct Shift<'a> {
     came: Vec<&'a PackageHash>,
@@ -68,7 +68,7 @@ impl Judged<'_> {
     /// A release that was published again refutes what was recorded, too; but its archives were not recorded.
     fn is_remedy(&self, old: &LockEntry, shift: &Shift<'_>) -> bool {
         let Some(release) = self.knowledge.release() else { return false };
-        let judge = |hash: &PackageHash| Judge::of(Some(release)).judge(hash);
+        let judge = |hash: &PackageHash| HashJudge::of(Some(release)).judge(hash);
         let is_proven = |hash: &PackageHash| matches!(judge(hash).status, Status::Proven(_));
         let is_shown = |hash: &PackageHash| {
             is_proven(hash) && (hash.scheme() == HashScheme::Zh || judge(hash).evidence.contains(&Evidence::Computed))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::hash::PackageHash;
-use crate::release::altered::Witness;
+use crate::release::republished::Witness;
 use crate::release::{Lookup, Release};
 use crate::version::Version;
 

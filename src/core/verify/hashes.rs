@@ -7,14 +7,14 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::release::continuity::{self, Verdict};
-use crate::release::hashes::{Judge, Status};
-use crate::release::{Lookup, Release, altered, words};
+use crate::release::continuity::{self, Continuity};
+use crate::release::hashes::{HashJudge, Status};
+use crate::release::{Lookup, Release, republished};
 use crate::verify::{Unanswered, Verified};
 use crate::version::Version;
 
 pub(super) fn status(knowledge: &Lookup, hash: &PackageHash) -> Status {
-    Judge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status
+    HashJudge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status
 }
 
 impl Judged<'_> {
@@ -65,7 +65,7 @@ impl Judged<'_> {
     }
 
     fn malformed(&self, hash: &PackageHash) -> Finding {
-        let finding = words::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
+        let finding = republished::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it is in the place of a true one.
         if matches!(self.knowledge, Lookup::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
@@ -74,12 +74,12 @@ impl Judged<'_> {
     pub(super) fn altered(&self) -> Option<Finding> {
         let (hashes, release) = (&self.entry.hashes, self.knowledge.release().filter(|release| release.current)?);
         let witnesses = self.facts.witnesses(self.addr);
-        if witnesses.is_empty() || !altered::is_doubtful(hashes, release) {
+        if witnesses.is_empty() || !republished::is_doubtful(hashes, release) {
             return None;
         }
         let refuted = hashes.iter().find(|hash| status(self.knowledge, hash).is_refuted());
         let at = refuted.map_or_else(|| self.hashes_at(), |hash| self.place_of(hash));
-        Some(altered::finding(hashes, release, witnesses)?.at(at))
+        Some(republished::altered(hashes, release, witnesses)?.at(at))
     }
 
     /// What speaks against the release being the recorded one, and against each refuted hash; one finding for all of them
@@ -88,7 +88,7 @@ impl Judged<'_> {
         let verdict = continuity::judge(&self.entry.hashes, release);
         if let (Some(first), true) = (refuted.first(), none_fits) {
             let contradicted = self.of_others(refuted);
-            let all = contradicted.or_else(|| words::republished(&self.entry.hashes, release, &verdict));
+            let all = contradicted.or_else(|| republished::republished(&self.entry.hashes, release, &verdict));
             return all.into_iter().map(|finding| finding.at(self.place_of(first))).collect();
         }
         let foreign = refuted.iter().map(|hash| self.foreign(hash));
@@ -123,15 +123,15 @@ impl Judged<'_> {
     }
 
     /// The finding about served archives that are not recorded, if others are.
-    fn unrecorded(&self, release: &Release, verdict: &Verdict) -> Option<Finding> {
+    fn unrecorded(&self, release: &Release, verdict: &Continuity) -> Option<Finding> {
         let new = match verdict {
-            Verdict::Grew { new } => new,
-            Verdict::Republished { new, .. } if *new > 0 && self.records_an_archive(release) => new,
+            Continuity::Grew { new } => new,
+            Continuity::Republished { new, .. } if *new > 0 && self.records_an_archive(release) => new,
             _ => return None,
         };
         // What an earlier run saw may have grown since; it was not published again for that.
-        if let (Verdict::Republished { .. }, true) = (verdict, release.current) {
-            let finding = words::republished(&self.entry.hashes, release, verdict)?;
+        if let (Continuity::Republished { .. }, true) = (verdict, release.current) {
+            let finding = republished::republished(&self.entry.hashes, release, verdict)?;
             return Some(finding.at(self.version_at()));
         }
         let message = match new {

@@ -17,7 +17,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::lockfile::{Decoded, LockFile, Spans, decode};
-use crate::release::{Attestation, Line, Lookup, Release};
+use crate::release::{Attestation, ListedLine, Lookup, Release};
 use crate::settings::Settings;
 use crate::trust::pins::Signer;
 use crate::verify::Verified;
@@ -51,7 +51,7 @@ fn releases(folder: &Path) -> Releases {
         let list =
             |at: usize| row[at].split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         let is_shared = |hex: &String| shared.contains(&format!("zh:{hex}"));
-        let line = |hex: &String| if is_shared(hex) { Line::Other } else { Line::archive(None) };
+        let line = |hex: &String| if is_shared(hex) { ListedLine::Other } else { ListedLine::archive(None) };
         let attested = || Attestation::new(None, Evidence::ReportedByOrigin);
         let release = Release {
             address,
@@ -84,7 +84,7 @@ fn other_builds() -> impl Iterator<Item = ((String, String), Arc<Release>)> {
             signer: Some(Signer::Unsigned),
             subkey: None,
             signed_at: None,
-            lines: BTreeMap::from([(Sha256Digest::of(name.as_bytes()), Line::archive(None))]),
+            lines: BTreeMap::from([(Sha256Digest::of(name.as_bytes()), ListedLine::archive(None))]),
             h1: BTreeMap::new(),
             complete: true,
             current: true,

@@ -3,25 +3,26 @@
 //! `internal/getproviders/package_authentication.go` and `internal/providercache/installer.go`; further refusals are
 //! tflock's own.
 
-mod claims;
 #[cfg(test)]
 mod tests;
 
-use claims::Claims;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
 use crate::diff::AddedHash;
 use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
-use crate::query::answer::{Refusal, Selected};
+use crate::query::answer::{PackageFacts, Refusal, Selected};
+use crate::query::criteria::ReportedRule;
 use crate::query::question::{Query, Selection};
-use crate::release::altered::{self, Witness};
-use crate::release::continuity::{self, Verdict};
-use crate::release::hashes::{Judge, Status};
-use crate::release::{Release, mirrors, naming, words};
+use crate::release::continuity::{self, Continuity};
+use crate::release::hashes::{HashJudge, Status};
+use crate::release::republished::{self, Witness};
+use crate::release::{Release, mirrors, reported};
 use crate::trust::pins::Signer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,10 +60,9 @@ pub fn settle(
     let errors = lacks(addr, step, facts, &mut findings);
     if facts.release.signer.is_some() {
         let packages = facts.packages.iter();
-        findings
-            .extend(packages.filter_map(|(platform, package)| {
-                naming::finding(addr, facts.version(), platform, &package.file_name)
-            }));
+        findings.extend(packages.filter_map(|(platform, package)| {
+            reported::unusual_name(addr, facts.version(), platform, &package.file_name)
+        }));
     }
     let recorded = recorded_under(step, facts);
     let claims = Claims::of(step, facts);
@@ -223,14 +223,14 @@ fn continuity(
         return (malformed, false);
     }
     let (said, first_use) = match judge(entry, facts) {
-        Verdict::FirstUse => {
+        Continuity::FirstUse => {
             let message = format!("{name} records no hash of a known scheme: this is a first use");
             (vec![said(Rule::FirstUse, message)], true)
         }
-        Verdict::Shown { unexplained } => {
+        Continuity::Shown { unexplained } => {
             (unexplained.iter().map(|hash| unexplained_hash(&release.address, entry, hash)).collect(), false)
         }
-        Verdict::Grew { new } => {
+        Continuity::Grew { new } => {
             let message = format!(
                 "{name} has {new} {} that {} not recorded; all recorded packages are unchanged",
                 if new == 1 { "package" } else { "packages" },
@@ -238,13 +238,13 @@ fn continuity(
             );
             (vec![said(Rule::ReleaseGrew, message)], false)
         }
-        verdict @ (Verdict::Republished { .. } | Verdict::NotReproduced) => {
-            let altered = || altered::finding(&entry.hashes, release, &witnesses(release));
+        verdict @ (Continuity::Republished { .. } | Continuity::NotReproduced) => {
+            let altered = || republished::altered(&entry.hashes, release, &witnesses(release));
             // A mirror may have only a part of a release.
             match release.signer.as_ref().and_then(|_| altered()) {
                 Some(altered) => (vec![altered], false),
                 None if step.accept_republished => (Vec::new(), true),
-                None => (words::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
+                None => (republished::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
             }
         }
     };
@@ -258,7 +258,7 @@ fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
     let is_all = known().next().is_some() && !known().any(PackageHash::is_well_formed);
     let malformed = known().filter(|hash| !hash.is_well_formed());
     let findings = malformed.map(|hash| {
-        let finding = words::malformed(hash, addr, &entry.version);
+        let finding = republished::malformed(hash, addr, &entry.version);
         if is_all {
             return finding;
         }
@@ -268,7 +268,7 @@ fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
     (findings.collect(), is_all)
 }
 
-fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
+fn judge(entry: &LockEntry, facts: &Selected) -> Continuity {
     if is_signed(facts) {
         return continuity::judge(&entry.hashes, &facts.release);
     }
@@ -278,16 +278,16 @@ fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
     });
     if mirrors::is_mirror_only(&facts.release) {
         // A mirror that served one recorded package has the recorded release.
-        return verdicts.min_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() });
+        return verdicts.min_by_key(severity).unwrap_or(Continuity::Shown { unexplained: Vec::new() });
     }
-    verdicts.max_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
+    verdicts.max_by_key(severity).unwrap_or(Continuity::Shown { unexplained: Vec::new() })
 }
 
-fn severity(verdict: &Verdict) -> u8 {
+fn severity(verdict: &Continuity) -> u8 {
     match verdict {
-        Verdict::Shown { .. } | Verdict::Grew { .. } => 0,
-        Verdict::FirstUse => 1,
-        Verdict::NotReproduced | Verdict::Republished { .. } => 2,
+        Continuity::Shown { .. } | Continuity::Grew { .. } => 0,
+        Continuity::FirstUse => 1,
+        Continuity::NotReproduced | Continuity::Republished { .. } => 2,
     }
 }
 
@@ -297,7 +297,7 @@ fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) 
 }
 
 fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
-    let judge = Judge::of(Some(&facts.release));
+    let judge = HashJudge::of(Some(&facts.release));
     let recorded: Vec<(&PackageHash, Status)> =
         entry.hashes.of(HashScheme::H1).map(|hash| (hash, judge.judge(hash).status)).collect();
     let refuted = recorded.iter().filter(|(_, status)| status.is_refuted());
@@ -314,4 +314,74 @@ fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec
     };
     findings.push(Finding::new(Rule::UnknownPlatformHash, message).about(addr));
     findings
+}
+
+struct Claims {
+    by_hash: BTreeMap<PackageHash, (BTreeSet<Platform>, BTreeSet<Evidence>)>,
+}
+
+impl Claims {
+    fn of(step: &Query, facts: &Selected) -> Self {
+        let mut claims = Self { by_hash: BTreeMap::new() };
+        if let Some(signer) = &facts.release.signer {
+            claims.add_sums(facts, signer);
+        }
+        for platform in &step.platforms {
+            let Some(package) = facts.packages.get(platform) else { continue };
+            let Some(h1) = &package.h1 else { continue };
+            let attested = facts.release.h1.get(h1).map(|attested| &attested.evidence);
+            let by_index = attested.filter(|evidence| matches!(evidence, Evidence::ReportedByIndex(_)));
+            let evidence = match (package.computed, by_index, &facts.release.signer) {
+                (true, ..) => Evidence::Computed,
+                (false, Some(by_index), _) => by_index.clone(),
+                (false, None, Some(_)) => Evidence::ReportedByOrigin,
+                (false, None, None) => Evidence::ReportedByMirror,
+            };
+            claims.add(h1.clone(), Some(platform), evidence);
+            if let Some(zh) = package.zh_hash().filter(|_| package.tells_zh) {
+                claims.add(zh, Some(platform), Evidence::Computed);
+            }
+        }
+        if step.rules.reported == ReportedRule::Write {
+            let trusted = facts.trusted.iter().map(|trusted| (trusted, Evidence::ReportedByMirror));
+            let reported = facts.reported.iter().map(|reported| (reported, Evidence::ReportedByOrigin));
+            for ((platform, hashes), evidence) in reported.chain(trusted) {
+                for hash in hashes {
+                    claims.add(hash.clone(), Some(platform), evidence.clone());
+                }
+            }
+        }
+        claims
+    }
+
+    /// Adds the whole list; if an invalid line spoils it, only the inspected packages, as the tools do.
+    fn add_sums(&mut self, facts: &Selected, signer: &Signer) {
+        let evidence = match signer {
+            Signer::Key(key) => Evidence::Signed(key.clone()),
+            Signer::Unsigned => Evidence::ReportedByOrigin,
+        };
+        let own = |(platform, package): (_, &PackageFacts)| Some((package.zh_hash()?, platform));
+        let own: Vec<(PackageHash, &Platform)> = facts.packages.iter().filter_map(own).collect();
+        for digest in &facts.release.listed {
+            self.add(PackageHash::zh(*digest), None, evidence.clone());
+        }
+        let is_written = |hash: &PackageHash| facts.release.listed.is_empty() || self.by_hash.contains_key(hash);
+        for (hash, platform) in own.into_iter().filter(|(hash, _)| is_written(hash)).collect::<Vec<_>>() {
+            self.add(hash, Some(platform), evidence.clone());
+        }
+    }
+
+    fn add(&mut self, hash: PackageHash, platform: Option<&Platform>, evidence: Evidence) {
+        let claim = self.by_hash.entry(hash).or_default();
+        claim.0.extend(platform.cloned());
+        claim.1.insert(evidence);
+    }
+
+    fn into_added(self) -> impl Iterator<Item = AddedHash> {
+        self.by_hash.into_iter().map(|(hash, (platforms, evidence))| AddedHash {
+            hash,
+            platforms,
+            evidence: evidence.into_iter().collect(),
+        })
+    }
 }

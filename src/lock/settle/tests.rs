@@ -7,9 +7,9 @@ use crate::dialect::Dialect;
 use crate::evidence::Evidence;
 use crate::hash::Sha256Digest;
 use crate::query::answer::PackageFacts;
+use crate::query::criteria::{ReportedRule, Rules};
 use crate::query::question::{Goal, Moved};
-use crate::query::rules::{ReportedRule, Rules};
-use crate::release::{Attestation, Line};
+use crate::release::{Attestation, ListedLine};
 use crate::version::{Constraints, Version};
 
 const LINUX: &str = "linux_amd64";
@@ -55,7 +55,8 @@ fn step(recorded: Option<&[PackageHash]>) -> Query {
 fn release(archives: &[u8]) -> Selected {
     let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
     let platforms = [LINUX, DARWIN, "windows_amd64"];
-    let line = |(number, platform): (&u8, &str)| (digest(*number), Line::archive(Some(platform.parse().unwrap())));
+    let line =
+        |(number, platform): (&u8, &str)| (digest(*number), ListedLine::archive(Some(platform.parse().unwrap())));
     let mut selected = Selected::new(Release {
         signer: Some(KEY.parse().unwrap()),
         lines: archives.iter().zip(platforms).map(line).collect(),

@@ -1,14 +1,19 @@
-//! One archive: downloaded and hashed as it arrives.
+//! One package: an archive is downloaded and hashed as it arrives, one on disk as it lies there. And how many bytes a run may
+//! download.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use url::Url;
 
 use super::Equipment;
-use super::budget::DownloadBudget;
+use crate::addr::ProviderAddr;
 use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, ProgramRecord};
+use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
+use crate::disk::package::{self as packages, PackageError};
 use crate::disk::package_store::Unpacking;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -17,8 +22,10 @@ use crate::hash::archive::{
 };
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
+use crate::platform::Platform;
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
+use crate::release::ReleaseKey;
 use crate::source::Package;
 
 /// Why one pass over an archive gave no hashes.
@@ -42,7 +49,7 @@ pub(super) struct Downloads {
 const BY_SUMS: &str = "the checksums of the release give";
 
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct WantedArchive {
     pub(super) url: Url,
     pub(super) file_name: String,
     /// Its digest, where that is known, and who gives it.
@@ -53,7 +60,7 @@ pub(super) struct Wanted {
     pub(super) destination: Destination,
 }
 
-impl Wanted {
+impl WantedArchive {
     /// An archive that a registry announces.
     pub(super) fn announced(package: &Package, destination: Destination) -> Self {
         let (url, file_name) = (package.url.clone(), package.file_name.clone());
@@ -115,7 +122,7 @@ impl Downloads {
         Self { client, cache, events, threads, budget }
     }
 
-    pub(super) async fn fetch(&self, key: &PackageKey, package: &Wanted) -> Result<PackageFacts, Refusal> {
+    pub(super) async fn fetch(&self, key: &PackageKey, package: &WantedArchive) -> Result<PackageFacts, Refusal> {
         self.events.emit(Event::PackageWanted { package: key.clone() });
         let hashes = self.attempts(key, package).await;
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
@@ -134,7 +141,7 @@ impl Downloads {
     }
 
     /// Reads the archive until one pass comes to its end.
-    async fn attempts(&self, key: &PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
+    async fn attempts(&self, key: &PackageKey, package: &WantedArchive) -> Result<ArchiveHashes, Refusal> {
         let failed = |error: NetError| {
             let message = format!("downloading {key} failed: {error}");
             let cause = Error::from(error);
@@ -165,7 +172,7 @@ impl Downloads {
         Refusal::Error(self.budget.used_up(key))
     }
 
-    async fn pass(&self, key: &PackageKey, package: &Wanted, body: &mut Body) -> Result<ArchiveHashes, Pass> {
+    async fn pass(&self, key: &PackageKey, package: &WantedArchive, body: &mut Body) -> Result<ArchiveHashes, Pass> {
         let threads = self.threads.get().copied().unwrap_or(Threads::One);
         let mut hasher = ArchiveHasher::unpacking(threads, Limits::default(), package.destination.contents());
         let unusable = |bad: &BadArchive| Pass::Refused(unusable(key, package, bad));
@@ -211,7 +218,7 @@ fn unwritten(error: StoreError) -> Refusal {
 
 /// The bytes must be the announced ones before anything that is wrong with them counts. A page for users in place of
 /// them says nothing about the release.
-fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
+fn checked(key: &PackageKey, package: &WantedArchive, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
     let Some((wanted, given)) = package.zh.filter(|(wanted, _)| *wanted != zh) else { return Ok(()) };
     let archive = format!("the archive of {key}");
     if page {
@@ -226,7 +233,7 @@ fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> 
     Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
 }
 
-fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
+fn unusable(key: &PackageKey, package: &WantedArchive, bad: &BadArchive) -> Refusal {
     let message = format!("the package of {key} cannot be used: {bad}");
     if matches!(bad, BadArchive::Unusual(_)) {
         return Finding::new(Rule::UnusualArchive, message).about(&key.address).into();
@@ -234,4 +241,163 @@ fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
     let url = ShownUrl::new(&package.url);
     let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
     error.hint("report it to the registry; until it is fixed, another version may work").into()
+}
+
+pub(super) fn hash_local(
+    key: &PackageKey,
+    found: &LocalPackage,
+    destination: &Destination,
+    (events, cache): (&Events, &Cache),
+) -> Result<PackageFacts, Refusal> {
+    events.emit(Event::PackageStarted { package: key.clone(), total: None });
+    let facts = read_local(key, found, destination, cache);
+    if let Some(bytes) = facts.as_ref().ok().and_then(|facts| facts.size) {
+        events.emit(Event::PackageBytes { package: key.clone(), bytes });
+    }
+    events.emit(Event::PackageDone { package: key.clone(), ok: facts.is_ok(), local: true });
+    facts
+}
+
+/// The hashes of a package. What goes to the destination are the bytes that were hashed.
+pub(super) fn read_local(
+    key: &PackageKey,
+    found: &LocalPackage,
+    destination: &Destination,
+    cache: &Cache,
+) -> Result<PackageFacts, Refusal> {
+    destination.begin().map_err(Error::from)?;
+    match found {
+        LocalPackage::Packed(path) => read_archive(key, path, destination, cache),
+        LocalPackage::Unpacked(path) => read_directory(key, path, destination, cache),
+    }
+}
+
+fn read_archive(
+    key: &PackageKey,
+    path: &Path,
+    destination: &Destination,
+    cache: &Cache,
+) -> Result<PackageFacts, Refusal> {
+    let threads = if let Destination::Nowhere = destination { Threads::One } else { Threads::Two };
+    let mut written = Ok(());
+    let hashes = packages::unpack_archive(path, threads, destination.contents(), |bytes| {
+        if written.is_ok() {
+            written = destination.write(bytes);
+        }
+    });
+    let hashes = hashes.map_err(|error| match error {
+        PackageError::Archive { source: BadArchive::Unusual(_), .. } => {
+            Finding::new(Rule::UnusualArchive, error.to_string()).about(&key.address).into()
+        }
+        error => Refusal::from(Error::from(error)),
+    })?;
+    if !hashes.has_program(key.address.type_name()) {
+        return Err(no_program(&key.address, path).into());
+    }
+    written.and_then(|()| destination.finish(&hashes.h1, &hashes.files)).map_err(Error::from)?;
+    Ok(read(key, &hashes, name(path), cache))
+}
+
+fn read_directory(
+    key: &PackageKey,
+    path: &Path,
+    destination: &Destination,
+    cache: &Cache,
+) -> Result<PackageFacts, Refusal> {
+    let addr = &key.address;
+    let mut contents = destination.contents();
+    let read = packages::read_directory(path, contents.as_deref_mut().map(|contents| contents as _));
+    let read = read.map_err(Error::from)?;
+    if !read.has_program(addr.type_name()) {
+        return Err(no_program(addr, path).into());
+    }
+    destination.finish(&read.h1, &read.files).map_err(Error::from)?;
+    if let Some(record) = ProgramRecord::new(&read.h1, &key.platform, read.programs) {
+        cache.record_program(record);
+    }
+    Ok(PackageFacts { h1: Some(read.h1), computed: true, ..PackageFacts::unread(None, name(path)) })
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn no_program(addr: &ProviderAddr, path: &Path) -> Error {
+    let message = format!(
+        "the package of {addr} has no provider binary: no file in it is named terraform-provider-{}",
+        addr.type_name(),
+    );
+    Error::new(ErrorKind::Package, message).in_file(path)
+}
+
+/// What is left of the bytes that a run may download; without a limit, as much as it likes.
+#[derive(Debug)]
+pub struct DownloadBudget {
+    state: Mutex<Spent>,
+}
+
+#[derive(Debug)]
+struct Spent {
+    most: u64,
+    spent: u64,
+    left_out: BTreeMap<ReleaseKey, BTreeSet<Platform>>,
+}
+
+impl Default for DownloadBudget {
+    fn default() -> Self {
+        Self { state: Mutex::new(Spent { most: u64::MAX, spent: 0, left_out: BTreeMap::new() }) }
+    }
+}
+
+impl DownloadBudget {
+    fn state(&self) -> MutexGuard<'_, Spent> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says how many bytes the run may download in sum.
+    pub(super) fn limit(&self, most: u64) {
+        self.state().most = most;
+    }
+
+    /// Takes so many bytes; false if fewer are left.
+    pub(super) fn take(&self, bytes: u64) -> bool {
+        let mut state = self.state();
+        let spent = state.spent.checked_add(bytes).filter(|spent| *spent <= state.most);
+        state.spent = spent.unwrap_or(state.spent);
+        spent.is_some()
+    }
+
+    /// What is said of a package for which not enough is left: it stays unknown.
+    pub(super) fn used_up(&self, package: &PackageKey) -> Error {
+        let key = (package.address.clone(), package.version.clone());
+        self.state().left_out.entry(key.clone()).or_default().insert(package.platform.clone());
+        self.left_out(&key).unwrap_or_else(|| Error::new(ErrorKind::Unavailable, "not downloaded"))
+    }
+
+    /// The error about a release for whose packages not enough was left, if any.
+    pub(super) fn left_out(&self, release: &ReleaseKey) -> Option<Error> {
+        let state = self.state();
+        let platforms: Vec<String> = state.left_out.get(release)?.iter().map(ToString::to_string).collect();
+        let ((address, version), platforms, most) = (release, platforms.join(", "), state.most);
+        let message = format!(
+            "{address} {version} for {platforms} was not downloaded: that would be more than the {most} bytes of \
+             --max-download"
+        );
+        let hint = "allow more, or pass --no-download to leave unproven what only a download can prove";
+        Some(Error::new(ErrorKind::Unavailable, message).hint(hint))
+    }
+}
+
+#[cfg(test)]
+mod budget_tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_taken() {
+        let all = DownloadBudget::default();
+        assert!(all.take(u64::MAX) && !all.take(1) && all.take(0));
+        let some = DownloadBudget::default();
+        some.limit(10);
+        assert!(some.take(7) && !some.take(4) && some.take(3) && !some.take(1));
+    }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::archives::{Destination, Downloads, Wanted};
+use super::archives::{self, Destination, Downloads, WantedArchive};
 use super::mirror::{MirrorSource, unlisted};
 use super::registry::{RegistrySource, listed};
 use super::source::SourceState;
-use super::{Sources, each, local};
+use super::{Sources, each};
 use crate::disk::cache::Cache;
 use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::Fate;
@@ -19,9 +19,9 @@ use crate::finding::Level;
 use crate::hash::archive::Threads;
 use crate::hash::{PackageHashes, Sha256Digest};
 use crate::query::answer::{PackageFacts, Refusal};
-use crate::query::rules::Rules;
+use crate::query::criteria::Rules;
 use crate::query::{Event, PackageKey};
-use crate::release::{Release, naming};
+use crate::release::{Release, reported};
 use crate::source::{MirrorPackage, Miss};
 
 /// An order to fetch one package.
@@ -37,7 +37,7 @@ pub struct FetchOrder {
 
 /// A package that a source has, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
+pub struct FetchedPackage {
     pub facts: PackageFacts,
     pub fate: Fate,
     /// The bytes that were downloaded.
@@ -57,10 +57,10 @@ pub struct SignedDigests {
 }
 
 /// `None` if no source has such a package.
-pub type FetchAnswer = Result<Option<Fetched>, Refusal>;
+pub type FetchAnswer = Result<Option<FetchedPackage>, Refusal>;
 
 /// Where a package is, and what it is checked against.
-struct Located<'a> {
+struct LocatedPackage<'a> {
     place: Place<'a>,
     /// From the registry; `None` for a mirror.
     digest: Option<Sha256Digest>,
@@ -70,7 +70,7 @@ struct Located<'a> {
 }
 
 enum Place<'a> {
-    Registry(&'a RegistrySource, Box<Wanted>),
+    Registry(&'a RegistrySource, Box<WantedArchive>),
     Mirror(&'a MirrorSource, MirrorPackage),
 }
 
@@ -82,7 +82,7 @@ impl FetchOrder {
         found: &LocalPackage,
         cache: &Cache,
     ) -> Result<Option<StoredPackage>, Refusal> {
-        let facts = local::read(key, found, &self.destination, cache)?;
+        let facts = archives::read_local(key, found, &self.destination, cache)?;
         if self.records(&facts) { Ok(self.keep()?) } else { Ok(None) }
     }
 
@@ -129,9 +129,9 @@ impl SourceState {
             Self::Registry(registry) => registry.locate(key, order).await?,
             Self::Mirror(mirror) => mirror.locate(key, order).await?,
         };
-        let Some(Located { place, digest, release, signed }) = located else { return Ok(None) };
+        let Some(LocatedPackage { place, digest, release, signed }) = located else { return Ok(None) };
         let unlisted = |facts: &PackageFacts| unlisted(release.as_ref()?, &key.platform, facts);
-        let unchanged = |facts| Fetched { facts, fate: Fate::Present, downloaded: 0, stored: None, signed };
+        let unchanged = |facts| FetchedPackage { facts, fate: Fate::Present, downloaded: 0, stored: None, signed };
         let there = match &order.destination {
             Destination::Archive(copy) => Some(copy.path()).filter(|path| path.exists()),
             _ => None,
@@ -167,7 +167,7 @@ impl SourceState {
             None
         };
         let downloaded = facts.size.filter(|_| !is_local).unwrap_or_default();
-        Ok(Some(Fetched { facts, fate, downloaded, stored, signed }))
+        Ok(Some(FetchedPackage { facts, fate, downloaded, stored, signed }))
     }
 
     fn unrecorded(&self, key: &PackageKey) -> Error {
@@ -183,26 +183,26 @@ impl SourceState {
 }
 
 impl RegistrySource {
-    async fn locate(&self, key: &PackageKey, order: &FetchOrder) -> Result<Option<Located<'_>>, Refusal> {
+    async fn locate(&self, key: &PackageKey, order: &FetchOrder) -> Result<Option<LocatedPackage<'_>>, Refusal> {
         let release = key.release();
         let Some(package) = Miss::found(self.package(&release, &key.platform).await)? else { return Ok(None) };
         let mut signed = None;
         if let Some(rules) = &order.rules {
             let sums = self.signed_sums(&release, &package, rules).await?;
             listed(&key.address, &key.version, &package, &sums.sums)?;
-            let unbound = naming::finding(&key.address, &key.version, &key.platform, &package.file_name);
+            let unbound = reported::unusual_name(&key.address, &key.version, &key.platform, &package.file_name);
             if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
                 return Err(finding.into());
             }
             signed = Some(sums.digests);
         }
-        let place = Place::Registry(self, Box::new(Wanted::announced(&package, order.destination.clone())));
-        Ok(Some(Located { place, digest: Some(package.shasum), release: None, signed }))
+        let place = Place::Registry(self, Box::new(WantedArchive::announced(&package, order.destination.clone())));
+        Ok(Some(LocatedPackage { place, digest: Some(package.shasum), release: None, signed }))
     }
 }
 
 impl MirrorSource {
-    async fn locate(&self, key: &PackageKey, order: &FetchOrder) -> Result<Option<Located<'_>>, Refusal> {
+    async fn locate(&self, key: &PackageKey, order: &FetchOrder) -> Result<Option<LocatedPackage<'_>>, Refusal> {
         let release = key.release();
         let offers = Miss::found(self.offers(&key.address).await)?.unwrap_or_default();
         if !offers.iter().any(|offer| offer.version == key.version) {
@@ -215,7 +215,7 @@ impl MirrorSource {
         };
         let digests = signed.as_ref().map(|signed| signed.digests);
         let release = signed.map(|signed| signed.release(&release, |_| None));
-        Ok(Some(Located { place: Place::Mirror(self, package), digest: None, release, signed: digests }))
+        Ok(Some(LocatedPackage { place: Place::Mirror(self, package), digest: None, release, signed: digests }))
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::archives::{Destination, Downloads, Wanted};
+use super::archives::{self, Destination, Downloads, WantedArchive};
+use super::registry::{self, SignedSums};
 use super::search::{self, Searched};
-use super::signed::{self, SignedSums};
-use super::{Equipment, LOOKED_AT, each, local};
+use super::{Equipment, LOOKED_AT, each};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::mirror::LocalPackage;
@@ -22,10 +22,10 @@ use crate::parallel;
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::{PackageFacts, Refusal, Selected};
+use crate::query::criteria::Rules;
 use crate::query::question::{Goal, Query};
-use crate::query::rules::Rules;
-use crate::release::offer::Offer;
-use crate::release::{Attestation, Release, ReleaseKey, mirrors, naming};
+use crate::release::Offer;
+use crate::release::{Attestation, Release, ReleaseKey, mirrors, reported};
 use crate::settings::SignatureRule;
 use crate::source::oci::OciPackage;
 use crate::source::{Mirror, MirrorArchive, MirrorPackage, MirrorPackages, Miss};
@@ -43,12 +43,12 @@ pub(super) struct MirrorSource {
     hashing: Semaphore,
     offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, Miss>>,
     listed: Shared<ReleaseKey, Result<Arc<MirrorPackages>, Refusal>>,
-    signed: Shared<(ReleaseKey, Rules), Signed>,
+    signed: Shared<(ReleaseKey, Rules), SignedCopies>,
     packages: Shared<PackageKey, Result<PackageFacts, Refusal>>,
 }
 
 /// The copies of what was signed, if there are any.
-pub(super) type Signed = Result<Option<Arc<SignedSums>>, Refusal>;
+pub(super) type SignedCopies = Result<Option<Arc<SignedSums>>, Refusal>;
 
 impl MirrorSource {
     pub(super) fn new(mirror: Mirror, equipment: &Equipment) -> Self {
@@ -150,14 +150,14 @@ impl MirrorSource {
     }
 
     /// The mirror's copies of what was signed; where nothing needs to be signed, they are as good as none.
-    pub(super) async fn signed(&self, key: &ReleaseKey, rules: &Rules) -> Signed {
+    pub(super) async fn signed(&self, key: &ReleaseKey, rules: &Rules) -> SignedCopies {
         if rules.signature == SignatureRule::Never {
             return Ok(None);
         }
         let request = async {
             let copies = self.mirror.signed_copies(&key.0, &key.1).await?;
             let Some(copies) = copies.filter(|copies| !copies.keys.is_empty()) else { return Ok(None) };
-            signed::check(&self.equipment, key, rules, &copies).map(Arc::new).map(Some)
+            registry::check(&self.equipment, key, rules, &copies).map(Arc::new).map(Some)
         };
         let rules = Rules { signature: rules.signature, expiry: rules.expiry, ..Rules::default() };
         self.signed.answer((key.clone(), rules), request).await
@@ -242,7 +242,7 @@ impl MirrorSource {
         let (wanted, hashes) = match package {
             MirrorPackage::Local(found) => return self.local(key.clone(), found, destination).await,
             MirrorPackage::Archive(MirrorArchive { url, file_name, hashes }) => {
-                (Wanted { url, file_name, zh: None, authorization: None, destination }, hashes)
+                (WantedArchive { url, file_name, zh: None, authorization: None, destination }, hashes)
             }
             MirrorPackage::Oci(package) => self.blob(key, &package, destination).await?,
             MirrorPackage::Unusable(problem) => return Err(problem.into()),
@@ -273,7 +273,8 @@ impl MirrorSource {
         // The semaphore is never closed.
         let _permit = self.hashing.acquire().await;
         let (events, cache) = (self.equipment.events.clone(), Arc::clone(&self.equipment.cache));
-        let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, &destination, (&events, &cache)));
+        let hashing =
+            tokio::task::spawn_blocking(move || archives::hash_local(&key, &found, &destination, (&events, &cache)));
         hashing.await.unwrap_or_else(|problem| {
             let message = format!("reading a package was interrupted: {problem}");
             Err(Error::new(ErrorKind::Interrupted, message).into())
@@ -286,15 +287,15 @@ impl MirrorSource {
         key: &PackageKey,
         package: &OciPackage,
         destination: Destination,
-    ) -> Result<(Wanted, Vec<PackageHash>), Refusal> {
+    ) -> Result<(WantedArchive, Vec<PackageHash>), Refusal> {
         let Mirror::Oci(mirror) = &self.mirror else {
             let message = format!("{} has no blobs", self.mirror.shown());
             return Err(Error::new(ErrorKind::Package, message).into());
         };
         let (url, authorization, zh) = mirror.archive(package).await?;
-        let file_name = naming::conventional(&key.address, &key.version, &key.platform);
+        let file_name = reported::conventional_name(&key.address, &key.version, &key.platform);
         let given = "its manifest in the OCI registry gives";
-        let wanted = Wanted { url, file_name, zh: Some((zh, given)), destination, authorization };
+        let wanted = WantedArchive { url, file_name, zh: Some((zh, given)), destination, authorization };
         Ok((wanted, vec![PackageHash::zh(zh)]))
     }
 }

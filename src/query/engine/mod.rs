@@ -6,16 +6,12 @@
 //! however many packages are in flight.
 
 mod archives;
-mod budget;
 mod fetch;
-mod local;
 mod mirror;
 mod registry;
 mod registry_release;
 mod search;
-mod several;
 mod shared_index;
-mod signed;
 mod source;
 mod sources;
 
@@ -32,9 +28,9 @@ use crate::query::Events;
 use crate::source::{Filter, Source};
 
 pub use archives::Destination;
-pub use budget::DownloadBudget;
+pub use archives::DownloadBudget;
 use fetch::SignedDigests;
-pub use fetch::{FetchAnswer, FetchOrder, Fetched, unrecorded};
+pub use fetch::{FetchAnswer, FetchOrder, FetchedPackage, unrecorded};
 pub use sources::Sources;
 
 /// How many packages of one release are looked at: real ones have some twenty.

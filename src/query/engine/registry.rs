@@ -4,28 +4,30 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use super::archives::{Destination, Downloads, Wanted};
-use super::signed::SignedSums;
-use super::{Equipment, LOOKED_AT, each};
+use super::archives::{Destination, Downloads, WantedArchive};
+use super::{Equipment, LOOKED_AT, SignedDigests, each};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, IndexEntry};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::net::Shared;
+use crate::net::{Kind, Shared};
 use crate::platform::Platform;
-use crate::query::PackageKey;
 use crate::query::answer::{PackageFacts, Refusal};
-use crate::query::cached;
+use crate::query::criteria::{ReportedRule, Rules};
 use crate::query::question::{Goal, Query};
-use crate::query::rules::ReportedRule;
-use crate::release::ReleaseKey;
-use crate::release::expiry::ExpiryRules;
-use crate::release::offer::Offer;
+use crate::query::{PackageKey, cached};
 use crate::release::reported::Reported;
+use crate::release::signers::ExpiryRules;
+use crate::release::{Offer, Release, ReleaseKey};
 use crate::settings::{Index, SignatureRule};
-use crate::source::{Listing, Miss, Package, Registry, SharedIndexes, SignedUrls, speaks_supported_protocol};
+use crate::source::{
+    Listing, Miss, Package, Registry, SharedIndexes, SignedDocuments, SignedUrls, speaks_supported_protocol,
+};
+use crate::trust::Fingerprint;
+use crate::trust::openpgp::{self, SignatureError};
+use crate::trust::pins::Signer;
 use crate::version::Version;
 
 const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
@@ -47,10 +49,10 @@ pub(super) struct RegistrySource {
 }
 
 /// What the registry said about the packages of one release.
-pub(super) type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
+pub(super) type RegistryPackages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
 
 /// The line of one archive in the checksums.
-pub(super) struct Line {
+pub(super) struct RegistryLine {
     pub(super) file_name: String,
     pub(super) zh: Sha256Digest,
     /// The registry's document of this very package, if it was requested.
@@ -59,7 +61,7 @@ pub(super) struct Line {
     pub(super) reported: Option<PackageHash>,
 }
 
-impl Line {
+impl RegistryLine {
     /// The line of a package, whose digest must be the announced one.
     pub(super) fn of((addr, version): &ReleaseKey, package: Arc<Package>, sums: &Sums) -> Result<Self, Refusal> {
         let file_name = package.file_name.clone();
@@ -139,7 +141,7 @@ impl RegistrySource {
 
     /// What the registry says of the packages that the query is about: of the wanted ones, or of any, since each of them names
     /// the checksums.
-    pub(super) async fn packages_of(self: &Arc<Self>, key: &ReleaseKey, query: &Query) -> Packages {
+    pub(super) async fn packages_of(self: &Arc<Self>, key: &ReleaseKey, query: &Query) -> RegistryPackages {
         if let Goal::Hashes(_) = query.goal {
             return self.first_package(key, query).await;
         }
@@ -180,8 +182,8 @@ impl RegistrySource {
     }
 
     /// The first existing package, the likeliest platforms first.
-    async fn first_package(&self, key: &ReleaseKey, query: &Query) -> Packages {
-        let mut packages = Packages::new();
+    async fn first_package(&self, key: &ReleaseKey, query: &Query) -> RegistryPackages {
+        let mut packages = RegistryPackages::new();
         for platform in self.platforms(key, query).await.into_iter().take(LOOKED_AT) {
             let answer = self.package(key, &platform).await;
             let is_absent = matches!(answer, Err(Miss::Absent(_)));
@@ -245,7 +247,7 @@ impl RegistrySource {
         package: &Package,
     ) -> Result<PackageFacts, Refusal> {
         let key = PackageKey::of(release, &package.platform);
-        let wanted = Wanted::announced(package, Destination::Nowhere);
+        let wanted = WantedArchive::announced(package, Destination::Nowhere);
         let facts = self.archives.answer(package.shasum, self.downloads.fetch(&key, &wanted)).await?;
         // Packages of several platforms may share an archive.
         Ok(PackageFacts { file_name: wanted.file_name, ..facts })
@@ -253,7 +255,127 @@ impl RegistrySource {
 }
 
 /// The `h1:` that a registry reports of a package next to the other requested ones.
-pub(super) fn reported(packages: &Packages, platform: &Platform) -> Option<PackageHash> {
+pub(super) fn reported(packages: &RegistryPackages, platform: &Platform) -> Option<PackageHash> {
     let reports = packages.values().flatten().filter_map(|package| package.reported.get(platform));
     reports.flat_map(Reported::h1).next().cloned()
+}
+
+#[derive(Debug)]
+pub(super) struct SignedSums {
+    pub(super) sums: Arc<Sums>,
+    pub(super) digests: SignedDigests,
+    pub(super) signer: Signer,
+    /// The subkey that signed, if it was not the primary key.
+    pub(super) subkey: Option<Fingerprint>,
+    pub(super) made: Option<SystemTime>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl SignedSums {
+    /// The release that they list: archives by their conventional names, or by names that their source gives.
+    pub(super) fn release(&self, (addr, version): &ReleaseKey, given: impl Fn(&str) -> Option<Platform>) -> Release {
+        Release {
+            signer: Some(self.signer.clone()),
+            subkey: self.subkey.clone(),
+            signed_at: self.made,
+            findings: self.findings.clone(),
+            ..Release::new(addr.clone(), version.clone()).listing(&self.sums, given)
+        }
+    }
+}
+
+impl RegistrySource {
+    pub(super) async fn signed_sums(
+        &self,
+        release: &ReleaseKey,
+        package: &Package,
+        rules: &Rules,
+    ) -> Result<Arc<SignedSums>, Refusal> {
+        let (urls, (addr, version)) = (&package.signed, release);
+        let request = async {
+            let (sums, signature) = tokio::join!(
+                self.registry.signed_document(addr, version, &urls.sums, Kind::Sums),
+                self.registry.signed_document(addr, version, &urls.signature, Kind::Signature),
+            );
+            let sums = sums?;
+            let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
+            let documents = SignedDocuments { sums, signature, keys: urls.keys.clone() };
+            check(&self.equipment, release, rules, &documents).map(Arc::new)
+        };
+        let key = (urls.clone(), rules.signature, rules.expiry);
+        self.signed.answer(key, request).await
+    }
+}
+
+/// The checksums, if they are signed as the rules require.
+pub(super) fn check(
+    equipment: &Equipment,
+    (addr, version): &ReleaseKey,
+    rules: &Rules,
+    documents: &SignedDocuments,
+) -> Result<SignedSums, Refusal> {
+    let unsigned = match rules.signature {
+        SignatureRule::Always => false,
+        SignatureRule::IfKeysKnown => documents.keys.is_empty(),
+        SignatureRule::Never => true,
+    };
+    if !unsigned && documents.keys.is_empty() {
+        return Err(no_signing_key(addr, version).into());
+    }
+    let mut findings = Vec::new();
+    let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
+    let (signer, subkey, made) = if unsigned {
+        let message = if documents.keys.is_empty() {
+            format!(
+                "the registry lists no signing key for {addr} {version}, so only the registry attests its checksums"
+            )
+        } else {
+            format!("the settings require no signature of {addr} {version}, so none was checked")
+        };
+        findings.push(Finding::new(Rule::Unsigned, message).about(addr));
+        (Signer::Unsigned, None, None)
+    } else {
+        let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, equipment.now)
+            .map_err(|error| bad_signature(addr, version, &error))?;
+        findings.extend(rules.expiry.finding(addr, version, &verified));
+        (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
+    };
+    let digests = SignedDigests {
+        sums: equipment.cache.put_document(&documents.sums),
+        signature: equipment.cache.put_document(&documents.signature),
+        keys: equipment.cache.put_keys(&keys),
+    };
+    Ok(SignedSums { digests, sums: Arc::new(Sums::decode(&documents.sums)), signer, subkey, made, findings })
+}
+
+/// A registry that lists no key may sign nothing at all; then someone has to say so.
+fn no_signing_key(addr: &ProviderAddr, version: &Version) -> Finding {
+    let host = addr.host();
+    let message = format!("{host} lists no signing key for {addr} {version}, although a signature is required");
+    let remedy = format!(
+        "Where {host} signs nothing, write `host \"{host}\" {{ signature = \"never\" }}` into `.tflock.hcl`, and run \
+         `tflock trust add {addr} unsigned`."
+    );
+    Finding::new(Rule::NoSigningKey, message).about(addr).remedied_by(&remedy)
+}
+
+fn missing_signature(addr: &ProviderAddr, version: &Version, miss: Miss) -> Refusal {
+    match miss {
+        Miss::Absent(error) => {
+            let message = format!("{addr} {version} is not signed: {error}");
+            Finding::new(Rule::BadSignature, message).about(addr).into()
+        }
+        Miss::Unknown(error) => error.into(),
+    }
+}
+
+fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError) -> Refusal {
+    let (rule, revoked) = match error {
+        SignatureError::Revoked(key) | SignatureError::RevokedSubkey { subkey: key, .. } => {
+            (Rule::RevokedKey, Some(key.clone()))
+        }
+        _ => (Rule::BadSignature, None),
+    };
+    let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
+    Refusal::Finding(Box::new(Finding::new(rule, message).about(addr)), revoked)
 }

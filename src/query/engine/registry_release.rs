@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::registry::{Line, Packages, RegistrySource, reported};
+use super::registry::SignedSums;
+use super::registry::{RegistryLine, RegistryPackages, RegistrySource, reported};
 use super::search::{self, Searched};
-use super::signed::SignedSums;
 use super::{LOOKED_AT, each};
 use crate::disk::cache::{Locked, ReleasePackage, ReleaseRecord};
 use crate::error::{Error, ErrorKind};
@@ -17,24 +17,24 @@ use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::query::answer::{PackageFacts, Refusal, Selected};
+use crate::query::criteria::{ReportedRule, Rules};
 use crate::query::question::{Explain, Goal, Query};
-use crate::query::rules::{ReportedRule, Rules};
-use crate::release::continuity::{self, Verdict};
-use crate::release::offer::Offer;
+use crate::release::Offer;
+use crate::release::continuity::{self, Continuity};
 use crate::release::reported::{KnownArchive, Reported, ReportedPackages, unreported};
-use crate::release::{Attestation, Line as ListedLine, Release, ReleaseKey, naming};
+use crate::release::{Attestation, ListedLine, Release, ReleaseKey, reported};
 use crate::settings::IndexTrust;
 use crate::source::{Miss, Package, speaks_supported_protocol};
 use crate::version::{Version, newest_allowed};
 
-type Listed = BTreeMap<Platform, Sha256Digest>;
+type ListedArchives = BTreeMap<Platform, Sha256Digest>;
 
 impl RegistrySource {
     pub(super) async fn release(
         self: &Arc<Self>,
         key: &ReleaseKey,
         query: &Query,
-        packages: Packages,
+        packages: RegistryPackages,
     ) -> Result<Selected, Refusal> {
         let Some(first) = packages.values().find_map(|package| package.as_ref().ok()).cloned() else {
             return self.without_packages(key, query, packages).await;
@@ -51,7 +51,7 @@ impl RegistrySource {
         if query.goal == Goal::Documents || shown_false(query, &known) {
             return Ok(known);
         }
-        let listed: Listed = signed.sums.archives(key.0.type_name(), &key.1).collect();
+        let listed: ListedArchives = signed.sums.archives(key.0.type_name(), &key.1).collect();
         self.recall(&mut known, query, (&listed, &first)).await;
         let reports = reports(&lines);
         let mut archives = listed.clone();
@@ -85,7 +85,7 @@ impl RegistrySource {
         &self,
         (addr, version): &ReleaseKey,
         query: &Query,
-        packages: Packages,
+        packages: RegistryPackages,
     ) -> Result<Selected, Refusal> {
         if let Some(error) = packages.values().find_map(|answer| match answer {
             Err(Miss::Unknown(error)) => Some(error.clone()),
@@ -108,9 +108,9 @@ impl RegistrySource {
         self: &Arc<Self>,
         key: &ReleaseKey,
         query: &Query,
-        mut packages: Packages,
+        mut packages: RegistryPackages,
         signed: &SignedSums,
-    ) -> Result<BTreeMap<Platform, Line>, Refusal> {
+    ) -> Result<BTreeMap<Platform, RegistryLine>, Refusal> {
         let wanted = match query.goal {
             Goal::Packages => query.platforms.clone(),
             _ => packages.iter().filter(|(_, answer)| answer.is_ok()).map(|(platform, _)| platform.clone()).collect(),
@@ -131,7 +131,7 @@ impl RegistrySource {
             };
             if let Some(package) = Miss::found(answer)? {
                 self.signed_alike(key, query, &package, signed).await?;
-                lines.insert(platform.clone(), Line::of(key, package, &signed.sums)?);
+                lines.insert(platform.clone(), RegistryLine::of(key, package, &signed.sums)?);
             }
         }
         Ok(lines)
@@ -165,14 +165,14 @@ impl RegistrySource {
         (addr, version): &ReleaseKey,
         platform: &Platform,
         (sums, reported): (&Sums, Option<&PackageHash>),
-    ) -> Option<Line> {
+    ) -> Option<RegistryLine> {
         let mut archives = sums.archives(addr.type_name(), version);
         let (_, zh) = archives.find(|(archive, _)| archive == platform)?;
         if reported.is_none() {
             self.cache.h1_of(&zh)?;
         }
-        let file_name = naming::conventional(addr, version, platform);
-        Some(Line { file_name, zh, package: None, reported: reported.cloned() })
+        let file_name = reported::conventional_name(addr, version, platform);
+        Some(RegistryLine { file_name, zh, package: None, reported: reported.cloned() })
     }
 
     /// The release by its documents, before any archive is looked at.
@@ -180,7 +180,7 @@ impl RegistrySource {
         &self,
         key: &ReleaseKey,
         query: &Query,
-        (lines, signed, first): (&BTreeMap<Platform, Line>, &SignedSums, &Package),
+        (lines, signed, first): (&BTreeMap<Platform, RegistryLine>, &SignedSums, &Package),
     ) -> Result<Selected, Refusal> {
         let (addr, version) = key;
         let given = |name: &str| {
@@ -189,7 +189,7 @@ impl RegistrySource {
         };
         let mut release = signed.release(key, given);
         if let Goal::Hashes(_) = query.goal {
-            match naming::finding(addr, version, &first.platform, &first.file_name) {
+            match reported::unusual_name(addr, version, &first.platform, &first.file_name) {
                 Some(finding) if finding.level == Level::Deny => return Err(finding.into()),
                 finding => release.findings.extend(finding),
             }
@@ -208,7 +208,12 @@ impl RegistrySource {
 
     /// Takes in what is known of contents without a download: what was computed here or counts as if it had been, and what
     /// the registry reports, unless each hash is to be computed in this run.
-    async fn recall(self: &Arc<Self>, known: &mut Selected, query: &Query, (listed, first): (&Listed, &Package)) {
+    async fn recall(
+        self: &Arc<Self>,
+        known: &mut Selected,
+        query: &Query,
+        (listed, first): (&ListedArchives, &Package),
+    ) {
         if query.explain().is_some_and(|explain| explain.depth.recompute) {
             return;
         }
@@ -242,7 +247,7 @@ impl RegistrySource {
         self: &Arc<Self>,
         release: &mut Release,
         query: &Query,
-        (explain, listed): (&Explain, &Listed),
+        (explain, listed): (&Explain, &ListedArchives),
     ) {
         let mut rules = Rules { imported: false, ..query.rules.clone() };
         rules.indexes.retain(|index| index.trust == IndexTrust::Verified);
@@ -264,11 +269,11 @@ impl RegistrySource {
         self: &Arc<Self>,
         key: &ReleaseKey,
         query: &Query,
-        lines: BTreeMap<Platform, Line>,
+        lines: BTreeMap<Platform, RegistryLine>,
     ) -> Result<BTreeMap<Platform, PackageFacts>, Refusal> {
         let shared = Arc::new((key.clone(), query.rules.clone(), query.counts_reports()));
         let items = lines.into_iter().map(|(platform, line)| (platform, (line, Arc::clone(&shared))));
-        let hash = |source: Arc<Self>, _, (line, shared): (Line, Arc<(ReleaseKey, Rules, bool)>)| async move {
+        let hash = |source: Arc<Self>, _, (line, shared): (RegistryLine, Arc<(ReleaseKey, Rules, bool)>)| async move {
             let (key, rules, is_written) = &*shared;
             let reported = line.reported.clone().filter(|_| *is_written);
             let computed = |h1, size| PackageFacts { h1: Some(h1), computed: true, size: Some(size), ..line.unknown() };
@@ -299,7 +304,7 @@ impl RegistrySource {
         key: &ReleaseKey,
         query: &Query,
         known: &mut Selected,
-        listed: &Listed,
+        listed: &ListedArchives,
         sums: &Arc<Sums>,
     ) -> Searched {
         let mut candidates = self.platforms(key, query).await;
@@ -326,7 +331,7 @@ impl RegistrySource {
         &self,
         query: &Query,
         known: &Selected,
-        (listed, first, reports): (&Listed, &Package, &BTreeMap<Platform, Option<ReportedPackages>>),
+        (listed, first, reports): (&ListedArchives, &Package, &BTreeMap<Platform, Option<ReportedPackages>>),
     ) -> Vec<Finding> {
         let addr = &known.release.address;
         if let Some(explain) = query.explain() {
@@ -373,7 +378,7 @@ impl RegistrySource {
     }
 
     /// Leaves what was found out about a release, and its signed documents, to later runs.
-    fn remember(&self, known: &Selected, signed: &SignedSums, (listed, first): (&Listed, &Package)) {
+    fn remember(&self, known: &Selected, signed: &SignedSums, (listed, first): (&ListedArchives, &Package)) {
         let Release { address, version, findings, .. } = &known.release;
         let reported = |platform: &Platform| {
             known.reported.get(platform)?.iter().find(|hash| hash.scheme() == HashScheme::H1).cloned()
@@ -381,7 +386,7 @@ impl RegistrySource {
         let own_names = known.packages.iter().filter(|(platform, _)| !listed.contains_key(platform));
         let own_names = own_names.filter_map(|(platform, it)| Some((platform.clone(), it.file_name.clone(), it.zh?)));
         let named = |(platform, zh): (&Platform, &Sha256Digest)| {
-            (platform.clone(), naming::conventional(address, version, platform), *zh)
+            (platform.clone(), reported::conventional_name(address, version, platform), *zh)
         };
         let packages = listed.iter().map(named).chain(own_names).map(|(platform, file_name, zh)| ReleasePackage {
             h1: reported(&platform),
@@ -404,8 +409,8 @@ impl RegistrySource {
 }
 
 /// What the origin reports with each of the requested packages; empty if it reports nothing.
-fn reports(lines: &BTreeMap<Platform, Line>) -> BTreeMap<Platform, Option<ReportedPackages>> {
-    let report = |line: &Line| {
+fn reports(lines: &BTreeMap<Platform, RegistryLine>) -> BTreeMap<Platform, Option<ReportedPackages>> {
+    let report = |line: &RegistryLine| {
         let reported = line.package.as_ref().map(|package| package.reported.clone());
         reported.filter(|reported| !reported.is_empty())
     };
@@ -427,12 +432,12 @@ fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -
 /// True if continuity is refuted already, so no download could help.
 fn shown_false(query: &Query, selected: &Selected) -> bool {
     let Some(entry) = query.recorded_as(selected.version()) else { return false };
-    let refuted = || matches!(continuity::judge(&entry.hashes, &selected.release), Verdict::Republished { .. });
+    let refuted = || matches!(continuity::judge(&entry.hashes, &selected.release), Continuity::Republished { .. });
     selected.release.key().is_some() && refuted() && !query.accept_republished
 }
 
 /// True if the contents of all archives that the checksums name are attested.
-fn is_complete(release: &Release, listed: &Listed) -> bool {
+fn is_complete(release: &Release, listed: &ListedArchives) -> bool {
     let attested = |platform: &Platform| release.h1.values().any(|it| it.platforms.contains_key(platform));
     !listed.is_empty() && listed.keys().all(attested)
 }

@@ -158,9 +158,9 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::finding::{Finding, Rule};
     use crate::hash::Sha256Digest;
+    use crate::query::criteria::Rules;
     use crate::query::question::{Depth, Explain};
-    use crate::query::rules::Rules;
-    use crate::release::{Attestation, Line};
+    use crate::release::{Attestation, ListedLine};
     use crate::trust::pins::Signer;
     use crate::version::{Constraints, Version};
 
@@ -185,7 +185,7 @@ mod tests {
 
     /// A release that a key signed.
     fn signed() -> Selected {
-        let line = |(platform, number): (&str, u8)| (digest(number), Line::archive([platform.parse().unwrap()]));
+        let line = |(platform, number): (&str, u8)| (digest(number), ListedLine::archive([platform.parse().unwrap()]));
         let unsigned = unsigned().release;
         Selected::new(Release {
             signer: Some(Signer::Key("A".repeat(40).parse().unwrap())),

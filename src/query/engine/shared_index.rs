@@ -14,7 +14,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::query::answer::Selected;
-use crate::query::rules::Rules;
+use crate::query::criteria::Rules;
 use crate::query::{Event, PackageKey};
 use crate::release::{Attestation, ReleaseKey};
 use crate::settings::{Index, IndexTrust};

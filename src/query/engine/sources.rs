@@ -9,9 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Semaphore;
 
-use super::budget::DownloadBudget;
-use super::several;
-use super::source::SourceState;
+use super::archives::DownloadBudget;
+use super::source::{SourceState, joined, unexplained};
 use super::{Equipment, GatherOptions, each};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
@@ -23,7 +22,7 @@ use crate::query::answer::{Answer, Refusal, Selected};
 use crate::query::question::{Goal, Query, Selection};
 use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, newer};
 use crate::query::{Event, Events};
-use crate::release::offer::Offer;
+use crate::release::Offer;
 use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::source::{Filter, Miss};
 use crate::version::{Version, newest_allowed};
@@ -196,8 +195,8 @@ impl Sources {
         }
         let warnings = warnings(addr, &available).await;
         let nothing = || Selected::new(Release::new(key.0.clone(), key.1.clone()));
-        let mut selected = several::joined(parts, query).unwrap_or_else(nothing);
-        let unexplained = several::unexplained(&selected.release, query, place(&available).is_none());
+        let mut selected = joined(parts, query).unwrap_or_else(nothing);
+        let unexplained = unexplained(&selected.release, query, place(&available).is_none());
         let release = &mut selected.release;
         let findings =
             ambiguous(&key, query, &offers).into_iter().chain(warnings.iter().map(|text| warned(addr, text)));
@@ -359,8 +358,8 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::disk::cache::{Cache, CacheOptions};
     use crate::query::criteria::Criteria;
+    use crate::query::criteria::Rules;
     use crate::query::question::{Depth, Explain};
-    use crate::query::rules::Rules;
     use crate::source::{DirectoryMirror, Mirror, Source};
 
     fn addr() -> ProviderAddr {

@@ -10,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::platform::Platform;
-use crate::release::offer::Offer;
+use crate::release::Offer;
 use crate::version::Version;
 
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ enum Looked {
     Nothing(Vec<(Version, PassedOver)>),
 }
 
-enum Age {
+enum ReleaseAge {
     Enough,
     TooYoung(PassedOver),
     Open,
@@ -97,12 +97,12 @@ impl Candidates<'_> {
         let is_new = matches!(query.selection, Selection::Exactly(_)) && !is_recorded;
         if let Some(limit) = limit.filter(|_| is_new) {
             match self.age(version, limit) {
-                Age::Open => return Ok(Next::Query(version.clone())),
-                Age::TooYoung(why) => {
+                ReleaseAge::Open => return Ok(Next::Query(version.clone())),
+                ReleaseAge::TooYoung(why) => {
                     let message = format!("{} {version} cannot be selected: {why}", self.addr);
                     return Err(Finding::new(Rule::TooYoung, message).about(self.addr).into());
                 }
-                Age::Enough => {}
+                ReleaseAge::Enough => {}
             }
         }
         Ok(Next::Take(Choice { version: version.clone(), passed_over: Vec::new() }))
@@ -125,9 +125,9 @@ impl Candidates<'_> {
                     (false, _) => Some(PassedOver::Lacks(lacking)),
                     (true, None) => None,
                     (true, Some(limit)) => match self.age(version, limit) {
-                        Age::Enough => None,
-                        Age::TooYoung(why) => Some(why),
-                        Age::Open => return Looked::Open(version.clone()),
+                        ReleaseAge::Enough => None,
+                        ReleaseAge::TooYoung(why) => Some(why),
+                        ReleaseAge::Open => return Looked::Open(version.clone()),
                     },
                 }
             };
@@ -150,11 +150,11 @@ impl Candidates<'_> {
         self.probed.get(&offer.version).map(|seen| lacking(&|platform| seen.platforms.contains(platform)))
     }
 
-    fn age(&self, version: &Version, limit: SystemTime) -> Age {
+    fn age(&self, version: &Version, limit: SystemTime) -> ReleaseAge {
         match self.probed.get(version) {
-            None if self.capabilities.age => Age::Open,
-            Some(Probed { signed: Some(signed), .. }) if *signed <= limit => Age::Enough,
-            seen => Age::TooYoung(PassedOver::TooYoung(seen.and_then(|seen| seen.signed))),
+            None if self.capabilities.age => ReleaseAge::Open,
+            Some(Probed { signed: Some(signed), .. }) if *signed <= limit => ReleaseAge::Enough,
+            seen => ReleaseAge::TooYoung(PassedOver::TooYoung(seen.and_then(|seen| seen.signed))),
         }
     }
 

@@ -1,13 +1,15 @@
-//! Was the lock file changed, where a release seems to have been published again?
+//! Was a release published again, or was the lock file changed? And in words: what is said of either.
 //!
 //! Before a release is called republished, the file is suspected: where what is offered is what the file's own history,
 //! or the index, recorded for that version, the release is the old one and the entry is not. And where the entry has what
 //! they recorded for another version, only its version was changed.
 
 use super::Release;
-use super::continuity::{self, Verdict};
+use super::continuity::{self, Continuity};
+use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// What was recorded of a release elsewhere than in the entry that is judged.
@@ -25,14 +27,14 @@ pub struct Witness {
 
 /// True if the served release is not shown to be the recorded one, so it is worth looking for witnesses.
 pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
-    matches!(continuity::judge(recorded, release), Verdict::Republished { .. } | Verdict::NotReproduced)
+    matches!(continuity::judge(recorded, release), Continuity::Republished { .. } | Continuity::NotReproduced)
 }
 
 /// The finding that an entry was changed, by the first witness that recorded just what is offered, or else by the first that
 /// recorded for another version what the entry has; none without one.
 ///
 /// Only for an entry whose release is doubtful.
-pub fn finding(recorded: &PackageHashes, release: &Release, witnesses: &[Witness]) -> Option<Finding> {
+pub fn altered(recorded: &PackageHashes, release: &Release, witnesses: &[Witness]) -> Option<Finding> {
     let (same, others): (Vec<&Witness>, Vec<&Witness>) =
         witnesses.iter().partition(|witness| witness.version == release.version);
     let shown = same.into_iter().find(|witness| is_shown(&witness.recorded, release));
@@ -96,9 +98,76 @@ fn explains(other: &PackageHashes, recorded: &PackageHashes, release: &Release) 
 /// True if all that was recorded is of the offered release.
 fn is_shown(recorded: &PackageHashes, release: &Release) -> bool {
     match continuity::judge(recorded, release) {
-        Verdict::Shown { unexplained } => unexplained.is_empty(),
-        Verdict::Grew { .. } => true,
-        Verdict::FirstUse | Verdict::Republished { .. } | Verdict::NotReproduced => false,
+        Continuity::Shown { unexplained } => unexplained.is_empty(),
+        Continuity::Grew { .. } => true,
+        Continuity::FirstUse | Continuity::Republished { .. } | Continuity::NotReproduced => false,
+    }
+}
+
+/// The finding of a verdict about a recorded release; none for one that lets it pass.
+pub fn republished(recorded: &PackageHashes, release: &Release, verdict: &Continuity) -> Option<Finding> {
+    let message = match verdict {
+        Continuity::FirstUse | Continuity::Shown { .. } | Continuity::Grew { .. } => return None,
+        Continuity::Republished { lost, new } => other(recorded, release, lost, *new),
+        Continuity::NotReproduced => not_reproduced(recorded, release),
+    };
+    Some(Finding::new(Rule::Republished, message).about(&release.address).of_version(&release.version))
+}
+
+/// The finding on a hash that no package can have.
+pub fn malformed(hash: &PackageHash, addr: &ProviderAddr, version: &Version) -> Finding {
+    let wanted = match hash.scheme() {
+        HashScheme::Zh => "64 lower-case hexadecimal digits",
+        _ => "the base64 of 32 bytes",
+    };
+    let message = format!("recorded hash {hash} of {addr} {version} can match no package: expected {wanted}");
+    Finding::new(Rule::MalformedHash, message).about(addr).of_version(version)
+}
+
+fn other(recorded: &PackageHashes, release: &Release, lost: &[PackageHash], new: usize) -> String {
+    let missing = match (lost, recorded.len()) {
+        ([hash], 1) => format!("the recorded hash {} is missing", hash.abridged()),
+        ([hash], all) => format!("1 of {all} recorded hashes is missing ({})", hash.abridged()),
+        ([first, ..], all) => {
+            format!("{} of {all} recorded hashes are missing (first: {})", lost.len(), first.abridged())
+        }
+        ([], 1) => "the recorded hash does not match".to_owned(),
+        ([], all) => format!("0 of {all} recorded hashes match"),
+    };
+    let archives = release.archives().copied().map(PackageHash::zh);
+    let served = archives.chain(release.h1.keys().cloned()).find(|hash| !recorded.contains(hash));
+    let served = served.map(|hash| format!(" (such as {})", hash.abridged())).unwrap_or_default();
+    let new = if new == 1 { "1 package is".to_owned() } else { format!("{new} packages are") };
+    format!(
+        "the served release {} {} is not the recorded one: {missing}, {new} new{served}; its {}",
+        release.address,
+        release.version,
+        signature(release),
+    )
+}
+
+fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
+    let mut hashes = recorded.of(HashScheme::H1);
+    let (first, others) = (hashes.next().map(PackageHash::abridged).unwrap_or_default(), hashes.count());
+    let which = match others {
+        0 => format!("the recorded hash {first}"),
+        others => format!("any of the {} recorded hashes (first: {first})", others + 1),
+    };
+    let served = release.h1.iter().flat_map(|(hash, by)| by.platforms.keys().map(move |it| (it, hash))).min();
+    format!(
+        "no served package of {} {} has {which}{}; its {}",
+        release.address,
+        release.version,
+        served.map(|(platform, hash)| format!(" (the one for {platform} has {})", hash.abridged())).unwrap_or_default(),
+        signature(release),
+    )
+}
+
+fn signature(release: &Release) -> String {
+    match &release.signer {
+        Some(Signer::Key(key)) => format!("signature by {key} verifies"),
+        Some(Signer::Unsigned) => "checksums are not signed".to_owned(),
+        None => "source is a mirror, which signs nothing".to_owned(),
     }
 }
 
@@ -108,7 +177,7 @@ mod tests {
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
     use crate::hash::Sha256Digest;
-    use crate::release::Line;
+    use crate::release::ListedLine;
 
     fn recorded(numbers: &[u8]) -> PackageHashes {
         numbers.iter().map(|number| PackageHash::zh(Sha256Digest::from_bytes([*number; 32]))).collect()
@@ -116,7 +185,7 @@ mod tests {
 
     fn served(archives: &[u8]) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let lines = archives.iter().map(|number| (Sha256Digest::from_bytes([*number; 32]), Line::archive(None)));
+        let lines = archives.iter().map(|number| (Sha256Digest::from_bytes([*number; 32]), ListedLine::archive(None)));
         Release { lines: lines.collect(), ..Release::new(addr, Version::new(1, 0, 0)) }
     }
 
@@ -125,7 +194,7 @@ mod tests {
         let remedy = Some("Take it back.".to_owned());
         let (version, recorded_there) = (Version::new(1, 0, 0), recorded(head));
         let witness = Witness { version, recorded: recorded_there, place: "HEAD".to_owned(), remedy };
-        let finding = finding(&recorded(entry), &served(archives), &[witness])?;
+        let finding = altered(&recorded(entry), &served(archives), &[witness])?;
         assert_eq!((finding.rule, finding.help().as_str()), (Rule::LockFileAltered, "Take it back."));
         Some(finding.message)
     }
@@ -171,8 +240,8 @@ mod tests {
             let witness = Witness { version, recorded: recorded(head), place, remedy: None };
             // 9 is the manifest of both releases.
             let mut release = served(&[1, 2]);
-            release.lines.insert(Sha256Digest::from_bytes([9; 32]), Line::Other);
-            finding(&recorded(entry), &release, &[witness]).map(|finding| finding.message)
+            release.lines.insert(Sha256Digest::from_bytes([9; 32]), ListedLine::Other);
+            altered(&recorded(entry), &release, &[witness]).map(|finding| finding.message)
         };
         let moved = warned(&[7, 8, 9], &[7, 8, 9]).unwrap();
         assert!(
