@@ -16,6 +16,7 @@ mod usage;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 pub use crate::exit_code::ExitCode;
@@ -29,6 +30,7 @@ use crate::outcome::advice::InvocationContext;
 use crate::redact;
 use crate::report::{self, Format, Style};
 use crate::workspace::Scope;
+use crate::workspace::discover::has_root_modules;
 use args::{Arguments, Command};
 use progress::{Mode, Progress};
 
@@ -42,7 +44,10 @@ pub fn run(
     if let Some(code) = completing::answer(&arguments, environment, streams) {
         return code;
     }
-    let arguments = args::double_dashes(arguments);
+    let mut arguments = args::double_dashes(arguments);
+    if arguments.len() == 1 && has_root_modules(Path::new(".")) {
+        arguments.push("status".into());
+    }
     match Arguments::parse(&arguments) {
         Ok(arguments) => answer(&arguments, environment, streams),
         Err(refused) => usage::report(&refused, &arguments, environment, streams),

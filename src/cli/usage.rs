@@ -132,11 +132,10 @@ fn plainly(text: &str) -> String {
 }
 
 /// Command names of other tools, and the tflock command for the purpose.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 12] = [
     ("init", "tflock needs no init: `tflock lock` writes the lock file, `tflock install` installs what it records"),
     ("validate", "`tflock verify` checks the lock file, `tflock fmt --check` its form"),
     ("check", "`tflock verify` checks the lock file, `tflock lock --check` whether it is complete"),
-    ("status", "`tflock diff` shows what changed, `tflock lock --check` checks whether the lock file is complete"),
     ("tree", "`tflock why` shows who requires each provider"),
     ("update", "`tflock upgrade` selects newer versions, `tflock lock` completes hashes"),
     ("sync", "`tflock install` installs what the lock files record"),

@@ -65,7 +65,7 @@ pub fn has_root(command: &str) -> bool {
 }
 
 pub fn has_recursion(command: &str) -> bool {
-    has_root(command) && !["add", "remove"].contains(&command)
+    has_root(command) && !["add", "remove", "setup", "status"].contains(&command)
 }
 
 /// Adds `-C` to the commands in a text; with `others`, also to those for several root modules.

@@ -8,6 +8,7 @@ mod install;
 mod mirror;
 mod modules;
 mod sbom;
+mod status;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,7 @@ pub use modules::{
     UsedModule,
 };
 pub use sbom::{Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Part};
+pub use status::{NextStep, SetupFile, SetupReport, SetupState, Status, StatusProvider};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -257,6 +259,10 @@ pub enum Body {
     Audit(AuditReport),
     /// `sbom`: the contents of all root modules.
     Sbom(Arc<Inventory>),
+    /// `status`: the state of the working tree.
+    Status(Box<Status>),
+    /// `setup`: the files.
+    Setup(SetupReport),
     /// `git`: its settings, one report for each clone.
     Git(Vec<GitReport>),
     /// `merge`: the files.

@@ -91,6 +91,11 @@ pub fn below(directory: &Path) -> Option<String> {
     }
 }
 
+/// True if a lock file is in a directory or below it.
+pub fn has_root_modules(directory: &Path) -> bool {
+    below::survey(directory).is_ok_and(|survey| survey.places.iter().any(|place| place.has_lock))
+}
+
 /// True if a directory has neither lock file nor configuration, but root modules below it.
 pub fn is_above_root_modules(directory: &Path) -> bool {
     let Ok(survey) = below::survey(directory) else { return false };

@@ -63,6 +63,7 @@ mod shells;
 mod ship;
 mod sources;
 mod squat;
+mod status;
 mod style;
 mod support;
 mod trust;

@@ -31,6 +31,8 @@ use crate::commands::options::{Packages, Within};
 use crate::commands::outdated::{self, OutdatedArgs};
 use crate::commands::remove::{self, RemoveArgs};
 use crate::commands::sbom::{self, SbomArgs};
+use crate::commands::setup::{self, SetupArgs};
+use crate::commands::status::{self, StatusArgs};
 use crate::commands::trust::{self, TrustArgs};
 use crate::commands::upgrade::{self, UpgradeArgs};
 use crate::commands::verify::{self, VerifyArgs};
@@ -71,6 +73,8 @@ pub(super) enum Command {
     Get(GetArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
+    Status(StatusArgs),
+    Setup(SetupArgs),
     List(ListArgs),
     Why(WhyArgs),
     Diff(DiffArgs),
@@ -96,7 +100,7 @@ pub(super) const GROUPS: [(&str, &[(&str, &str)]); 5] = [
             ("lock", "Complete the lock file with the hashes of every platform"),
             ("add, remove", "Change what the configuration requires, and lock it"),
             ("upgrade, outdated", "Select the newest allowed versions, or show them"),
-            ("list, why", "Show what is locked, and who requires a provider"),
+            ("status, list, why", "Show the state, what is locked, and who requires it"),
             ("install", "Install the locked providers and modules"),
         ],
     ),
@@ -109,7 +113,7 @@ pub(super) const GROUPS: [(&str, &[(&str, &str)]); 5] = [
             ("merge, git, textconv", "Merge and compare lock files, also through Git"),
         ],
     ),
-    ("Trust", &[("trust", "Manage the remembered signers of providers")]),
+    ("Trust", &[("setup, trust", "Set up a repository; manage the remembered signers")]),
     ("Modules", &[("get", "Install the locked modules")]),
     ("Maintenance", &[("fmt, hash, migrate, mirror, cache, completions, man, schema, version, help", "")]),
 ];
@@ -296,6 +300,8 @@ impl Command {
                 let run = Run::of("list", args, &args.within, spread(|it| &mut it.recursive, list::list));
                 run.about(&args.providers).modules(args.variables.access())
             }
+            Command::Setup(args) => Run::of("setup", args, &args.within, setup::setup),
+            Command::Status(args) => Run::of("status", args, &args.within, |_, services| status::status(services)),
             Command::Why(args) => {
                 let run = Run::of("why", args, &args.within, spread(|it| &mut it.recursive, why::why));
                 run.about(&args.providers).modules(args.modules.access())

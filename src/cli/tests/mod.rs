@@ -101,7 +101,7 @@ fn usage_errors_go_to_standard_error() {
     let ran = ran(&["lcok"]);
     assert_eq!((ran.code, ran.out.as_str()), (ExitCode::Failed, ""));
     assert!(ran.err.starts_with("error: there is no command \"lcok\"") && ran.err.contains("did you mean `lock`?"));
-    let ran = super::tests::ran(&[]);
+    let ran = super::tests::ran(&["-q"]);
     assert!(ran.code == ExitCode::Failed && ran.out.is_empty() && ran.err.contains("Usage:"));
 }
 

@@ -215,7 +215,7 @@ impl Root {
         own.dialect == others.dialect && pins(self) == pins(other) && own.settings == others.settings
     }
 
-    pub(super) fn pins(&self) -> Option<&Pins> {
+    pub(in crate::commands) fn pins(&self) -> Option<&Pins> {
         self.pins.as_deref().map(|counted| &counted.pins)
     }
 

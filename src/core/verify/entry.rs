@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Judged, Subject, init_changes, policy, unreachable_from_state};
+use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::lockfile::LockFile;
+use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::release::Lookup;
 use crate::requirements::{Requirement, Requirements};
+use crate::settings::Settings;
 
 /// Providers that have no entry: required ones, or without readable configuration, those that had one at the base.
 pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
@@ -138,25 +140,33 @@ impl Judged<'_> {
     }
 
     fn platforms(&self) -> Vec<Finding> {
-        let settings = self.subject.settings;
-        let wanted = settings.platforms.iter().flatten().filter(|platform| !settings.optional(self.addr, platform));
-        let recorded: Vec<_> = self.entry.hashes.of(HashScheme::H1).collect();
-        let Lookup::Known(release) = self.knowledge else {
-            let sure = wanted.filter(|_| recorded.is_empty());
-            return sure.map(|platform| self.uncovered(platform)).collect();
-        };
-        let is_attributed = |hash: &&&PackageHash| release.h1.get(**hash).is_some_and(|it| !it.platforms.is_empty());
-        let all_attributed = recorded.iter().filter(is_attributed).count() == recorded.len();
-        let known: BTreeSet<&Platform> = release.h1.values().flat_map(|attested| attested.platforms.keys()).collect();
-        let uncovered = wanted.filter(|platform| !release.covers(platform, &self.entry.hashes));
-        let sure = uncovered.filter(|platform| all_attributed || known.contains(platform));
-        sure.map(|platform| self.uncovered(platform)).collect()
+        let uncovered = uncovered(self.addr, self.entry, self.knowledge, self.subject.settings);
+        uncovered.into_iter().map(|platform| self.uncovered(platform)).collect()
     }
 
     fn uncovered(&self, platform: &Platform) -> Finding {
         let message = format!("{} has no h1 hash for {platform}", self.name());
         self.find(Rule::PlatformUncovered, message).at(self.hashes_at())
     }
+}
+
+/// The wanted platforms for which an entry has no `h1:`, as far as that is known.
+pub fn uncovered<'a>(
+    addr: &ProviderAddr,
+    entry: &LockEntry,
+    knowledge: &Lookup,
+    settings: &'a Settings,
+) -> Vec<&'a Platform> {
+    let wanted = settings.platforms.iter().flatten().filter(|platform| !settings.optional(addr, platform));
+    let recorded: Vec<_> = entry.hashes.of(HashScheme::H1).collect();
+    let Lookup::Known(release) = knowledge else {
+        return wanted.filter(|_| recorded.is_empty()).collect();
+    };
+    let is_attributed = |hash: &&&PackageHash| release.h1.get(**hash).is_some_and(|it| !it.platforms.is_empty());
+    let all_attributed = recorded.iter().filter(is_attributed).count() == recorded.len();
+    let known: BTreeSet<&Platform> = release.h1.values().flat_map(|attested| attested.platforms.keys()).collect();
+    let uncovered = wanted.filter(|platform| !release.covers(platform, &entry.hashes));
+    uncovered.filter(|platform| all_attributed || known.contains(platform)).collect()
 }
 
 impl Judged<'_> {

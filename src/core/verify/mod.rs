@@ -31,6 +31,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
+pub use entry::uncovered;
 pub use facts::Facts;
 pub use init::{init_changes, unreachable_from_state};
 pub use levels::leveled;

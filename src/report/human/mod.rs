@@ -12,6 +12,7 @@ mod mirror;
 mod modules;
 mod pages;
 mod review;
+mod status;
 pub(super) mod tables;
 mod tools;
 mod trust;
@@ -111,6 +112,8 @@ fn body(root: &RootOutcome, many: bool, style: Style) -> String {
         Body::Hashed(lines) => tools::hashes(lines),
         Body::Cache(report) => tools::cache(report),
         Body::Sbom(inventory) => super::json::harmless(&super::sbom::cyclonedx(inventory)),
+        Body::Setup(report) => status::setup(report),
+        Body::Status(status) => status::status(status, style),
         Body::Git(reports) => tools::git(reports),
         Body::Shortened(shortened) => shortened.text.lines().flat_map(|line| [printable(line), "\n".into()]).collect(),
         Body::Generated(generated) => tools::generated(generated),

@@ -136,6 +136,8 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Formatted(files)) => one("files", json!(files)),
         Ok(Body::Hashed(lines)) => one("hashes", json!(lines)),
         Ok(Body::Cache(report)) => one("cache", json!(report)),
+        Ok(Body::Setup(report)) => one("setup", json!(report)),
+        Ok(Body::Status(status)) => one("status", json!(status)),
         Ok(Body::Install(report)) => one("install", json!(report)),
         Ok(Body::Mirror(report)) => one("mirror", json!(report)),
         Ok(Body::Audit(report)) => one("audit", json!(report)),

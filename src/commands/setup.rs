@@ -1,0 +1,188 @@
+//! `setup`: the files that a repository needs, as far as they are missing.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::Services;
+use super::options::{Within, platform};
+use super::targets::{Targets, Unlocked};
+use super::verify::opening::open;
+use super::verify::{Roots, recalled};
+use crate::disk::atomic::{Mode, NewFile, store};
+use crate::disk::{attributes_file, text};
+use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
+use crate::git::attributes;
+use crate::interrupt::What;
+use crate::outcome::{Body, Outcome, SetupFile, SetupReport, SetupState};
+use crate::path::shown;
+use crate::path::worktree;
+use crate::platform::Platform;
+use crate::release::Releases;
+use crate::{settings, trust};
+
+/// Write the files that a repository with lock files needs.
+///
+/// Writes what is missing of: the settings .tflock.hcl with the platforms that lock files cover, the trust file
+/// .tflock.trust.hcl, the lines of .gitattributes for lock files, and with --ci the job of a CI system. Files
+/// that exist stay unchanged. Afterwards `tflock lock -r` completes the lock files and remembers the signers.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock setup --platform linux_amd64 --platform darwin_arm64\n  tflock setup --ci gitlab --dry-run"
+)]
+pub(crate) struct SetupArgs {
+    /// A platform that lock files have to cover, beside those that they are known to cover; may be repeated. Without any, that of
+    /// this machine.
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
+    platforms: Vec<Platform>,
+    /// Also write the job that runs `tflock verify` for each change.
+    #[arg(long, value_name = "SYSTEM", value_enum)]
+    ci: Option<CiSystem>,
+    /// Write nothing; print what would be written.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+/// The values of `--ci`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CiSystem {
+    /// A workflow with the action of this project.
+    Github,
+    /// A job in .gitlab/tflock.yml, which .gitlab-ci.yml includes.
+    Gitlab,
+}
+
+/// The job for GitLab.
+const GITLAB_JOB: &str = include_str!("../../docs/ci/gitlab-job.yml");
+
+const GITLAB: &str = ".gitlab-ci.yml";
+const GITLAB_INCLUDED: &str = ".gitlab/tflock.yml";
+
+const TRUST: &str =
+    "# Written by tflock: the signers of providers that were accepted, for `tflock verify`. Commit this file.\n";
+
+pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if args.ci == Some(CiSystem::Github) {
+        let message = "there is no workflow to write: the action of tflock has no published home yet";
+        let hint = "copy `action.yml` and `.github/action` of its source into a repository of yours; docs/ci.md has the workflow";
+        return Err(Error::new(ErrorKind::Usage, message).hint(hint));
+    }
+    let scope = &services.scope;
+    let start = match &scope.directories()[..] {
+        [start] if !start.as_os_str().is_empty() => start.clone(),
+        [_] | [] => PathBuf::from("."),
+        _ => return Err(Error::new(ErrorKind::Usage, "setup works in one repository: pass -C once")),
+    };
+    let top = worktree::boundary(&worktree::absolute(&start));
+    let run = Setup { top, dry_run: args.dry_run, services };
+    let mut notes = Vec::new();
+    let mut files = vec![
+        run.settings(&args.platforms, &mut notes)?,
+        run.create(trust::pins::FILE_NAME, TRUST, What::TrustFile)?,
+        run.attributes()?,
+    ];
+    if args.ci == Some(CiSystem::Gitlab) {
+        files.push(run.create(GITLAB_INCLUDED, GITLAB_JOB, What::File)?);
+        let included = format!("include:\n  - local: {GITLAB_INCLUDED}\n");
+        let file = run.create(GITLAB, &included, What::File)?;
+        if file.state == SetupState::Kept && !run.read(GITLAB)?.unwrap_or_default().contains(GITLAB_INCLUDED) {
+            notes.push(format!("{GITLAB} stays unchanged: add `- local: {GITLAB_INCLUDED}` to its `include`"));
+        }
+        files.push(file);
+    }
+    let within = scope.named.iter().map(|directory| format!(" -C {}", shell_word(&shown(directory))));
+    let report =
+        SetupReport { files, dry_run: args.dry_run, next: format!("tflock{} lock -r", within.collect::<String>()) };
+    Ok(Outcome { notes, ..Outcome::of_body("setup", Body::Setup(report)) })
+}
+
+struct Setup<'a, 's> {
+    /// Where the files are: the top of the working tree, or the directory of the run outside of git.
+    top: PathBuf,
+    dry_run: bool,
+    services: &'a Services<'s>,
+}
+
+impl Setup<'_, '_> {
+    fn read(&self, name: &str) -> Result<Option<String>, Error> {
+        text::read_text(&self.top.join(name), Path::new(name), ErrorKind::Settings)
+    }
+
+    /// Writes a file that is not there.
+    fn create(&self, name: &str, text: &str, what: What) -> Result<SetupFile, Error> {
+        let path = self.top.join(name);
+        let file = |state, text: &str| SetupFile { path: PathBuf::from(name), state, text: text.to_owned() };
+        if path.symlink_metadata().is_ok() {
+            return Ok(file(SetupState::Kept, ""));
+        }
+        if !self.dry_run {
+            if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
+                std::fs::create_dir(directory).map_err(|reason| {
+                    Error::new(ErrorKind::Disk, format!("cannot create {}: {reason}", shown(directory)))
+                })?;
+            }
+            let file = NewFile { path: &path, bytes: text.as_bytes(), mode: Mode::KeepOr(0o644), what };
+            store(file, &self.top, &self.services.interrupt)?;
+        }
+        Ok(file(SetupState::Created, text))
+    }
+
+    fn settings(&self, named: &[Platform], notes: &mut Vec<String>) -> Result<SetupFile, Error> {
+        let known = self.platforms_of_lock_files()?;
+        let mut platforms: BTreeSet<Platform> = known.iter().chain(named).cloned().collect();
+        if platforms.is_empty() {
+            platforms.insert(Platform::host());
+        }
+        let list = platforms.iter().map(|platform| format!("\"{platform}\"")).collect::<Vec<_>>().join(", ");
+        let line = format!("platforms = [{list}]");
+        let file = self.create(settings::FILE_NAME, &format!("{line} # those that lock files cover\n"), What::File)?;
+        if file.state == SetupState::Created && known.is_empty() && named.is_empty() {
+            notes.push(format!("which platforms the lock files cover is unknown without the network: `{line}` is for this machine alone"));
+        }
+        let lacks = |text: &str| !text.lines().any(|line| line.trim_start().starts_with("platforms"));
+        if file.state == SetupState::Kept && self.read(settings::FILE_NAME)?.is_some_and(|text| lacks(&text)) {
+            notes.push(format!("{} stays unchanged and names no platforms: add `{line}`", settings::FILE_NAME));
+        }
+        Ok(file)
+    }
+
+    fn attributes(&self) -> Result<SetupFile, Error> {
+        let old = text::read(&self.top.join(attributes::FILE_NAME))?;
+        let new = attributes::with_lines(old.as_deref().unwrap_or_default());
+        let state = match &old {
+            Some(old) if *old == new => SetupState::Kept,
+            Some(_) => SetupState::Extended,
+            None => SetupState::Created,
+        };
+        if state != SetupState::Kept && !self.dry_run {
+            attributes_file::update(&self.top, &self.services.interrupt, attributes::with_lines)?;
+        }
+        let added = new.get(old.map_or(0, |old| old.len())..).unwrap_or_default();
+        let text = String::from_utf8_lossy(added).trim_start().to_owned();
+        Ok(SetupFile { path: PathBuf::from(attributes::FILE_NAME), state, text })
+    }
+
+    /// The platforms that the hashes of all lock files are known to be for.
+    fn platforms_of_lock_files(&self) -> Result<BTreeSet<Platform>, Error> {
+        let targets = Targets::of(&self.services.scope, true, Unlocked::Opened)?;
+        let roots = open(&targets, None, &self.services.scope)?.roots;
+        let known = recalled(&roots, &self.services.open_cache(&targets.directories()));
+        Ok(platforms(&roots, &known))
+    }
+}
+
+fn platforms(roots: &Roots, known: &Releases) -> BTreeSet<Platform> {
+    let mut platforms = BTreeSet::new();
+    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+        for (addr, entry) in root.lock().iter() {
+            let release = known.get(&(addr.clone(), entry.version.clone())).and_then(|lookup| lookup.release());
+            let covered = release.into_iter().flat_map(|release| release.platforms_with(&entry.hashes));
+            platforms.extend(covered.map(|(platform, _)| platform.clone()));
+        }
+    }
+    platforms
+}

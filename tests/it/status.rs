@@ -1,0 +1,165 @@
+//! `status` in the states that a repository can be in, and `setup`, which leads from nothing to a gate.
+
+use crate::support::proposal::{SETTINGS, TRUST, commit};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+const MAIN: &str = r#"terraform {
+  backend "local" {}
+  required_providers {
+    widget = {
+      source  = "{{registry}}/acme/widget"
+      version = "~> 1.0"
+    }
+  }
+}
+"#;
+const LOCK: &str = "live/a/.terraform.lock.hcl";
+const PLATFORMS: [&str; 4] = ["--platform", "linux_amd64", "--platform", "darwin_arm64"];
+
+fn registry() -> Registry {
+    Registry::start().release("acme/widget", "1.0.0", &["linux_amd64", "darwin_arm64"]).release(
+        "acme/widget",
+        "2.0.0",
+        &["linux_amd64", "darwin_arm64"],
+    )
+}
+
+fn repository() -> Workspace {
+    let workspace = Workspace::with_files(&[("live/a/main.tf", MAIN), ("live/b/main.tf", MAIN)]);
+    workspace.git(["init", "--quiet"]);
+    workspace
+}
+
+/// The lines of `status`, which sends no request and changes nothing.
+fn status(workspace: &Workspace, registry: &Registry) -> Run {
+    registry.forget_requests();
+    let run = workspace.tflock(registry, ["status"]).ended_with(0);
+    assert!(registry.requests().is_empty() && run.touched().is_empty(), "{run}");
+    assert!(run.stdout.lines().count() <= 15, "{run}");
+    run
+}
+
+/// Checks that lines contain these words, and that the command of the last one runs.
+fn says(workspace: &Workspace, registry: &Registry, words: &[&str]) -> String {
+    let run = status(workspace, registry);
+    for word in words {
+        assert!(run.stdout.contains(word), "{word}: {run}");
+    }
+    let next = run.stdout.lines().last().unwrap_or_default();
+    next.split('`').nth(1).unwrap_or_default().to_owned()
+}
+
+fn follow(workspace: &Workspace, registry: &Registry, command: &str) -> Run {
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    workspace.tflock(registry, words)
+}
+
+#[test]
+fn the_next_command_leads_from_state_to_state() {
+    let (workspace, registry) = (repository(), registry());
+    let next = says(&workspace, &registry, &["2 without a lock file: live/a, live/b", "none locked", "no settings"]);
+    assert_eq!(next, "tflock lock -r --create");
+    workspace.tflock(&registry, ["lock", "-r", "--create", "--platform", "linux_amd64"]).ended_with(0);
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+
+    let next = says(&workspace, &registry, &["root modules  2\n", "1, each in one version", "there is no trust file"]);
+    assert_eq!(next, "tflock setup");
+    workspace.tflock(&registry, ["setup"].iter().chain(&PLATFORMS)).ended_with(0);
+
+    let next = says(&workspace, &registry, &["darwin_arm64 is missing in all root modules", "platform-uncovered in 2"]);
+    assert_eq!(next, "tflock lock -r");
+    follow(&workspace, &registry, &next).ended_with(0);
+
+    let next = says(&workspace, &registry, &["all remembered", "nothing to report", "4 files since the last commit"]);
+    assert_eq!(next, "tflock diff -r");
+    follow(&workspace, &registry, &next).ended_with(0);
+    commit(&workspace, "lock");
+
+    assert_eq!(says(&workspace, &registry, &["none since the last commit"]), "tflock outdated -r");
+
+    let trust = workspace.read(TRUST);
+    workspace.write(TRUST, "");
+    let next = says(&workspace, &registry, &["1 not remembered: "]);
+    assert_eq!(next, "tflock trust init -r");
+    follow(&workspace, &registry, &next).ended_with(0);
+    workspace.write(TRUST, &trust);
+
+    let lock = workspace.read(LOCK);
+    let ours = "<<<<<<< HEAD\n";
+    workspace.write(LOCK, &format!("{ours}{lock}=======\n{lock}>>>>>>> theirs\n"));
+    assert_eq!(says(&workspace, &registry, &["lock-syntax in 1", "merge --resolve"]), "tflock verify -r");
+    workspace.write(LOCK, &lock);
+
+    workspace.write("live/b/main.tf", &MAIN.replace("~> 1.0", "~> 2.0"));
+    let next = says(&workspace, &registry, &["version-not-allowed in 1"]);
+    assert_eq!(next, "tflock upgrade -r");
+    follow(&workspace, &registry, &next).ended_with(0);
+    says(&workspace, &registry, &["1, 1 of them in several versions", "2.0.0 in 1, 1.0.0 in 1"]);
+
+    workspace.write("live/b/main.tf", "terraform {");
+    assert_eq!(says(&workspace, &registry, &["1 unreadable: live/b"]), "tflock verify -r");
+}
+
+#[test]
+fn the_program_alone_shows_it_where_root_modules_are() {
+    let (workspace, registry) = (repository(), registry());
+    // Without a lock file, the commands are shown.
+    let run = workspace.tflock(&registry, [""; 0]).ended_with(2);
+    assert!(run.stdout.contains("Everyday") || run.stderr.contains("Everyday"), "{run}");
+    workspace.tflock(&registry, ["lock", "-r", "--create", "--platform", "linux_amd64"]).ended_with(0);
+    let alone = workspace.tflock(&registry, [""; 0]).ended_with(0);
+    assert_eq!(alone.stdout, status(&workspace, &registry).stdout);
+    // In a root module, commands need no -r.
+    let run = workspace.tflock_in("live/a", &registry, [""; 0]).ended_with(0);
+    assert!(run.stdout.contains("root modules  1\n") && run.stdout.contains("`tflock setup`"), "{run}");
+    let json = workspace.tflock(&registry, ["status", "--format", "json"]).ended_with(0).json();
+    assert_eq!(json["status"]["root_modules"], 2);
+    assert_eq!(json["status"]["next"]["command"], "tflock setup");
+    assert_eq!(json["status"]["changed_files"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn nothing_becomes_a_gate() {
+    let (workspace, registry) = (repository(), registry());
+    let would =
+        workspace.tflock(&registry, ["setup", "--dry-run", "--ci", "gitlab"].iter().chain(&PLATFORMS)).ended_with(0);
+    assert!(would.touched().is_empty(), "{would}");
+    let run = workspace.tflock(&registry, ["setup", "--ci", "gitlab"].iter().chain(&PLATFORMS)).ended_with(0);
+    let files = [".gitattributes", ".gitlab-ci.yml", ".gitlab/tflock.yml", SETTINGS, TRUST];
+    assert_eq!(run.touched(), files, "{run}");
+    for file in files {
+        assert!(would.stdout.contains(&format!("{file}: would be created\n")), "{would}");
+        assert!(run.stdout.contains(&format!("{file}: created\n")), "{run}");
+    }
+    assert!(workspace.read(SETTINGS).starts_with("platforms = [\"darwin_arm64\", \"linux_amd64\"]"));
+    workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(0);
+    commit(&workspace, "set up");
+    workspace.tflock(&registry, ["verify", "-r", "--base", "HEAD"]).ended_with(0);
+    let again = workspace.tflock(&registry, ["setup", "--ci", "gitlab"]).ended_with(0);
+    assert!(again.touched().is_empty() && !again.stdout.contains("created"), "{again}");
+}
+
+#[test]
+fn what_is_there_stays() {
+    let (workspace, registry) = (repository(), registry());
+    workspace.tflock(&registry, ["lock", "-r", "--create"].iter().chain(&PLATFORMS)).ended_with(0);
+    let trust = workspace.read(TRUST);
+    let settings = "policy {\n  minimum_age = \"7d\"\n}\n";
+    workspace.write(SETTINGS, settings);
+    workspace.write(".gitattributes", "* text=auto\n");
+    workspace.write(".gitlab-ci.yml", "stages: [test]\n");
+    let run = workspace.tflock_in("live/a", &registry, ["setup", "--ci", "gitlab"]).ended_with(0);
+    assert_eq!(run.touched(), [".gitattributes", ".gitlab/tflock.yml"], "{run}");
+    assert_eq!((workspace.read(SETTINGS), workspace.read(TRUST)), (settings.to_owned(), trust));
+    assert!(workspace.read(".gitattributes").starts_with("* text=auto\n.terraform.lock.hcl merge=tflock"));
+    assert!(run.stderr.contains("add `platforms = [\"darwin_arm64\", \"linux_amd64\"]`"), "{run}");
+    assert!(run.stderr.contains("add `- local: .gitlab/tflock.yml` to its `include`"), "{run}");
+    // The platforms are those that the lock files are known to cover.
+    std::fs::remove_file(workspace.path(SETTINGS)).unwrap();
+    workspace.tflock(&registry, ["setup"]).ended_with(0);
+    assert!(workspace.read(SETTINGS).starts_with("platforms = [\"darwin_arm64\", \"linux_amd64\"]"));
+    let run = workspace.tflock(&registry, ["setup", "--ci", "github"]).ended_with(2);
+    assert!(run.touched().is_empty() && run.stderr.contains("no published home"), "{run}");
+}
