@@ -212,7 +212,7 @@ impl<'a> Audited<'a> {
             let key = (addr.clone(), entry.version.clone());
             let settings = &root.settings().settings;
             let level = |finding: Finding| leveled(finding, Some(&key.1), (settings, self.now));
-            findings.extend(policy::of_release(addr, &key.1, settings).into_iter().map(level));
+            findings.extend(policy::of_version(addr, &key.1, settings, self.now).into_iter().map(level));
             report.failed.extend(self.programs.get(&key).and_then(|record| record.as_ref().err().cloned()));
             let Some(mut program) = self.found.get(&key).cloned() else { continue };
             let before: BTreeSet<String> =

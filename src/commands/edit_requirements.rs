@@ -149,7 +149,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, request: Bump<'_>) -> Result
         let Some(requirement) = root.requirements.get(&addr) else { continue };
         // A provider with unknown versions fails later, when it is locked.
         let releases = offered.get(&addr).into_iter().flatten().flatten();
-        let releases = releases.filter(|version| root.ban(&addr, version).is_none());
+        let releases = releases.filter(|version| !root.excludes(&addr, version));
         let newest = || newest_beside(requirement, releases, prereleases);
         let Some(target) = wanted.or_else(newest) else { continue };
         let holders: Vec<Origin> = held_back::holders(requirement, target).cloned().collect();

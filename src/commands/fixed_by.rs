@@ -46,7 +46,7 @@ impl Newer<'_> {
         let mut versions = session.block_on(async |sources| sources.versions([address.clone()].into()).await)?;
         let mut offered = versions.remove(address).unwrap_or_else(|| Ok(Vec::new())).map_err(Refusal::into_error)?;
         offered.retain(|version| version > locked && constraints.allows(version));
-        offered.retain(|version| policy::of_release(address, version, &settings.settings).is_empty());
+        offered.retain(|version| policy::of_version(address, version, &settings.settings, settings.now).is_empty());
         offered.sort();
         let wanted = Wanted { platform: Some(platform), most: self.args.max_download };
         for version in offered {

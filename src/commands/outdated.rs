@@ -11,7 +11,6 @@ use crate::addr::ProviderAddr;
 use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
 use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
 use crate::error::{Error, ErrorKind};
-use crate::finding::Rule;
 use crate::lock::held_back;
 use crate::lockfile::LockFile;
 use crate::modulelock::{ModuleLock, Offered};
@@ -22,6 +21,7 @@ use crate::outcome::{
 use crate::path::worktree;
 use crate::query::answer::{Answer, Refusal};
 use crate::requirements::Requirements;
+use crate::settings::VERSION_RULES;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings};
 
@@ -155,9 +155,7 @@ fn chosen(choice: Answer) -> Result<Chosen, Error> {
                 .map(|(version, why)| PassedOver { version: version.clone(), reason: why.to_string() });
             Ok(Chosen { version: Some(selected.version().clone()), passed_over: left.collect() })
         }
-        Err(Refusal::Finding(finding, _)) if [Rule::Banned, Rule::TooYoung].contains(&finding.rule) => {
-            Ok(Chosen::default())
-        }
+        Err(Refusal::Finding(finding, _)) if VERSION_RULES.contains(&finding.rule) => Ok(Chosen::default()),
         Err(Refusal::Error(error)) if error.kind == ErrorKind::NotFound => Ok(Chosen::default()),
         Err(refusal) => Err(refusal.into_error()),
     }

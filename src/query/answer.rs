@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use crate::error::{Error, ErrorKind};
-use crate::finding::Finding;
+use crate::finding::{Finding, Rule};
 use crate::hash::archive::ArchiveHashes;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::release::Release;
-use crate::settings::Date;
+use crate::settings::Objection;
 use crate::trust::Fingerprint;
 use crate::version::Version;
 
@@ -66,7 +65,7 @@ pub struct Selected {
     /// The newest release before this one that the constraints allow.
     pub older: Option<Version>,
     /// Newer versions that the constraints allow, and why they were not selected.
-    pub passed_over: Vec<(Version, PassedOver)>,
+    pub passed_over: Vec<(Version, Exclusion)>,
     /// The `h1:` that the origin reports, also of platforms that were not requested, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
     /// A mirror's hashes of the packages of all platforms, if its user trusts them.
@@ -103,27 +102,28 @@ impl Selected {
     }
 }
 
+/// Why a version is not selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PassedOver {
-    /// It was signed too late, or it is not known when.
-    TooYoung(Option<SystemTime>),
+pub enum Exclusion {
+    Policy(Objection),
     /// It has no package for these platforms.
     Lacks(Vec<Platform>),
-    /// The settings ban it, for this reason.
-    Banned(Option<String>),
 }
 
-impl fmt::Display for PassedOver {
+impl Exclusion {
+    pub fn is_by(&self, rule: Rule) -> bool {
+        matches!(self, Self::Policy(objection) if objection.rule == rule)
+    }
+}
+
+impl fmt::Display for Exclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooYoung(Some(signed)) => write!(f, "its signature of {} is too recent", Date::of(*signed)),
-            Self::TooYoung(None) => f.write_str("its signature date is unknown"),
+            Self::Policy(objection) => f.write_str(&objection.why),
             Self::Lacks(platforms) => {
                 let platforms: Vec<&str> = platforms.iter().map(Platform::as_str).collect();
                 write!(f, "it has no package for {}", platforms.join(", "))
             }
-            Self::Banned(None) => f.write_str("it is banned by the settings"),
-            Self::Banned(Some(reason)) => write!(f, "it is banned by the settings: {reason}"),
         }
     }
 }

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::same_version::SameVersion;
-use crate::addr::ProviderAddr;
 use crate::platform::Platform;
 use crate::release::signers::ExpiryRules;
-use crate::settings::{Ban, Index, SignatureRule};
+use crate::settings::{Index, SignatureRule, VersionPolicy};
 use crate::version::{Constraints, Version};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -29,18 +27,8 @@ pub struct ReleaseCriteria {
     /// This version will do at any age and with any platforms.
     pub recorded: Option<Version>,
     pub platforms: Vec<Platform>,
-    /// A version that one of these excludes is not selected.
-    pub exclusions: Vec<Exclusion>,
-}
-
-impl ReleaseCriteria {
-    pub fn limit(&self, version: &Version) -> Option<SystemTime> {
-        self.exclusions.iter().filter_map(|exclusion| exclusion.limit(version)).min()
-    }
-
-    pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<&Ban> {
-        self.exclusions.iter().find_map(|exclusion| exclusion.ban(addr, version))
-    }
+    /// A version that one of these objects to is not selected.
+    pub policies: Vec<VersionPolicy>,
 }
 
 /// How far from the recorded version: the values of `upgrade --within`.
@@ -113,36 +101,8 @@ pub struct Rules {
     /// Wanted platforms that were not named and that this provider was not locked for: a package that is not there is only
     /// a warning.
     pub unnamed: BTreeSet<Platform>,
-    /// Which releases are not newly selected.
-    pub exclusions: Exclusion,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Exclusion {
-    /// Releases to leave out: signed later than this. The protocol of registries knows no date of publication.
-    pub not_after: Option<SystemTime>,
-    /// Those that are too young for the policy: signed later.
-    pub too_young_after: Option<SystemTime>,
-    /// Versions that the policy's age does not count for.
-    pub any_age: BTreeSet<Version>,
-    pub bans: Vec<Ban>,
-    /// Versions that no ban counts for.
-    pub unbanned: BTreeSet<Version>,
-}
-
-impl Exclusion {
-    pub fn requires_age(&self) -> bool {
-        self.not_after.is_some() || self.too_young_after.is_some()
-    }
-
-    pub fn limit(&self, version: &Version) -> Option<SystemTime> {
-        let of_policy = self.too_young_after.filter(|_| !self.any_age.contains(version));
-        of_policy.into_iter().chain(self.not_after).min()
-    }
-
-    pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<&Ban> {
-        self.bans.iter().find(|ban| ban.covers(addr, version)).filter(|_| !self.unbanned.contains(version))
-    }
+    /// Which versions are not newly selected.
+    pub versions: VersionPolicy,
 }
 
 /// What is made of the origin's `packages`.
@@ -168,7 +128,7 @@ impl Default for Rules {
             expiry: ExpiryRules::default(),
             optional: BTreeSet::new(),
             unnamed: BTreeSet::new(),
-            exclusions: Exclusion::default(),
+            versions: VersionPolicy::default(),
         }
     }
 }

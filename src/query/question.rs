@@ -147,7 +147,7 @@ impl Query {
         ReleaseCriteria {
             recorded: self.recorded.as_ref().map(|entry| entry.version.clone()),
             platforms: platforms.cloned().collect(),
-            exclusions: vec![self.rules.exclusions.clone()],
+            policies: vec![self.rules.versions.clone()],
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::criteria::Exclusion;
 use super::criteria::{self, Criteria, ReleaseCriteria, Within};
 use crate::platform::Platform;
+use crate::settings::VersionPolicy;
 use crate::version::{Constraints, Version};
 
 /// How many places with the same requirement are listed.
@@ -21,7 +21,7 @@ pub struct SameVersion {
     within: Vec<(Within, Version)>,
     platforms: BTreeSet<Platform>,
     /// Each once.
-    exclusions: Vec<Exclusion>,
+    policies: Vec<VersionPolicy>,
     recorded: BTreeSet<Option<Version>>,
     /// The highest version that a root module has and shall not go below.
     floor: Option<Version>,
@@ -50,11 +50,10 @@ impl SameVersion {
         self.within
             .extend(criteria.within.iter().filter(|within| !self.within.contains(within)).cloned().collect::<Vec<_>>());
         self.prereleases |= criteria.prereleases;
-        let ReleaseCriteria { recorded, platforms, exclusions } = release;
+        let ReleaseCriteria { recorded, platforms, policies } = release;
         self.platforms.extend(platforms);
-        self.exclusions.extend(
-            exclusions.into_iter().filter(|exclusion| !self.exclusions.contains(exclusion)).collect::<Vec<_>>(),
-        );
+        let new: Vec<_> = policies.into_iter().filter(|policy| !self.policies.contains(policy)).collect();
+        self.policies.extend(new);
         self.recorded.insert(recorded);
     }
 
@@ -82,7 +81,7 @@ impl SameVersion {
         ReleaseCriteria {
             recorded,
             platforms: self.platforms.iter().cloned().collect(),
-            exclusions: self.exclusions.clone(),
+            policies: self.policies.clone(),
         }
     }
 
@@ -121,9 +120,9 @@ mod tests {
     }
 
     /// What is asked of the release next to its number.
-    fn release(recorded: Option<&str>, platforms: &[&str], exclusions: Exclusion) -> ReleaseCriteria {
+    fn release(recorded: Option<&str>, platforms: &[&str], policy: VersionPolicy) -> ReleaseCriteria {
         let platforms = platforms.iter().map(|platform| platform.parse().unwrap()).collect();
-        ReleaseCriteria { recorded: recorded.map(version), platforms, exclusions: vec![exclusions] }
+        ReleaseCriteria { recorded: recorded.map(version), platforms, policies: vec![policy] }
     }
 
     /// What root modules with these constraints ask, which record these versions.
@@ -132,7 +131,7 @@ mod tests {
         for (at, (constraints, recorded)) in roots.iter().enumerate() {
             let constraints =
                 if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() };
-            let release = release(*recorded, &[], Exclusion::default());
+            let release = release(*recorded, &[], VersionPolicy::default());
             same.add(&Criteria::of(constraints), release, [format!("r{at}/main.tf:3:5")]);
         }
         same
@@ -165,31 +164,30 @@ mod tests {
         let mut same = SameVersion::default();
         for from in ["1.0.0", "1.1.0", "1.1.0"] {
             let criteria = Criteria { within: Some((Within::Minor, version(from))), ..Criteria::default() };
-            same.add(&criteria, release(Some(from), &[], Exclusion::default()), []);
+            same.add(&criteria, release(Some(from), &[], VersionPolicy::default()), []);
         }
         assert_eq!((newest(&same, &OFFERED), same.within.len()), (Some("1.2.0"), 2));
         let criteria = Criteria { within: Some((Within::Patch, version("2.0.0"))), ..Criteria::default() };
-        same.add(&criteria, release(None, &[], Exclusion::default()), []);
+        same.add(&criteria, release(None, &[], VersionPolicy::default()), []);
         assert_eq!(newest(&same, &OFFERED), None);
     }
 
     #[test]
     fn the_bar_is_the_highest_of_all() {
         let early = std::time::SystemTime::UNIX_EPOCH;
-        let exclusions = Exclusion { not_after: Some(early), ..Exclusion::default() };
+        let policy = VersionPolicy::default().not_after(Some(early));
         let criteria = Criteria { complete: true, ..Criteria::default() };
         let mut same = SameVersion::default();
-        same.add(&criteria, release(Some("1.0.0"), &["linux_amd64"], exclusions.clone()), []);
-        same.add(&criteria, release(Some("1.0.0"), &["darwin_arm64"], Exclusion::default()), []);
+        same.add(&criteria, release(Some("1.0.0"), &["linux_amd64"], policy.clone()), []);
+        same.add(&criteria, release(Some("1.0.0"), &["darwin_arm64"], VersionPolicy::default()), []);
         let platforms = ["darwin_arm64", "linux_amd64"].map(|platform| platform.parse().unwrap()).to_vec();
         let together = ReleaseCriteria {
             recorded: Some(version("1.0.0")),
             platforms,
-            exclusions: vec![exclusions, Exclusion::default()],
+            policies: vec![policy, VersionPolicy::default()],
         };
         assert_eq!(same.release_criteria(), together);
-        assert_eq!(together.limit(&version("1.1.0")), Some(early));
-        same.add(&criteria, release(None, &[], Exclusion::default()), []);
+        same.add(&criteria, release(None, &[], VersionPolicy::default()), []);
         assert_eq!(same.release_criteria().recorded, None);
     }
 

@@ -27,7 +27,7 @@ use crate::query::criteria::{Criteria, Rules};
 use crate::query::question::{Goal, Query, Selection};
 use crate::release::signers::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
-use crate::settings::{Date, SourceChoice};
+use crate::settings::{Basis, Candidate, Date, SourceChoice};
 use crate::version::Version;
 use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, absent};
 
@@ -170,18 +170,17 @@ impl Root {
         self.requested().iter().flat_map(|addr| self.denials(addr)).collect()
     }
 
-    /// The reason of the settings to ban a release, possibly empty; `None` if it is not banned.
-    pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<String> {
-        let rules = self.rules.of(addr, &[]);
-        rules.exclusions.ban(addr, version).map(|ban| ban.reason.clone().unwrap_or_default())
+    /// True if the settings exclude a version by its number.
+    pub fn excludes(&self, addr: &ProviderAddr, version: &Version) -> bool {
+        let objections = self.rules.versions(addr).against(&Candidate::of(addr, version));
+        objections.iter().any(|objection| objection.basis == Basis::Number)
     }
 
     /// The query for the newest allowed version of a provider; `None` if its constraints alone decide.
     pub fn selection(&self, addr: &ProviderAddr) -> Option<Query> {
         let constraints = self.requirements.get(addr)?.constraints.clone();
         let rules = self.rules_of(addr);
-        let is_banned = rules.exclusions.bans.iter().any(|ban| ban.providers.covers(addr));
-        (is_banned || rules.exclusions.requires_age()).then(|| Query {
+        rules.versions.is_limiting().then(|| Query {
             selection: Selection::Newest(Criteria::of(constraints.clone())),
             constraints,
             platforms: self.platforms_of(addr, self.recorded_platforms.as_ref()),

@@ -17,10 +17,10 @@ use crate::lockfile::LockFile;
 use crate::path::worktree;
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
-use crate::query::criteria::{Exclusion, ReportedRule, Rules};
+use crate::query::criteria::{ReportedRule, Rules};
 use crate::release::signers::ExpiryRules;
 use crate::requirements::{Requirements, StateProviders, providers_in_state};
-use crate::settings::{Age, ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule};
+use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
 use crate::verify::{leveled, policy};
 use crate::version::Version;
 use crate::workspace::{Names, RunSettings};
@@ -43,7 +43,6 @@ pub(in crate::commands) struct RuleBook {
     boundary: PathBuf,
     h1: Option<H1Rule>,
     not_after: Option<SystemTime>,
-    too_young_after: Option<SystemTime>,
     now: SystemTime,
     /// `OPENTOFU_ENFORCE_GPG_VALIDATION`
     enforce_signature: bool,
@@ -66,7 +65,6 @@ impl RuleBook {
             boundary: settings.boundary.clone(),
             h1: options.h1,
             not_after: options.not_after,
-            too_young_after: policy_limit(settings),
             now: settings.now,
             enforce_signature: enforced("OPENTOFU_ENFORCE_GPG_VALIDATION"),
             enforce_expiry: enforced("OPENTOFU_ENFORCE_GPG_EXPIRATION"),
@@ -87,7 +85,7 @@ impl RuleBook {
             expiry: self.expiry(),
             optional: self.optional(addr, platforms),
             unnamed: BTreeSet::new(),
-            exclusions: self.exclusions(addr),
+            versions: self.versions(addr),
         }
     }
 
@@ -106,9 +104,11 @@ impl RuleBook {
 
     /// Findings of the settings about a provider and its kept or requested version, known before any request.
     pub(in crate::commands) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
-        let of_address = policy::of_address(addr, &self.settings);
-        let of_release = version.map(|version| policy::of_release(addr, version, &self.settings)).unwrap_or_default();
-        of_address.into_iter().chain(of_release).map(|finding| self.leveled(finding, version)).collect()
+        let mut found = policy::of_address(addr, &self.settings);
+        if let Some(version) = version {
+            found.extend(policy::of_version(addr, version, &self.settings, self.now));
+        }
+        found.into_iter().map(|finding| self.leveled(finding, version)).collect()
     }
 
     /// True if the settings forbid queries about a release.
@@ -117,28 +117,13 @@ impl RuleBook {
         of_address.map(|finding| self.leveled(finding, Some(version))).any(|finding| finding.level == Level::Deny)
     }
 
-    /// The releases of a provider that must not be newly selected, except those that the settings allow.
-    fn exclusions(&self, addr: &ProviderAddr) -> Exclusion {
+    /// Which versions of a provider are not newly selected.
+    pub(super) fn versions(&self, addr: &ProviderAddr) -> VersionPolicy {
         let denies = |rule: Rule, version: Option<&Version>| {
             self.leveled(Finding::new(rule, "").about(addr), version).level == Level::Deny
         };
-        let exempt = |rule: Rule| {
-            let versions = self.settings.exemptions.iter().filter_map(|exemption| exemption.version.as_ref());
-            versions.filter(|version| !denies(rule, Some(version))).cloned().collect()
-        };
-        Exclusion {
-            not_after: self.not_after,
-            too_young_after: self.too_young_after.filter(|_| denies(Rule::TooYoung, None)),
-            any_age: exempt(Rule::TooYoung),
-            bans: self
-                .settings
-                .bans
-                .iter()
-                .filter(|_| denies(Rule::Banned, None))
-                .map(|ban| ban.as_ref().clone())
-                .collect(),
-            unbanned: exempt(Rule::Banned),
-        }
+        let policy = self.settings.versions_of(addr, self.now).enforced(&self.settings, denies);
+        policy.not_after(self.not_after)
     }
 
     /// Source: `package_authentication.go` of both tools. Terraform does not report expired keys and refuses expired
@@ -201,13 +186,6 @@ impl RuleBook {
     fn optional(&self, addr: &ProviderAddr, platforms: &[Platform]) -> BTreeSet<Platform> {
         platforms.iter().filter(|platform| self.settings.optional(addr, platform)).cloned().collect()
     }
-}
-
-/// The policy's latest signing time for new releases.
-fn policy_limit(settings: &RunSettings) -> Option<SystemTime> {
-    let age = settings.settings.policy.minimum_age.map(Age::duration).filter(|age| !age.is_zero())?;
-    // A minimum age that reaches before 1970 allows nothing.
-    Some(settings.now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
 /// Resolves the provider names in the options for one root module.

@@ -32,7 +32,10 @@ use crate::version::{Constraints, Version};
 pub use date::{Date, DateError};
 pub use decode::{LINKS, decode};
 pub use exclude::{Exclude, ExcludeError};
-pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule, allow_module_host};
+pub use policy::{
+    Age, AgeError, Basis, Candidate, ExpiredKeyRule, H1Rule, HostRules, Objection, Policy, SignatureRule,
+    VERSION_RULES, VersionPolicy, allow_module_host,
+};
 pub use source::{Index, IndexPlace, IndexPlaceError, IndexTrust, SourceChoice, SourceError};
 pub use variables::{Secret, Variables};
 

@@ -1,13 +1,19 @@
-//! The `policy` block: what is accepted, and how two of them add up.
+//! The `policy` block: what is accepted, and how two of them add up; and the one judgment of a version by it.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use crate::addr::Hostname;
+use super::{Ban, Date, Settings};
+use crate::addr::{Hostname, ProviderAddr};
 use crate::error::{Error, ErrorKind};
-use crate::finding::Rule;
+use crate::finding::{Finding, Rule};
+use crate::version::Version;
+
+/// The rules by which a [`VersionPolicy`] refuses a version.
+pub const VERSION_RULES: [Rule; 2] = [Rule::Banned, Rule::TooYoung];
 
 /// What a `policy` block says; silent fields are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +27,49 @@ pub struct Policy {
     /// Which `h1:` are written.
     pub h1: Option<H1Rule>,
     pub minimum_age: Option<Age>,
+}
+
+/// What the settings demand of the versions of one provider. Every version is judged here, whether an entry records it or
+/// a command might select it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct VersionPolicy {
+    bans: Vec<Arc<Ban>>,
+    /// With the time of the run.
+    minimum_age: Option<(Age, SystemTime)>,
+    not_after: Option<SystemTime>,
+    /// Rules that do not exclude a version, or any.
+    tolerated: BTreeSet<(Rule, Option<Version>)>,
+}
+
+/// A version to be judged, with what is known of its release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate<'a> {
+    pub addr: &'a ProviderAddr,
+    pub version: &'a Version,
+    pub signed: Option<SystemTime>,
+    /// When the history of the base recorded it first.
+    pub first_seen: Option<SystemTime>,
+}
+
+/// What speaks against a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    pub rule: Rule,
+    pub basis: Basis,
+    /// About "it": why it is not selected.
+    pub why: String,
+    message: String,
+}
+
+/// What an objection rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// The address and the version alone.
+    Number,
+    /// The date of the release.
+    Date,
+    /// A date is needed, and none is known.
+    NoDate,
 }
 
 /// What a `host` block says; silent fields are none.
@@ -112,6 +161,112 @@ impl Policy {
             h1: self.h1.max(other.h1),
             minimum_age: self.minimum_age.max(other.minimum_age),
         }
+    }
+}
+
+impl Settings {
+    pub fn versions_of(&self, addr: &ProviderAddr, now: SystemTime) -> VersionPolicy {
+        let minimum_age = self.policy.minimum_age.filter(|age| !age.duration().is_zero());
+        VersionPolicy {
+            bans: self.bans.iter().filter(|ban| ban.providers.covers(addr)).cloned().collect(),
+            minimum_age: minimum_age.map(|age| (age, now)),
+            not_after: None,
+            tolerated: BTreeSet::new(),
+        }
+    }
+}
+
+impl VersionPolicy {
+    /// Without the rules that do not deny, be it any version or one that the settings exempt.
+    #[must_use]
+    pub fn enforced(mut self, settings: &Settings, denies: impl Fn(Rule, Option<&Version>) -> bool) -> Self {
+        let exempt = settings.exemptions.iter().map(|exemption| exemption.version.as_ref());
+        for version in exempt.chain([None]) {
+            let tolerated = VERSION_RULES.into_iter().filter(|rule| !denies(*rule, version));
+            self.tolerated.extend(tolerated.map(|rule| (rule, version.cloned())));
+        }
+        self
+    }
+
+    /// Leaves out what was signed later, whatever the settings say. The protocol of registries knows no date of publication.
+    #[must_use]
+    pub fn not_after(self, not_after: Option<SystemTime>) -> Self {
+        Self { not_after, ..self }
+    }
+
+    /// True if the date of a release matters.
+    pub fn requires_age(&self) -> bool {
+        self.not_after.is_some() || (self.minimum_age.is_some() && self.applies(Rule::TooYoung, None))
+    }
+
+    /// True if more than the constraints of the configuration decides which versions may be selected.
+    pub fn is_limiting(&self) -> bool {
+        self.requires_age() || (!self.bans.is_empty() && self.applies(Rule::Banned, None))
+    }
+
+    /// All that speaks against a version; what needs no request comes first.
+    pub fn against(&self, candidate: &Candidate<'_>) -> Vec<Objection> {
+        let Candidate { addr, version, .. } = candidate;
+        let bans =
+            self.bans.iter().filter(|ban| ban.covers(addr, version) && self.applies(Rule::Banned, Some(version)));
+        let banned = bans.map(|ban| {
+            let reason = ban.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            Objection {
+                rule: Rule::Banned,
+                basis: Basis::Number,
+                why: format!("it is banned by the settings{reason}"),
+                message: format!("{addr} {version} is banned by the settings{reason}"),
+            }
+        });
+        banned.chain(self.too_young(candidate)).collect()
+    }
+
+    fn too_young(&self, candidate: &Candidate<'_>) -> Option<Objection> {
+        let Candidate { addr, version, signed, first_seen } = *candidate;
+        let minimum_age = self.minimum_age.filter(|_| self.applies(Rule::TooYoung, Some(version)));
+        // What lies in the future has no age.
+        let age_since = |since: SystemTime, now: SystemTime| now.duration_since(since).unwrap_or_default();
+        let Some(since) = signed.max(first_seen) else {
+            minimum_age.map(drop).or(self.not_after.map(drop))?;
+            let why = "its signature date is unknown".to_owned();
+            let message = format!("the age of {addr} {version} is unknown: {why}");
+            return Some(Objection { rule: Rule::TooYoung, basis: Basis::NoDate, why, message });
+        };
+        let too_young = minimum_age.filter(|(age, now)| age_since(since, *now) < age.duration());
+        if too_young.is_none() && self.not_after.is_none_or(|limit| since <= limit) {
+            return None;
+        }
+        let why = format!("its signature of {} is too recent", Date::of(since));
+        let message = match too_young {
+            None => format!("{addr} {version} is too recent: {why}"),
+            Some((wanted, now)) => {
+                let hours = age_since(since, now).as_secs() / 3600;
+                let what = if first_seen == Some(since) {
+                    format!("was first recorded {hours} h ago, by the history of the base")
+                } else {
+                    format!("was signed {hours} h ago, which is the signer's word")
+                };
+                format!("{addr} {version} {what}; the policy wants an age of {wanted}")
+            }
+        };
+        Some(Objection { rule: Rule::TooYoung, basis: Basis::Date, why, message })
+    }
+
+    fn applies(&self, rule: Rule, version: Option<&Version>) -> bool {
+        !self.tolerated.iter().any(|(tolerated, of)| *tolerated == rule && (of.is_none() || of.as_ref() == version))
+    }
+}
+
+impl<'a> Candidate<'a> {
+    /// Nothing is known of its release.
+    pub fn of(addr: &'a ProviderAddr, version: &'a Version) -> Self {
+        Self { addr, version, signed: None, first_seen: None }
+    }
+}
+
+impl Objection {
+    pub fn finding(self, addr: &ProviderAddr) -> Finding {
+        Finding::new(self.rule, self.message).about(addr)
     }
 }
 

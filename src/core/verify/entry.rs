@@ -1,6 +1,7 @@
 //! What can be judged without knowing anything of the release.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use super::{Judged, Subject, init_changes, policy, unreachable_from_state};
 use crate::addr::ProviderAddr;
@@ -10,7 +11,7 @@ use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::release::Lookup;
 use crate::requirements::{Requirement, Requirements};
-use crate::settings::Settings;
+use crate::settings::{Basis, Candidate, Objection, Settings};
 
 /// Providers that have no entry: required ones, or without readable configuration, those that had one at the base.
 pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
@@ -116,9 +117,16 @@ impl Judged<'_> {
     fn policy(&self) -> Vec<Finding> {
         let settings = self.subject.settings;
         let of_address = policy::of_address(self.addr, settings).into_iter();
-        let of_release = policy::of_release(self.addr, &self.entry.version, settings).into_iter();
         let placed = of_address.map(|finding| finding.at(self.spans.block));
-        placed.chain(of_release.map(|finding| finding.at(self.version_at()))).collect()
+        let of_version = self.objections(None).into_iter().filter(|objection| objection.basis == Basis::Number);
+        placed.chain(of_version.map(|objection| objection.finding(self.addr).at(self.version_at()))).collect()
+    }
+
+    /// What the settings object to the version, given when its release was signed.
+    pub(super) fn objections(&self, signed: Option<SystemTime>) -> Vec<Objection> {
+        let first_seen = self.subject.first_seen.and_then(|seen| seen.get(self.addr)).copied();
+        let candidate = Candidate { addr: self.addr, version: &self.entry.version, signed, first_seen };
+        self.subject.settings.versions_of(self.addr, self.subject.now).against(&candidate)
     }
 
     /// An entry that any package would satisfy, or any that was not packed.

@@ -2,10 +2,12 @@
 //!
 //! For every command that requests or selects, not for `verify` alone: the levels of the settings are still to be applied.
 
+use std::time::SystemTime;
+
 use super::lookalike;
 use crate::addr::{ProviderAddr, Publisher, UsedNames, publisher};
 use crate::finding::{Finding, Rule};
-use crate::settings::Settings;
+use crate::settings::{Basis, Candidate, Settings};
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::words::{by, by_signer};
 use crate::version::Version;
@@ -59,14 +61,10 @@ pub fn of_all_releases(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding>
     bans.map(|_| Finding::new(Rule::Banned, format!("{addr} is banned by the settings")).about(addr)).collect()
 }
 
-/// The bans of a release.
-pub fn of_release(addr: &ProviderAddr, version: &Version, settings: &Settings) -> Vec<Finding> {
-    let bans = settings.bans.iter().filter(|ban| ban.covers(addr, version));
-    let finding = |reason: &Option<String>| {
-        let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        Finding::new(Rule::Banned, format!("{addr} {version} is banned by the settings{reason}")).about(addr)
-    };
-    bans.map(|ban| finding(&ban.reason)).collect()
+/// What the settings object to a version whose release nothing is known of.
+pub fn of_version(addr: &ProviderAddr, version: &Version, settings: &Settings, now: SystemTime) -> Vec<Finding> {
+    let objections = settings.versions_of(addr, now).against(&Candidate::of(addr, version)).into_iter();
+    objections.filter(|it| it.basis == Basis::Number).map(|objection| objection.finding(addr)).collect()
 }
 
 #[cfg(test)]

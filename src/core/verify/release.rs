@@ -7,7 +7,7 @@ use crate::hash::PackageHash;
 use crate::release::hashes::Status;
 use crate::release::signers::verdict;
 use crate::release::{Lookup, Release, mirrors};
-use crate::settings::SignatureRule;
+use crate::settings::{Basis, SignatureRule};
 use crate::trust::judge::{Verdict, judge};
 use crate::trust::pins::Signer;
 use crate::trust::words::{all, by, by_signer, not_pinned, refused};
@@ -99,21 +99,7 @@ impl Judged<'_> {
     }
 
     fn age(&self, release: &Release) -> Option<Finding> {
-        let wanted = self.subject.settings.policy.minimum_age?;
-        let first = self.subject.first_seen.and_then(|seen| seen.get(self.addr)).copied();
-        let since = release.signed_at.max(first)?;
-        // What lies in the future has no age.
-        let age = self.subject.now.duration_since(since).unwrap_or_default();
-        if age >= wanted.duration() {
-            return None;
-        }
-        let hours = age.as_secs() / 3600;
-        let what = if first == Some(since) {
-            format!("was first recorded {hours} h ago, by the history of the base")
-        } else {
-            format!("was signed {hours} h ago, which is the signer's word")
-        };
-        let message = format!("{} {what}; the policy wants an age of {wanted}", self.name());
-        Some(self.find(Rule::TooYoung, message).at(self.version_at()))
+        let objection = self.objections(release.signed_at).into_iter().find(|it| it.basis == Basis::Date)?;
+        Some(objection.finding(self.addr).of_version(&self.entry.version).at(self.version_at()))
     }
 }

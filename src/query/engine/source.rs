@@ -69,7 +69,7 @@ impl SourceState {
                     // It says nothing of platforms, and may have them all.
                     platforms.extend(query.platforms.iter().cloned());
                 }
-                let limited = query.rules.exclusions.requires_age();
+                let limited = query.rules.versions.requires_age();
                 let signed = if limited { registry.signed_on(key, query).await? } else { None };
                 Ok(Probed { platforms, signed })
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use super::answer::{PassedOver, Refusal};
+use super::answer::{Exclusion, Refusal};
 use super::criteria::{Criteria, ReleaseCriteria};
 use super::question::{Query, Selection};
 use crate::addr::ProviderAddr;
@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::platform::Platform;
 use crate::release::Offer;
+use crate::settings::{Basis, Candidate, Objection, VersionPolicy};
 use crate::version::Version;
 
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,7 @@ pub struct Probed {
 pub struct Choice {
     pub version: Version,
     /// Newer versions that the constraints allow, and why they were not taken.
-    pub passed_over: Vec<(Version, PassedOver)>,
+    pub passed_over: Vec<(Version, Exclusion)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +57,7 @@ pub enum Next {
 enum Looked {
     Found(Choice),
     Open(Version),
-    Nothing(Vec<(Version, PassedOver)>),
-}
-
-enum ReleaseAge {
-    Enough,
-    TooYoung(PassedOver),
-    Open,
+    Nothing(Vec<(Version, Exclusion)>),
 }
 
 impl Candidates<'_> {
@@ -93,16 +88,14 @@ impl Candidates<'_> {
             return Err(self.not_offered(version, query).into());
         }
         let is_recorded = query.recorded.as_ref().is_some_and(|entry| entry.version == *version);
-        let limit = query.rules.exclusions.limit(version);
-        let is_new = matches!(query.selection, Selection::Exactly(_)) && !is_recorded;
-        if let Some(limit) = limit.filter(|_| is_new) {
-            match self.age(version, limit) {
-                ReleaseAge::Open => return Ok(Next::Query(version.clone())),
-                ReleaseAge::TooYoung(why) => {
-                    let message = format!("{} {version} cannot be selected: {why}", self.addr);
-                    return Err(Finding::new(Rule::TooYoung, message).about(self.addr).into());
+        if matches!(query.selection, Selection::Exactly(_)) && !is_recorded {
+            let objections = self.objections(version, std::slice::from_ref(&query.rules.versions));
+            if let Some(objection) = objections.into_iter().next() {
+                if self.is_open(version, &objection) {
+                    return Ok(Next::Query(version.clone()));
                 }
-                ReleaseAge::Enough => {}
+                let message = format!("{} {version} cannot be selected: {}", self.addr, objection.why);
+                return Err(Finding::new(objection.rule, message).about(self.addr).into());
             }
         }
         Ok(Next::Take(Choice { version: version.clone(), passed_over: Vec::new() }))
@@ -113,22 +106,20 @@ impl Candidates<'_> {
         let mut passed_over = Vec::new();
         for offer in self.offers.iter().rev().filter(|offer| allows(&offer.version)) {
             let version = &offer.version;
-            let against = if let Some(ban) = release.ban(self.addr, version) {
-                Some(PassedOver::Banned(ban.reason.clone()))
+            let (by_number, by_date): (Vec<_>, Vec<_>) =
+                self.objections(version, &release.policies).into_iter().partition(|it| it.basis == Basis::Number);
+            let against = if let Some(objection) = by_number.into_iter().next() {
+                Some(Exclusion::Policy(objection))
             } else if release.recorded.as_ref() == Some(version) {
                 None
             } else {
                 let Some(lacking) = self.lacking_platforms(offer, &release.platforms) else {
                     return Looked::Open(version.clone());
                 };
-                match (lacking.is_empty(), release.limit(version)) {
-                    (false, _) => Some(PassedOver::Lacks(lacking)),
-                    (true, None) => None,
-                    (true, Some(limit)) => match self.age(version, limit) {
-                        ReleaseAge::Enough => None,
-                        ReleaseAge::TooYoung(why) => Some(why),
-                        ReleaseAge::Open => return Looked::Open(version.clone()),
-                    },
+                match by_date.into_iter().next() {
+                    _ if !lacking.is_empty() => Some(Exclusion::Lacks(lacking)),
+                    Some(objection) if self.is_open(version, &objection) => return Looked::Open(version.clone()),
+                    objection => objection.map(Exclusion::Policy),
                 }
             };
             match against {
@@ -150,12 +141,16 @@ impl Candidates<'_> {
         self.probed.get(&offer.version).map(|seen| lacking(&|platform| seen.platforms.contains(platform)))
     }
 
-    fn age(&self, version: &Version, limit: SystemTime) -> ReleaseAge {
-        match self.probed.get(version) {
-            None if self.capabilities.age => ReleaseAge::Open,
-            Some(Probed { signed: Some(signed), .. }) if *signed <= limit => ReleaseAge::Enough,
-            seen => ReleaseAge::TooYoung(PassedOver::TooYoung(seen.and_then(|seen| seen.signed))),
-        }
+    /// What the settings object to a version, by what is known of it.
+    fn objections(&self, version: &Version, policies: &[VersionPolicy]) -> Vec<Objection> {
+        let signed = self.probed.get(version).and_then(|seen| seen.signed);
+        let candidate = Candidate { signed, ..Candidate::of(self.addr, version) };
+        policies.iter().flat_map(|policy| policy.against(&candidate)).collect()
+    }
+
+    /// True if a request may answer the objection.
+    fn is_open(&self, version: &Version, objection: &Objection) -> bool {
+        objection.basis == Basis::NoDate && self.capabilities.age && !self.probed.contains_key(version)
     }
 
     fn has(&self, version: &Version) -> bool {
@@ -189,10 +184,10 @@ impl Candidates<'_> {
     }
 
     /// The finding where bans alone leave nothing to select.
-    fn all_banned(&self, passed_over: &[(Version, PassedOver)]) -> Option<Finding> {
+    fn all_banned(&self, passed_over: &[(Version, Exclusion)]) -> Option<Finding> {
         let addr = self.addr;
         let (version, why) = passed_over.first()?;
-        if !passed_over.iter().all(|(_, why)| matches!(why, PassedOver::Banned(_))) {
+        if !passed_over.iter().all(|(_, why)| why.is_by(Rule::Banned)) {
             return None;
         }
         let message = match passed_over.len() {
@@ -205,13 +200,12 @@ impl Candidates<'_> {
         Some(Finding::new(Rule::Banned, message).about(addr).remedied_by(remedy))
     }
 
-    fn nothing_allowed(&self, criteria: &Criteria, passed_over: &[(Version, PassedOver)]) -> Error {
+    fn nothing_allowed(&self, criteria: &Criteria, passed_over: &[(Version, Exclusion)]) -> Error {
         let addr = self.addr;
         let there = self.source.map(|place| format!(" in {place}")).unwrap_or_default();
         let constrained = format!("matches the version constraint \"{}\"", criteria.constraints);
-        let is_age = |why: &PassedOver| matches!(why, PassedOver::TooYoung(None));
         let message = match (&criteria.within, criteria.constraints.is_empty(), passed_over.is_empty()) {
-            _ if !self.capabilities.age && passed_over.iter().any(|(_, why)| is_age(why)) => {
+            _ if !self.capabilities.age && passed_over.iter().any(|(_, why)| why.is_by(Rule::TooYoung)) => {
                 format!("a mirror does not show how old the releases of provider {addr} are")
             }
             (_, _, false) => format!("every matching release of provider {addr} is excluded"),

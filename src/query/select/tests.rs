@@ -5,13 +5,17 @@ use crate::lockfile::LockEntry;
 use crate::query::criteria::Rules;
 use crate::query::question::Goal;
 use crate::query::same_version::SameVersion;
-use crate::settings::{Ban, ProviderScope};
+use crate::settings::{self, Ban, ProviderScope, Settings};
 use crate::version::Constraints;
 
 const OFFERED: [&str; 4] = ["1.0.0", "1.1.0", "2.0.0-rc1", "2.0.0"];
 
 fn version(text: &str) -> Version {
     text.parse().unwrap()
+}
+
+fn addr() -> ProviderAddr {
+    ProviderAddr::parse("h.example/acme/widget", Dialect::Terraform).unwrap()
 }
 
 fn linux() -> Platform {
@@ -48,16 +52,15 @@ fn recording(recorded: &str, step: Query) -> Query {
 
 /// The step, where releases signed behind a day are too young.
 fn not_after(count: u64, mut step: Query) -> Query {
-    step.rules.exclusions.too_young_after = Some(day(count));
+    step.rules.versions = step.rules.versions.not_after(Some(day(count)));
     step
 }
 
 fn banning(versions: &str, mut step: Query) -> Query {
-    step.rules.exclusions.bans.push(Ban {
-        providers: ProviderScope::parse("h.example/acme/widget").unwrap(),
-        versions: versions.parse().unwrap(),
-        reason: None,
-    });
+    let providers = ProviderScope::parse("h.example/acme/widget").unwrap();
+    let ban = Ban { providers, versions: versions.parse().unwrap(), reason: None };
+    let settings = Settings { bans: vec![ban.into()], ..Settings::default() };
+    step.rules.versions = settings.versions_of(&addr(), day(0));
     step
 }
 
@@ -86,7 +89,7 @@ struct Story {
 
 impl Source {
     fn story(&self, step: &Query) -> Story {
-        let addr = ProviderAddr::parse("h.example/acme/widget", Dialect::Terraform).unwrap();
+        let addr = addr();
         let platforms =
             |text: &str| if text == "2.0.0" { vec!["darwin_arm64".parse().unwrap()] } else { vec![linux()] };
         let offers = OFFERED.map(|text| {
@@ -179,8 +182,13 @@ fn a_mirror_knows_no_age() {
         "a mirror does not show how old the releases of provider h.example/acme/widget are"
     );
     // But for a version of any age.
-    let mut step = step;
-    step.rules.exclusions.any_age.insert(version("1.0.0"));
+    let settings = settings::decode(
+        "policy {\n minimum_age = \"7d\"\n}\nexempt \"too-young\" {\n version = \"1.0.0\"\n}",
+        std::path::Path::new(""),
+    );
+    let settings = settings.unwrap();
+    let mut step = newest("", false);
+    step.rules.versions = settings.versions_of(&addr(), day(9)).enforced(&settings, |_, version| version.is_none());
     assert_eq!(MIRROR.selects(&step), "1.0.0");
 }
 
