@@ -18,3 +18,15 @@ pub fn nonzero<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> String
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_names_are_named_and_the_others_counted() {
+        assert_eq!(first_of(&["a", "b", "c"], 3), "a, b, c");
+        assert_eq!(first_of(&["a", "b", "c", "d"], 3), "a, b, c and 1 more");
+        assert_eq!(first_of::<&str>(&[], 3), "");
+    }
+}

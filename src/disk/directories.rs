@@ -23,6 +23,37 @@ pub fn create_below(top: &Path, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)
 }
 
+/// True if only we and the administrator may write to a file or directory.
+#[cfg(unix)]
+pub(super) fn is_ours_alone(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let own = rustix::process::geteuid().as_raw();
+    (found.uid() == own || found.uid() == 0) && found.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_ours_alone(_: &fs::Metadata) -> bool {
+    true
+}
+
+/// Takes from others what lets them write to a directory of ours, whatever the umask was when it was made.
+#[cfg(unix)]
+pub(super) fn close_to_others(directory: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    let found = fs::metadata(directory)?;
+    if found.mode() & 0o022 == 0 || found.uid() != rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(found.mode() & !0o022))
+}
+
+#[cfg(not(unix))]
+pub(super) fn close_to_others(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// Refuses a data directory, or a folder in it, behind which another place is.
 pub fn refuse_links(data_dir: &Path, folder: &str) -> Result<(), Error> {
     let place = data_dir.join(folder);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use super::directories;
 use crate::error::{Error, ErrorKind};
 use crate::goinfo::Scan;
 use crate::hash::archive::{
@@ -147,10 +148,16 @@ fn files_below(path: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, PackageError> {
     Ok(files)
 }
 
-/// True if a directory has files and directories only. A link could lead to other content later.
-pub fn has_no_links(path: &Path) -> bool {
-    let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    files_below(path).is_ok_and(|files| files.iter().all(|(_, path)| is_file(path)))
+/// True if a directory has files and directories only, and none that others may write to. A link could lead to other content later,
+/// and the owner of a file could write it anew.
+pub fn is_ours_alone(path: &Path) -> bool {
+    let found = |path: &Path| fs::symlink_metadata(path).ok().filter(directories::is_ours_alone);
+    let is_ours = |file: &Path| {
+        let is_file = found(file).is_some_and(|found| found.is_file());
+        let mut around = file.ancestors().skip(1).take_while(|folder| folder.starts_with(path));
+        is_file && around.all(|folder| found(folder).is_some())
+    };
+    files_below(path).is_ok_and(|files| files.iter().all(|(_, file)| is_ours(file)))
 }
 
 /// The digests of files that a run has read: hard links and symbolic links lead to one file.

@@ -33,6 +33,9 @@ use crate::version::Version;
 /// Where the store is in the cache, with its layout.
 pub const FOLDER: &str = "packages/v1";
 
+/// How many directories are from `packages` to the one of a platform.
+const LEVELS: usize = 7;
+
 /// All packages.
 #[derive(Debug, Clone)]
 pub struct PackageStore {
@@ -117,6 +120,10 @@ impl Shelf {
     /// Waits until no other run fills the shelf. What a killed run left there is removed.
     pub fn lock(&self) -> Result<DirectoryLock, StoreError> {
         directories::create(&self.directory).map_err(failed("create", &self.directory))?;
+        // Those of the store, from the platform up to `packages`.
+        for folder in self.directory.ancestors().take(LEVELS) {
+            directories::close_to_others(folder).map_err(failed("set the permissions of", folder))?;
+        }
         let lock = DirectoryLock::acquire_patiently(&self.directory)?;
         linking::sweep(&self.directory);
         Ok(lock)
@@ -134,10 +141,10 @@ impl StoredPackage {
         linking::remove(&self.path)
     }
 
-    /// True if the files are still those that the name says.
+    /// True if the files are still those that the name says, and no other user may change them afterwards.
     pub fn is_intact(&self, known: &KnownFiles) -> bool {
         let hash = || package::hash_directory_once(&self.path, known).ok();
-        let is_intact = package::has_no_links(&self.path) && hash().as_ref() == Some(&self.h1);
+        let is_intact = package::is_ours_alone(&self.path) && hash().as_ref() == Some(&self.h1);
         if is_intact {
             // What is used is not old. Only pruning needs to know.
             let _ = File::open(&self.path).and_then(|directory| directory.set_modified(SystemTime::now()));
@@ -175,6 +182,7 @@ impl Unpacking {
     /// Begins, or starts again.
     pub fn begin(&self) -> Result<(), StoreError> {
         let directory = linking::temporary_in(&self.shelf.directory)?;
+        directories::close_to_others(directory.path()).map_err(failed("set the permissions of", directory.path()))?;
         *self.state() = State { directory: Some(directory), ..State::default() };
         Ok(())
     }
@@ -214,6 +222,13 @@ impl Unpacking {
     }
 }
 
+impl Drop for Unpacking {
+    /// A thread may still unpack; it finds nothing to write to.
+    fn drop(&mut self) {
+        drop(self.state().directory.take());
+    }
+}
+
 /// Writes the files of one package.
 struct Writer {
     top: PathBuf,
@@ -237,10 +252,16 @@ impl Contents for Writer {
         let shown = place.clone().unwrap_or_else(|| self.top.clone());
         self.attempt(&shown, |writer| {
             let place = place.ok_or(std::io::ErrorKind::InvalidFilename)?;
-            place.parent().map_or(Ok(()), fs::create_dir_all)?;
+            // With the lock: a directory that is being removed gets no file.
+            let mut state = writer.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.directory.as_ref().is_none_or(|directory| directory.path() != writer.top) {
+                return Err(std::io::ErrorKind::NotFound.into());
+            }
+            create_within(&writer.top, &place)?;
             let file = File::options().write(true).create_new(true).open(&place)?;
+            state.files += 1;
+            drop(state);
             writer.open = Some((place, file));
-            writer.state.lock().unwrap_or_else(PoisonError::into_inner).files += 1;
             Ok(())
         });
     }
@@ -258,6 +279,21 @@ impl Contents for Writer {
     fn end(&mut self) {
         self.open = None;
     }
+}
+
+/// Makes the directories of a file below `top`.
+fn create_within(top: &Path, file: &Path) -> std::io::Result<()> {
+    let folders: Vec<&Path> = file.ancestors().skip(1).take_while(|folder| *folder != top).collect();
+    for folder in folders.into_iter().rev() {
+        match fs::create_dir(folder) {
+            Err(reason) if reason.kind() == std::io::ErrorKind::AlreadyExists => {}
+            made => {
+                made?;
+                directories::close_to_others(folder)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A file of a package in a directory; `None` if its path leads outside or is no file name on this machine.

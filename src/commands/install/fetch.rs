@@ -176,7 +176,9 @@ impl<'a> Fetching<'a> {
             entries.named(recorded).into_iter().partition(|stored| stored.is_intact(self.known));
         for stored in altered {
             stored.discard()?;
-            let note = format!("the copy of {key} in the package store was altered on disk; it is discarded");
+            let note = format!(
+                "the copy of {key} in the package store was altered on disk, or other users may write to it: it is discarded"
+            );
             self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(note);
         }
         Ok(intact)

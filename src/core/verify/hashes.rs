@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Judged;
 use crate::addr::ProviderAddr;
+use crate::count::first_of;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
@@ -147,9 +148,5 @@ impl Judged<'_> {
 }
 
 fn list(owners: &BTreeSet<(&ProviderAddr, &Version)>) -> String {
-    let mut texts: Vec<String> = owners.iter().take(3).map(|(addr, version)| format!("{addr} {version}")).collect();
-    if owners.len() > texts.len() {
-        texts.push(format!("{} others", owners.len() - texts.len()));
-    }
-    texts.join(", ")
+    first_of(&owners.iter().map(|(addr, version)| format!("{addr} {version}")).collect::<Vec<_>>(), 3)
 }

@@ -240,6 +240,11 @@ impl CacheOptions {
         let place = find_place(self.directory.clone())?;
         let packages = place.join(package_store::FOLDER);
         refuse_on_the_way(&packages, &packages).map_err(|reason| unusable("package store", &reason))?;
+        let folders = packages.ancestors().take_while(|folder| *folder != place);
+        if let Some(open) = folders.into_iter().find(|folder| belongs_to_others(folder)) {
+            let message = "can be written by other users, who could change packages after they were checked";
+            return Err(format!("no package store is used: {} {message}; set TFLOCK_CACHE_DIR", shown(open)));
+        }
         match self.tree_around(&place) {
             Some(tree) if !is_ignored(&tree, &place) => Err(forgeable(&place, &tree)),
             _ => Ok(place),

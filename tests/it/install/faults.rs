@@ -48,7 +48,11 @@ fn an_altered_entry_of_the_store_is_discarded_and_downloaded_again() {
     fs::remove_dir_all(workspace.path(".terraform")).unwrap();
     registry.forget_requests();
     let run = workspace.tflock(&registry, INSTALL).ended_with(0);
-    assert!(run.stderr.contains("in the package store was altered on disk; it is discarded"), "{run}");
+    assert!(
+        run.stderr
+            .contains("in the package store was altered on disk, or other users may write to it: it is discarded"),
+        "{run}"
+    );
     assert_eq!(registry.downloads("acme/widget"), 1);
     let offline = [&INSTALL[..], &["--offline"]].concat();
     fs::remove_dir_all(workspace.path(".terraform")).unwrap();

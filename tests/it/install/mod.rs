@@ -5,6 +5,8 @@ mod faults;
 #[cfg(unix)]
 mod links;
 mod modules;
+#[cfg(unix)]
+mod owners;
 mod places;
 
 use std::path::{Path, PathBuf};
