@@ -7,10 +7,8 @@ pub mod audit;
 mod available_versions;
 pub mod cache;
 pub mod diff;
-mod diff_signers;
 pub mod edit_requirements;
 pub mod explain;
-mod fixed_by;
 pub mod fmt;
 pub mod get;
 pub mod git;
@@ -32,7 +30,6 @@ pub(crate) mod options;
 #[cfg(test)]
 mod options_tests;
 pub mod outdated;
-mod programs;
 mod publish;
 pub mod remove;
 pub mod resolve;
@@ -48,7 +45,6 @@ pub mod trust;
 pub mod trust_store;
 pub mod upgrade;
 pub mod verify;
-pub mod verify_online;
 pub mod why;
 mod witnesses;
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Services;
+use super::audit::programs::{self, Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
 use super::options::{Packages, Within, bytes, platform};
-use super::programs::{self, Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
-use super::verify_online::Questions;
+use super::verify::online::Questions;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::roots::Tree;

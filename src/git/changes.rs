@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::tree::kind;
+use super::objects::kind;
 use super::{Answer, Git, GitError, Kind, Tree, repository};
 use crate::config::is_read;
 use crate::hash::git_blob;

@@ -9,31 +9,23 @@ mod answer;
 pub mod attributes;
 mod changes;
 mod config;
-mod error;
-mod export;
-mod history;
 mod launch;
 mod names;
 mod objects;
-mod tracked;
 mod tracked_files;
-mod tree;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-pub use answer::{Answer, Running};
+pub use answer::{Answer, GitError, Running};
 pub use changes::Changes;
 pub use config::Stage;
-pub use error::GitError;
-pub use history::Last;
 pub use launch::{Launcher, Transports};
-pub use names::Commit;
-pub use tracked::Question;
-pub use tracked_files::{TrackedFiles, TrackedFolder};
-pub use tree::{Kind, Tree};
+pub use names::{Commit, Last};
+pub use objects::{Kind, Tree};
+pub use tracked_files::{Question, TrackedFiles, TrackedFolder};
 
 use crate::path::{RepoPath, worktree};
 
@@ -125,7 +117,7 @@ pub(super) fn repository(top: &Path) -> Option<PathBuf> {
 pub fn read_answers(bytes: &[u8]) {
     let answer = Answer { code: Some(0), stdout: bytes.to_vec(), stderr: bytes.to_vec() };
     let _ = (changes::Listed::of(&answer), answer.said());
-    let _ = answer.texts().filter_map(|line| tree::entry(&line)).count();
+    let _ = answer.texts().filter_map(|line| objects::entry(&line)).count();
     let _ = objects::objects(bytes, 3);
 }
 

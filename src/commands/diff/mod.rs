@@ -5,10 +5,11 @@ mod inputs;
 mod known;
 mod pairs;
 mod run;
+mod signers;
 
-#[cfg(test)]
-pub use super::diff_signers::Trust;
 pub(crate) use args::DiffArgs;
 #[cfg(test)]
 pub use pairs::{Knowledge, Pair, Side, review};
 pub use run::diff;
+#[cfg(test)]
+pub use signers::Trust;

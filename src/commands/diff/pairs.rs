@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::super::diff_signers::{Trust, sign};
 use super::super::witnesses::restore;
+use super::signers::{Trust, sign};
 use crate::addr::{ProviderAddr, UsedNames, namesake, registry_page};
 use crate::dialect::Dialect;
 use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, RequiredBy, SigningDate, TextChange};

@@ -14,7 +14,7 @@ use crate::addr::{Hostname, UsedNames};
 use crate::commands::Services;
 use crate::commands::known_providers::locked_below_except;
 use crate::commands::sources::Sources;
-use crate::commands::verify_online::Questions;
+use crate::commands::verify::online::Questions;
 use crate::dialect::Dialect;
 use crate::diff::Change;
 use crate::diff::Packages;

@@ -8,7 +8,7 @@ use super::wanted::{Root, Want};
 use crate::commands::Services;
 use crate::commands::services::package_store;
 use crate::commands::sources::Opened;
-use crate::commands::verify_online::Questions;
+use crate::commands::verify::online::Questions;
 use crate::disk::cache::Cache;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::package::KnownFiles;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MirrorArgs, placed};
 use crate::addr::ProviderAddr;
+use crate::commands::verify::online::Questions;
 use crate::commands::verify::{self, Root, Roots, VerifyOptions};
-use crate::commands::verify_online::Questions;
 use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::finding::{Class, Finding, Level};

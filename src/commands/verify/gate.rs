@@ -14,7 +14,7 @@ use crate::commands::roots::by_source;
 use crate::commands::sources::Sources;
 use crate::commands::targets::{Targets, Unlocked};
 use crate::commands::trust_store::TrustStore;
-use crate::commands::verify_online::questions;
+use crate::commands::verify::online::questions;
 use crate::count::{counted, first_of};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;

@@ -3,11 +3,11 @@
 mod ambiguous;
 mod args;
 pub mod base;
-mod equal_roots;
 mod gate;
 mod installed;
 mod installed_modules;
 mod modules;
+pub mod online;
 pub mod opening;
 mod other_tool;
 mod proposed;
@@ -59,7 +59,7 @@ pub fn judged(
     let mut notes = Vec::new();
     let by = Judging { known, others: &releases, cache, options };
     let mut judgments: Vec<Option<Arc<Judgment>>> = Vec::with_capacity(roots.len());
-    for (at, first) in equal_roots::firsts(&roots).into_iter().enumerate() {
+    for (at, first) in root::firsts(&roots).into_iter().enumerate() {
         let known = judgments.get(first).cloned().flatten().filter(|judgment| judgment.of_files_alone);
         judgments.push(known.or_else(|| Some(Arc::new(judge(roots[at].1.as_ref().ok()?, &by)))));
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Roots, equal_roots};
+use super::Roots;
+use super::root::firsts;
 use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::disk::cache::Cache;
@@ -13,7 +14,7 @@ use crate::release::{ReleaseKey, Releases};
 pub fn recalled(roots: &Roots, cache: &Cache) -> Releases {
     // A release is checked by the rules of each root module that locks it.
     let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();
-    let firsts = equal_roots::firsts(roots).into_iter().enumerate().filter(|(at, first)| at == first);
+    let firsts = firsts(roots).into_iter().enumerate().filter(|(at, first)| at == first);
     for root in firsts.filter_map(|(at, _)| roots[at].1.as_ref().ok()) {
         let rules = RuleBook::new(root.settings(), &LockOptions::default());
         for (addr, entry) in root.lock().iter() {

@@ -1,13 +1,13 @@
 //! One root module, with everything that is read before any request.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use super::base::Before;
 use super::modules::{LockedModules, ModuleFacts};
-use super::other_tool;
+use super::{Roots, other_tool};
 use crate::addr::ProviderAddr;
 use crate::count::counted;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
@@ -19,8 +19,7 @@ use crate::modulelock;
 use crate::path::RepoPath;
 use crate::requirements::Requirements;
 use crate::trust::pins::{Pins, Republication};
-use crate::verify::{Compared, Unanswered, Verified};
-use crate::verify::{Counted, Subject};
+use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
 use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, git_in};
 
 #[derive(Debug, Clone)]
@@ -311,4 +310,21 @@ pub fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> V
         Finding::new(Rule::TrackedPackages, message).in_file(within(&folder.first)).remedied_by(&remedy)
     };
     packages.iter().map(finding).collect()
+}
+
+/// For each root module the number of the first one that equals it, possibly its own.
+pub(super) fn firsts(roots: &Roots) -> Vec<usize> {
+    let opened = |at: usize| roots[at].1.as_ref().ok();
+    let mut known: HashMap<[usize; 2], Vec<usize>> = HashMap::new();
+    let first = |at: usize| {
+        let Some((root, texts)) = opened(at).and_then(|root| Some((root, root.texts()?))) else { return at };
+        let known = known.entry(texts).or_default();
+        let is_like = |other: &&usize| opened(**other).is_some_and(|other: &Root| other.is_under_rules_of(root));
+        if let Some(first) = known.iter().find(is_like) {
+            return *first;
+        }
+        known.push(at);
+        at
+    };
+    (0..roots.len()).map(first).collect()
 }

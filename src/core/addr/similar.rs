@@ -1,5 +1,5 @@
 //! Addresses that are easily taken for another provider's: one or two letters off a well-known one, or off one that is in
-//! use. What reads alike by letters of other scripts is in `verify/lookalike.rs`.
+//! use. What reads alike by letters of other scripts is in `verify/policy.rs`.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -7,11 +7,9 @@ mod database;
 mod entry;
 #[cfg(test)]
 mod tests;
-mod version;
 
 pub use database::{Index, ListedAdvisory, modified};
-pub use entry::{Advisory, ByModule};
-pub use version::GoVersion;
+pub use entry::{Advisory, ByModule, GoVersion};
 
 use crate::goinfo::{GoInfo, GoModule};
 

@@ -1,7 +1,6 @@
 //! What differs between two lock files: by provider, and in the text around the entries.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use url::Url;
@@ -13,10 +12,12 @@ use crate::finding::Position;
 use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
+use crate::release::{Archives, Lookup, Releases};
 use crate::requirements::Origin;
 use crate::settings::Date;
 use crate::trust::openpgp::Identity;
 use crate::trust::pins::Signer;
+use crate::version::Version;
 
 /// Whether two texts with the same entries differ behind their headers: in order, spaces, comments, line ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -257,6 +258,62 @@ impl ChangeKind {
             ChangeKind::HashesChanged => "hashes-changed",
             ChangeKind::HashesReplaced => "hashes-replaced",
             ChangeKind::Moved => "moved",
+        }
+    }
+}
+
+/// What is known of releases, and of archives whatever release they belong to. The default knows nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Packages {
+    /// The releases.
+    pub releases: Releases,
+    /// The archives.
+    pub archives: Archives,
+}
+
+impl Packages {
+    /// What is known of a release.
+    pub fn release(&self, addr: &ProviderAddr, version: &Version) -> Option<&Lookup> {
+        self.releases.get(&(addr.clone(), version.clone()))
+    }
+}
+
+/// The first part of the version that differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Distance {
+    /// Only the pre-release part or metadata.
+    Tag,
+    /// The third number.
+    Patch,
+    /// The second number.
+    Minor,
+    /// The first number.
+    Major,
+}
+
+impl Distance {
+    /// The distance of two versions; `None` if they are equal.
+    pub fn between(old: &Version, new: &Version) -> Option<Self> {
+        if old == new {
+            None
+        } else if old.major() != new.major() {
+            Some(Self::Major)
+        } else if old.minor() != new.minor() {
+            Some(Self::Minor)
+        } else if old.patch() != new.patch() {
+            Some(Self::Patch)
+        } else {
+            Some(Self::Tag)
+        }
+    }
+
+    /// The word for machines and users.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tag => "tag",
+            Self::Patch => "patch",
+            Self::Minor => "minor",
+            Self::Major => "major",
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Distance;
 use super::headline::{coverage, kept};
-use super::risk::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
+use super::judge::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
 use crate::diff::{Change, ChangeKind, Formatting, OriginChange, Standing, TextChange};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};

@@ -5,36 +5,27 @@
 //! knows nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
 
 mod change;
-mod distance;
 mod explain;
 mod headline;
 mod judge;
-mod moved;
 mod origin_changes;
-mod packages;
 #[cfg(test)]
 mod realworld_tests;
-mod risk;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use change::{
-    AddedHash, Change, ChangeKind, Formatting, Judged, Novelty, OriginChange, RequiredBy, SigningDate, Standing,
-    TextChange,
+    AddedHash, Change, ChangeKind, Distance, Formatting, Judged, Novelty, OriginChange, Packages, RequiredBy,
+    SigningDate, Standing, TextChange,
 };
-pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
-pub use headline::{coverage, headline, verdict_words};
-pub use judge::judge;
+pub use headline::{coverage, headline, text_change, verdict_words};
+pub use judge::{Risk, is_alarming, judge, loudest_first, risk, risk_of_text};
 pub use origin_changes::find_callers;
-pub use packages::Packages;
-pub use risk::{Risk, is_alarming, loudest_first, risk, risk_of_text};
-pub use text::text_change;
 
 use crate::addr::ProviderAddr;
 use crate::lockfile::{LockEntry, LockFile};
@@ -44,7 +35,7 @@ use crate::lockfile::{LockEntry, LockFile};
 /// An entry that left and one that came count as one change if they are the same provider at another host or in
 /// another namespace. Hashes are not judged yet.
 pub fn changes(old: &LockFile, new: &LockFile) -> Vec<Change> {
-    let moved = moved::moves(old, new);
+    let moved = origin_changes::moves(old, new);
     let left: BTreeSet<&ProviderAddr> = moved.values().copied().collect();
     let addresses: BTreeSet<&ProviderAddr> = old.iter().chain(new.iter()).map(|(addr, _)| addr).collect();
     let stayed = addresses.into_iter().filter(|addr| !left.contains(addr));

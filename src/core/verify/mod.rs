@@ -10,13 +10,9 @@
 //! no package has it, *unknown* otherwise. A missing answer never refutes. The folder contacts
 //! no server, reads no files and knows no time but the one handed in.
 
-mod continuity;
 mod entry;
 mod facts;
 mod hashes;
-mod init;
-mod levels;
-mod lookalike;
 mod pinned;
 pub mod policy;
 #[cfg(test)]
@@ -24,19 +20,15 @@ mod realworld_tests;
 mod release;
 #[cfg(test)]
 mod tests;
-mod verified;
 mod weakened;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-pub use entry::uncovered;
-pub use facts::Facts;
-pub use init::{init_changes, unreachable_from_state};
-pub use levels::leveled;
+pub use entry::{init_changes, uncovered, unreachable_from_state};
+pub use facts::{Compared, Facts, Unanswered, Verified, leveled};
 pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
-pub use verified::{Compared, Unanswered, Verified};
 pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
 
 use crate::addr::ProviderAddr;

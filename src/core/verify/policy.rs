@@ -4,7 +4,8 @@
 
 use std::time::SystemTime;
 
-use super::lookalike;
+use unicode_security::skeleton;
+
 use crate::addr::{ProviderAddr, Publisher, UsedNames, publisher};
 use crate::finding::{Finding, Rule};
 use crate::settings::{Basis, Candidate, Settings};
@@ -14,7 +15,7 @@ use crate::version::Version;
 
 /// What speaks against an address, whatever its version: its looks and its host.
 pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
-    let seen = lookalike::looks_like(addr).map(|seen| {
+    let seen = looks_like(addr).map(|seen| {
         let message = format!("{addr} looks like {seen}, but is another provider");
         Finding::new(Rule::LookAlike, message)
     });
@@ -28,7 +29,7 @@ pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
 /// The finding that a new address may be mistaken for one in use or a well-known one.
 pub fn similar_name(addr: &ProviderAddr, used: &UsedNames) -> Option<Finding> {
     // Letters of other scripts have a finding of their own.
-    let other = used.mistaken_for(addr).filter(|_| lookalike::looks_like(addr).is_none())?;
+    let other = used.mistaken_for(addr).filter(|_| looks_like(addr).is_none())?;
     let message = format!("{addr} is easily mistaken for {other}, and is another provider");
     Some(Finding::new(Rule::SimilarName, message).about(addr))
 }
@@ -86,5 +87,48 @@ mod tests {
         // Each registry has its own publisher of a namespace, and others have none that is known.
         assert_eq!(found("registry.opentofu.org/hashicorp/aws", hashicorp), unexpected);
         assert_eq!(found("acme/widget", &"A".repeat(40)), None);
+    }
+}
+
+/// The plain address that an address looks like by letters of other scripts, if it is another.
+///
+/// Source: Unicode TR 39, section 4: two texts are confusable if their skeletons are the same.
+fn looks_like(addr: &ProviderAddr) -> Option<String> {
+    let text = addr.to_string();
+    if text.is_ascii() {
+        return None;
+    }
+    text.chars().map(|letter| if letter.is_ascii() { Some(letter) } else { plain(letter) }).collect()
+}
+
+/// The Latin letter or digit that another character looks like, itself or in upper case: Unicode compares shapes in one
+/// case only, and many letters differ from the Latin ones in the shape of small capitals alone.
+fn plain(letter: char) -> Option<char> {
+    let same = |a: &str, b: &str| skeleton(a).eq(skeleton(b));
+    let (lower, upper) = (letter.to_string(), letter.to_uppercase().to_string());
+    let mut latin = ('a'..='z').chain('0'..='9');
+    let in_lower = latin.clone().find(|plain| same(&lower, plain.encode_utf8(&mut [0; 4])));
+    in_lower.or_else(|| latin.find(|plain| same(&upper, plain.to_ascii_uppercase().encode_utf8(&mut [0; 4]))))
+}
+
+#[cfg(test)]
+mod lookalike_tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn letters_of_other_scripts_are_recognised() {
+        let seen = |text: &str| looks_like(&ProviderAddr::parse(text, Dialect::Terraform).unwrap());
+        assert_eq!(seen("registry.terraform.io/acme/widget"), None);
+        assert_eq!(seen("registry.terrаform.io/acme/widget").as_deref(), Some("registry.terraform.io/acme/widget"));
+        assert_eq!(seen("registry.terraform.io/асмe/widget").as_deref(), Some("registry.terraform.io/acme/widget"));
+        for alike in ["haѕhicorp", "hаshiсоrр", "haꜱhicᴏrp", "hashicoгp", "ηashicorp", "hashicoʀp", "hashicᴏʀp"]
+        {
+            let address = format!("registry.terraform.io/{alike}/aws");
+            assert_eq!(seen(&address).as_deref(), Some("registry.terraform.io/hashicorp/aws"), "{alike}");
+        }
+        // Honest names of other languages look like nothing else.
+        assert_eq!(seen("münchen.example/acme/widget"), None);
+        assert_eq!(seen("пример.example/acme/widget"), None);
     }
 }

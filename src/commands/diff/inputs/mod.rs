@@ -7,9 +7,9 @@ mod trust;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::diff_signers::Trust;
 use super::DiffArgs;
 use super::pairs::{Pair, Side, SideRequirements};
+use super::signers::Trust;
 use crate::dialect::Dialect;
 use crate::disk::roots::{MissingModules, TreeError, TreeOptions, load_tree, placed};
 use crate::disk::text;

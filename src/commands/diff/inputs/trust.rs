@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::addr::AddrPattern;
-use crate::commands::diff_signers::Trust;
+use crate::commands::diff::signers::Trust;
 use crate::commands::trust_store::decode;
 use crate::count::counted;
 use crate::disk::trust_file;

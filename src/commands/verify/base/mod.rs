@@ -3,7 +3,6 @@
 //! base* of the revision and HEAD, so later commits on the revision are not part of it.
 
 mod age;
-mod git_error;
 mod hidden;
 mod left_out;
 mod pins;
@@ -37,9 +36,9 @@ use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
 use age::FirstSeen;
-use git_error::git_error;
+
 use removed::Removed;
-use snapshot::Snapshot;
+use snapshot::{Snapshot, git_error};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseOptions {

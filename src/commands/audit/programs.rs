@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::sources::Sources;
-use super::verify_online::Questions;
+use crate::commands::sources::Sources;
+use crate::commands::verify::online::Questions;
 use crate::disk::cache::{Cache, Origin, ProgramRecord};
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
 use crate::disk::package as packages;
@@ -23,21 +23,21 @@ use crate::version::Constraints;
 use crate::workspace::RunSettings;
 
 /// The programs of locked releases, or why they could not be read.
-pub(super) type Programs = BTreeMap<ReleaseKey, Result<ProgramRecord, Error>>;
+pub(in crate::commands) type Programs = BTreeMap<ReleaseKey, Result<ProgramRecord, Error>>;
 
 /// A lock file, with the settings of its root module.
-pub(super) type Locked<'a> = (&'a RunSettings, &'a LockFile);
+pub(in crate::commands) type Locked<'a> = (&'a RunSettings, &'a LockFile);
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(in crate::commands) struct Wanted<'a> {
     /// The platform to read: `None` for this machine's if the lock file covers it, else the first covered one.
-    pub(super) platform: Option<&'a Platform>,
+    pub(in crate::commands) platform: Option<&'a Platform>,
     /// The limit of downloaded bytes.
-    pub(super) most: u64,
+    pub(in crate::commands) most: u64,
 }
 
 /// Reads the programs that lock files record, each once.
-pub(super) fn read(
+pub(in crate::commands) fn read(
     locked: &[Locked<'_>],
     wanted: Wanted<'_>,
     sources: &Sources<'_>,
@@ -87,7 +87,7 @@ pub(super) fn read(
 }
 
 /// The program of a release that is not locked, whose package must be one of its signed checksums.
-pub(super) fn read_newer(
+pub(in crate::commands) fn read_newer(
     key: &ReleaseKey,
     (root, wanted): (&RunSettings, Wanted<'_>),
     session: &Session,
@@ -252,7 +252,7 @@ fn chosen(
 }
 
 /// The commands after which programs of Go 1.17 and older can be read, for each platform.
-pub(super) fn notes_of_old_layouts(programs: &Programs) -> Vec<String> {
+pub(in crate::commands) fn notes_of_old_layouts(programs: &Programs) -> Vec<String> {
     let records = programs.values().flatten().filter(|record| record.programs.has_old_layout());
     let platforms: BTreeSet<&Platform> = records.map(|record| &record.platform).collect();
     let note = |platform: &Platform| {
@@ -270,6 +270,6 @@ pub(super) fn notes_of_old_layouts(programs: &Programs) -> Vec<String> {
 }
 
 /// True if the record is an import's or an index's, so it was not computed here.
-pub(super) fn is_reported(record: &ProgramRecord) -> bool {
+pub(in crate::commands) fn is_reported(record: &ProgramRecord) -> bool {
     record.origin == Origin::Imported
 }

@@ -1,10 +1,10 @@
 //! `audit --fixed-by`: the first newer release without an advisory.
 
-use super::audit::{AuditArgs, advisories, parts, program};
 use super::programs::{self, Wanted};
-use super::sources::Sources;
-use super::verify::Root;
+use super::{AuditArgs, advisories, parts, program};
 use crate::advisory::ByModule;
+use crate::commands::sources::Sources;
+use crate::commands::verify::Root;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{AuditedProgram, FixedBy};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::lock::RuleBook;
-use super::verify::Root;
-use super::{LockOptions, RunSettings};
+use super::Root;
+use crate::commands::lock::RuleBook;
+use crate::commands::{LockOptions, RunSettings};
 use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
@@ -30,7 +30,7 @@ pub fn questions<'r>(roots: impl Iterator<Item = &'r Root>, depth: Depth) -> Que
 pub struct Questions {
     depth: Depth,
     link: bool,
-    pub(super) queries: BTreeMap<ReleaseKey, Query>,
+    pub(in crate::commands) queries: BTreeMap<ReleaseKey, Query>,
 }
 
 impl Questions {

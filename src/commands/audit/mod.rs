@@ -1,22 +1,23 @@
 //! `audit`: checks what locked providers contain against a database of advisories.
 
+mod fixed_by;
+pub(super) mod programs;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::Services;
-use super::fixed_by::Newer;
-use super::mirror::placed;
-use super::options::{Packages, Within, bytes, platform};
-use super::programs::{self, Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
-use super::sources::Sources;
-use super::targets::{Targets, Unlocked};
-use super::verify::Root;
-use super::verify::base::{Base, BaseOptions};
-use super::verify::opening::open;
 use crate::addr::ProviderAddr;
 use crate::advisory::{Advisory, ByModule, Components};
+use crate::commands::Services;
+use crate::commands::mirror::placed;
+use crate::commands::options::{Packages, Within, bytes, platform};
+use crate::commands::sources::Sources;
+use crate::commands::targets::{Targets, Unlocked};
+use crate::commands::verify::Root;
+use crate::commands::verify::base::{Base, BaseOptions};
+use crate::commands::verify::opening::open;
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::error::{Error, ErrorKind};
@@ -30,6 +31,8 @@ use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::source::advisories::{DEFAULT, Database, DatabasePlace};
 use crate::verify::{leveled, policy};
+use fixed_by::Newer;
+use programs::{Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
 
 /// Check what providers contain against the Go vulnerability database.
 ///
@@ -122,7 +125,7 @@ struct Entries {
 type Roots = Vec<(PathBuf, Result<(Root, Entries), Error>)>;
 
 /// The entries to check of each root module: all of them, or those that differ from the base.
-fn since(roots: super::verify::Roots, base: Option<&Base>) -> Result<Roots, Error> {
+fn since(roots: crate::commands::verify::Roots, base: Option<&Base>) -> Result<Roots, Error> {
     let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let before = base.map(|base| base.before(&opened)).transpose()?.unwrap_or_default();
     let mut before = before.into_iter().map(|before| before.change.before);
