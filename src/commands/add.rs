@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::edit_requirements;
 use super::lock::Addition;
-use super::lock::Root;
+use super::lock::LockRoot;
 use super::locking::{Locking, run};
 use super::options::{LockFlags, Modules, Within};
 use super::targets::{Targets, Unlocked};
@@ -75,7 +75,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let prepare = |root: Root, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
         let root = edit_requirements::add(root, settings, &additions)?;
         notes.extend(others_without_entry(&root, settings));
         Ok(root)
@@ -85,7 +85,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
 }
 
 /// The required providers that this run does not name and that have no entry in the lock file.
-fn others_without_entry(root: &Root, settings: &RunSettings) -> Option<String> {
+fn others_without_entry(root: &LockRoot, settings: &RunSettings) -> Option<String> {
     let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
     let required = root.requirements.iter().map(|(addr, _)| addr);
     let others = required.filter(|addr| root.lock.get(addr).is_none() && !requested.contains(addr));

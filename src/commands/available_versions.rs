@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::edit_requirements::OfferedVersions;
-use super::lock::Root;
+use super::lock::LockRoot;
 use super::sources::Sources;
 use super::targets::Targets;
 use super::{LockOptions, Services};
@@ -17,7 +17,7 @@ use crate::query::question::Query;
 
 /// An opened root module, with the versions that its sources have.
 pub(super) struct Opened {
-    pub(super) root: Root,
+    pub(super) root: LockRoot,
     pub(super) offered: Arc<OfferedVersions>,
     /// The selected versions, for providers where more than the constraints decides; empty unless named.
     pub(super) choices: Choices,
@@ -38,8 +38,8 @@ pub(super) fn of_roots(
     choose: bool,
 ) -> (Vec<Result<Opened, Error>>, Vec<String>) {
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let open = |at| Root::open(&targets.settings(at)?, options, &cache);
-    let roots: Vec<Result<Root, Error>> = parallel::each(targets.paths.len(), parallel::cores(), open);
+    let open = |at| LockRoot::open(&targets.settings(at)?, options, &cache);
+    let roots: Vec<Result<LockRoot, Error>> = parallel::each(targets.paths.len(), parallel::cores(), open);
     services.events_for(targets.dialect());
     let named: Vec<BTreeSet<ProviderAddr>> =
         roots.iter().map(|root| root.as_ref().map(allowed).unwrap_or_default()).collect();
@@ -68,12 +68,12 @@ pub(super) fn of_roots(
     (opened.collect(), sources.notes())
 }
 
-fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
+fn allowed(root: &LockRoot) -> BTreeSet<ProviderAddr> {
     let forbidden: BTreeSet<ProviderAddr> = root.forbidden().into_iter().filter_map(|it| it.address).collect();
     root.requested().into_iter().filter(|addr| !forbidden.contains(addr)).collect()
 }
 
-fn queries(root: &Root, named: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
+fn queries(root: &LockRoot, named: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
     named.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::git_history;
-use super::lock::{Addition, Pending, Root, is_entry, require};
+use super::lock::{Addition, LockRoot, Pending, is_entry, require};
 use super::remove::RemoveArgs;
 use crate::addr::ProviderAddr;
 use crate::config::SourceFile;
@@ -29,7 +29,7 @@ pub struct Bump<'a> {
 }
 
 /// Writes requirements into the configuration of a root module, and restricts the run to them.
-pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Result<Root, Error> {
+pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -> Result<LockRoot, Error> {
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
@@ -68,7 +68,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
 }
 
 /// Refuses a constraint that excludes the locked version if no new version is selected.
-fn keep_locked(root: &Root, addr: &ProviderAddr, addition: &Addition) -> Result<(), Error> {
+fn keep_locked(root: &LockRoot, addr: &ProviderAddr, addition: &Addition) -> Result<(), Error> {
     let (Some(text), Some(entry)) = (&addition.constraint, root.lock.get(addr)) else { return Ok(()) };
     let is_against = Constraints::parse_config(text).is_ok_and(|terms| !terms.allows(&entry.version));
     if addition.replace || addition.pin || !is_against {
@@ -103,7 +103,7 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
 }
 
 /// Looks up a provider that is new to the lock file in git's history.
-fn remember(root: &mut Root, settings: &RunSettings, addr: &ProviderAddr) {
+fn remember(root: &mut LockRoot, settings: &RunSettings, addr: &ProviderAddr) {
     if root.lock.get(addr).is_none()
         && let Ok(Some(earlier)) = git_history::earlier(settings, addr)
     {
@@ -112,7 +112,7 @@ fn remember(root: &mut Root, settings: &RunSettings, addr: &ProviderAddr) {
 }
 
 /// Removes requirements from the configuration of a root module, and entries that nothing else requires from its lock file.
-pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Result<Root, Error> {
+pub fn remove(mut root: LockRoot, settings: &RunSettings, args: &RemoveArgs) -> Result<LockRoot, Error> {
     let &RemoveArgs { ref providers, force, lock_only, .. } = args;
     let files = if lock_only { Vec::new() } else { sources(settings)? };
     let mut edited = files.clone();
@@ -141,7 +141,7 @@ pub fn remove(mut root: Root, settings: &RunSettings, args: &RemoveArgs) -> Resu
 
 /// Rewrites the constraints of the root module that exclude the wanted version of a provider: the given version, or the
 /// newest that all other constraints allow.
-pub fn bump(mut root: Root, settings: &RunSettings, request: Bump<'_>) -> Result<Root, Error> {
+pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Result<LockRoot, Error> {
     let Bump { wanted, prereleases, offered } = request;
     let files = sources(settings)?;
     let mut edited = files.clone();

@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::Services;
-use super::lock::{self, Mode, Root, Roots, Run};
+use super::lock::{Learned, LockRoot, LockRoots, LockRun, Mode};
 use super::options::{Below, LockFlags, Modules, Within};
 use super::publish::Publishing;
 use super::sources::Sources;
 use super::targets::{Targets, Unlocked};
 use crate::count::counted;
 use crate::dialect::Dialect;
-use crate::disk::directory_lock::DirectoryLock;
-use crate::disk::roots::{ModuleLocking, Reselected, Tree};
+use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::interrupt::What;
@@ -134,7 +133,7 @@ fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
     })
 }
 
-type Prepare<'a> = &'a (dyn Fn(Root, &RunSettings, &mut BTreeSet<String>) -> Result<Root, Error> + Sync);
+type Prepare<'a> = &'a (dyn Fn(LockRoot, &RunSettings, &mut BTreeSet<String>) -> Result<LockRoot, Error> + Sync);
 
 pub(super) struct Locking<'a> {
     /// As typed.
@@ -145,69 +144,6 @@ pub(super) struct Locking<'a> {
     pub(super) prepare: Option<Prepare<'a>>,
     /// The new tool for all root modules. All of them are written, or none.
     pub(super) to: Option<Dialect>,
-}
-
-struct RootOpener<'a> {
-    locking: &'a Locking<'a>,
-    run: Run<'a>,
-    sources: &'a Sources<'a>,
-    named: &'a NamedProviders,
-    learned: Mutex<Learned>,
-}
-
-/// What a run learned about its root modules.
-#[derive(Default)]
-struct Learned {
-    /// Warnings about configuration.
-    warnings: Vec<String>,
-    /// The named packages that are locked in some root module.
-    reselected: BTreeSet<String>,
-    /// The notes of the command.
-    notes: BTreeSet<String>,
-}
-
-impl RootOpener<'_> {
-    /// Opens a root module and fetches its modules, ready to be planned.
-    fn open(&self, settings: RunSettings) -> Result<Root, Error> {
-        let locking = self.locking;
-        let options = &locking.options;
-        let mut settings = RunSettings { dialect: locking.to.unwrap_or(settings.dialect), ..settings };
-        settings.modules.locking = ModuleLocking {
-            wanted: options.lock_modules,
-            reselected: options.reselected_modules.clone(),
-            moves: locking.to.is_some(),
-        };
-        if !options.from_lock {
-            settings = settings.with_modules_fetched(&|settings, tree| self.prefetch(settings, tree));
-        }
-        // Under the lock, so the lock file and the configuration match: another run writes one after the other.
-        let _lock = DirectoryLock::acquire_shared(&settings.root)?;
-        let root = Root::open(&settings, options, self.run.cache).inspect_err(|_| self.named.miss())?;
-        self.named.see(root.names());
-        let mut notes = BTreeSet::new();
-        let (warnings, named) = (root.warnings.clone(), root.modules.named.clone());
-        let root = match locking.prepare {
-            Some(prepare) => prepare(root, &settings, &mut notes),
-            None => Ok(root),
-        };
-        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.warnings.extend(warnings);
-        learned.reselected.extend(named);
-        learned.notes.extend(notes);
-        root
-    }
-
-    /// Sends queries about providers that are known to be required, while more modules are being fetched. Not for
-    /// commands that change the requirements, since these are not known yet.
-    fn prefetch(&self, settings: &RunSettings, tree: &Arc<Tree>) {
-        if self.locking.prepare.is_some() || self.run.no_download {
-            return;
-        }
-        let options = LockOptions { accept_missing_modules: true, ..self.locking.options.clone() };
-        if let Ok(root) = Root::in_part(settings, tree, &options, self.run.cache) {
-            lock::prefetch(self.run, root, self.sources);
-        }
-    }
 }
 
 /// Runs a command that writes lock files.
@@ -221,7 +157,7 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
         (_, true) => Mode::Check,
         _ => Mode::Write,
     };
-    let run = Run {
+    let run = LockRun {
         cache: &cache,
         mode,
         no_download: options.no_download,
@@ -234,11 +170,10 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
         run.interrupt.expect(What::LockFile, targets.paths.len());
     }
     let (sources, named) = (Sources::new(services, &cache), NamedProviders::new(&options.providers));
-    let learned = Mutex::default();
-    let opening = RootOpener { locking: &locking, run, sources: &sources, named: &named, learned };
-    let open = |at| opening.open(targets.settings(at)?);
-    let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, sources: &sources });
-    let learned = opening.learned.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let learned = Mutex::<Learned>::default();
+    let roots = LockRoots { run, locking: &locking, targets, sources: &sources, named: &named, learned };
+    let begun = roots.lock();
+    let learned = roots.learned.into_inner().unwrap_or_else(PoisonError::into_inner);
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(targets.note());

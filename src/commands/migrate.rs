@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::lock::Root;
+use super::lock::LockRoot;
 use super::locking::{Locking, run};
 use super::options::{LockFlags, Modules, Within};
 use super::targets::{Targets, Unlocked};
@@ -81,7 +81,7 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
     };
     let (check, dry_run) = (options.check, options.dry_run);
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
-    let prepare = |root: Root, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
         notes.extend(remarks(settings));
         prepared(root, settings, args.edit_config)
     };
@@ -103,7 +103,7 @@ struct Direction {
 
 /// Moves the entries of the other tool's registry in a root module that was read for the new tool. With `edit_config`,
 /// also those whose source in the working tree names the host.
-fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
+fn prepared(mut root: LockRoot, settings: &RunSettings, edit_config: bool) -> Result<LockRoot, Error> {
     let to = settings.dialect;
     let Some(bytes) = &root.bytes else {
         let message = format!("there is no dependency lock file to migrate: {}", shown(&settings.lock_file_shown()));
@@ -151,7 +151,7 @@ fn is_tofu(path: &Path) -> bool {
 
 /// The new addresses of entries, and the entries to remove. An entry that nothing requires moves too, since the new
 /// tool reads the state with its own addresses. An existing entry at the new address stays unchanged.
-fn moves(root: &mut Root, way: &Direction) -> (BTreeMap<ProviderAddr, ProviderAddr>, Vec<ProviderAddr>) {
+fn moves(root: &mut LockRoot, way: &Direction) -> (BTreeMap<ProviderAddr, ProviderAddr>, Vec<ProviderAddr>) {
     let (mut moves, mut dropped) = (BTreeMap::new(), Vec::new());
     let lock = root.lock.clone();
     for (old, entry) in lock.iter().filter(|(addr, _)| *addr.host() == way.from) {
@@ -174,13 +174,13 @@ fn moves(root: &mut Root, way: &Direction) -> (BTreeMap<ProviderAddr, ProviderAd
 }
 
 /// The entries of `required_providers` that name the old host.
-fn named<'a>(root: &'a Root, way: &'a Direction) -> impl Iterator<Item = (&'a ProviderAddr, &'a Origin)> {
+fn named<'a>(root: &'a LockRoot, way: &'a Direction) -> impl Iterator<Item = (&'a ProviderAddr, &'a Origin)> {
     let of_host = root.requirements.iter().filter(|(addr, _)| *addr.host() == way.from);
     let origins = of_host.flat_map(|(addr, requirement)| requirement.origins.iter().map(move |origin| (addr, origin)));
     origins.filter(|(_, origin)| origin.kind == OriginKind::RequiredProviders)
 }
 
-fn explicit(root: &Root, settings: &RunSettings, (way, edit_config): (&Direction, bool)) -> Vec<Finding> {
+fn explicit(root: &LockRoot, settings: &RunSettings, (way, edit_config): (&Direction, bool)) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for (addr, origin) in named(root, way) {
         let why = if edit_config {
@@ -209,7 +209,7 @@ fn missing_module(module: &str, settings: &RunSettings) -> Finding {
 
 /// Writes the new host into the sources of all modules of the working tree that name the old one, whether or not the
 /// provider is locked: the result for a file must not depend on its callers.
-fn edited(root: &mut Root, settings: &RunSettings, way: &Direction) -> Result<Vec<FileEdit>, Error> {
+fn edited(root: &mut LockRoot, settings: &RunSettings, way: &Direction) -> Result<Vec<FileEdit>, Error> {
     let directory = |origin: &Origin| origin.file.parent().map(Path::to_owned).unwrap_or_default();
     let directories: BTreeSet<PathBuf> = named(root, way).map(|(_, origin)| directory(origin)).collect();
     let directories: BTreeSet<PathBuf> = directories.into_iter().filter(|path| is_own(path, settings)).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::edit_requirements;
-use super::lock::Root;
+use super::lock::LockRoot;
 use super::locking::{Locking, run};
 use super::options::{Modules, Within};
 use super::targets::{Targets, Unlocked};
@@ -44,7 +44,7 @@ pub(crate) struct RemoveArgs {
 pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let options = LockOptions { dry_run: args.dry_run, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let prepare = |root: Root, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
         let root = edit_requirements::remove(root, settings, args)?;
         notes.extend(still_required(&root, settings).filter(|_| !args.lock_only));
         Ok(root)
@@ -67,7 +67,7 @@ fn is_unused(body: &Result<Body, Error>) -> bool {
 }
 
 /// Notes about providers that are still required, each with its first requirement.
-fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
+fn still_required<'a>(root: &'a LockRoot, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
     root.requested().into_iter().filter_map(|addr| {
         let origin = root.requirements.get(&addr)?.origins.first()?;
         let caller = origin.caller();

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::available_versions::of_roots;
 use super::edit_requirements::{self, Bump, OfferedVersions};
-use super::lock::Root;
+use super::lock::LockRoot;
 use super::locking::{Locking, run};
 use super::options::{Assignments, Below, LockFlags, Within};
 use super::targets::{Targets, Unlocked};
@@ -169,7 +169,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
         newest = targets.paths.iter().cloned().zip(offered).collect();
     }
-    let prepare = |root: Root, settings: &RunSettings, _: &mut BTreeSet<String>| {
+    let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<String>| {
         let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
         let (wanted, prereleases) = (selection.precise.as_ref(), selection.prereleases);
         edit_requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::criteria::{Criteria, ReleaseCriteria};
-use super::criteria::{ReportedRule, Rules};
+use super::criteria::{Criteria, ReleaseCriteria, ReportedRule, Rules};
 use crate::addr::ProviderAddr;
 use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;

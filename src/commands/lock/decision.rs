@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::root::RootEdit;
-use super::{Root, is_denied};
+use super::{LockRoot, is_denied};
 use crate::addr::{ProviderAddr, UsedNames, well_known};
 use crate::commands::witnesses::Witnesses;
 use crate::config::edit::suggest;
@@ -57,7 +57,7 @@ impl Decision {
 }
 
 pub(super) struct RootDecision<'a> {
-    pub(super) root: &'a Root,
+    pub(super) root: &'a LockRoot,
     pub(super) cache: &'a Cache,
     pub(super) pins: Pins,
     pub(super) decision: Decision,
@@ -177,7 +177,7 @@ impl RootDecision<'_> {
 }
 
 /// The next step that is about several providers: naming those that can be upgraded.
-pub(super) fn recovery_hints(root: &Root, decision: &Decision) -> Vec<String> {
+pub(super) fn recovery_hints(root: &LockRoot, decision: &Decision) -> Vec<String> {
     if !selects_newest(root) || !decision.is_refused() {
         return Vec::new();
     }
@@ -194,7 +194,7 @@ pub(super) fn recovery_hints(root: &Root, decision: &Decision) -> Vec<String> {
 }
 
 /// Adds the release before the refused one to the next step of each denial.
-pub(super) fn name_release_before(root: &Root, answers: &BTreeMap<ProviderAddr, Answer>, findings: &mut [Finding]) {
+pub(super) fn name_release_before(root: &LockRoot, answers: &BTreeMap<ProviderAddr, Answer>, findings: &mut [Finding]) {
     if !selects_newest(root) {
         return;
     }
@@ -209,7 +209,7 @@ pub(super) fn name_release_before(root: &Root, answers: &BTreeMap<ProviderAddr, 
     }
 }
 
-fn selects_newest(root: &Root) -> bool {
+fn selects_newest(root: &LockRoot) -> bool {
     root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.precise.is_none())
 }
 

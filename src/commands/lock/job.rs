@@ -9,7 +9,7 @@ use super::super::trust::init;
 use super::decision::{Decision, RootDecision, name_release_before, recovery_hints, unknown_provider};
 use super::root::RootEdit;
 use super::writing::{StoredTrust, TrustStores};
-use super::{Root, Run, Shared, is_denied};
+use super::{LockRoot, LockRun, LockShared, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -31,7 +31,7 @@ use crate::verify::{init_changes, unreachable_from_state};
 use crate::version::Version;
 
 pub(super) enum RootState {
-    Planned(Box<Job>),
+    Planned(Box<LockJob>),
     Done(Box<RootOutcome>),
     /// The lock file or the configuration changed since it was read; nothing was written.
     Overtaken,
@@ -49,11 +49,11 @@ impl RootState {
     }
 }
 
-pub(super) struct Job {
+pub(super) struct LockJob {
     pub(super) number: usize,
     /// The path as shown in reports.
     pub(super) path: PathBuf,
-    pub(super) root: Root,
+    pub(super) root: LockRoot,
     pub(super) plan: Plan,
     /// What the settings forbid about providers, known before any request.
     against: BTreeMap<ProviderAddr, Vec<Finding>>,
@@ -69,12 +69,12 @@ pub(super) struct Job {
     pub(super) decision: Option<Result<Decision, Error>>,
 }
 
-impl Job {
+impl LockJob {
     pub(super) fn new(
         (number, path): (usize, &Path),
-        root: Root,
-        run: Run<'_>,
-        shared: &Shared,
+        root: LockRoot,
+        run: LockRun<'_>,
+        shared: &LockShared,
     ) -> Result<Self, Error> {
         shared.stores.load(&root.settings.trust)?;
         let wanted = |addr: &ProviderAddr| {
@@ -255,7 +255,7 @@ impl Job {
         self.root.earlier.iter().filter(|(addr, _)| is_reported(addr)).map(note).collect()
     }
 
-    pub(super) fn finish(&self, mut decision: Decision, stored: &StoredTrust, run: Run<'_>) -> RootState {
+    pub(super) fn finish(&self, mut decision: Decision, stored: &StoredTrust, run: LockRun<'_>) -> RootState {
         let path = self.path.clone();
         let written = match stored.get(&self.root.settings.trust) {
             Some(Ok(written)) => *written,
@@ -333,7 +333,7 @@ impl Job {
     }
 }
 
-fn trust_change(root: &Root, updates: &[TrustUpdate], written: bool) -> Option<TrustChange> {
+fn trust_change(root: &LockRoot, updates: &[TrustUpdate], written: bool) -> Option<TrustChange> {
     let mut change = TrustChange { path: root.settings.trust.shown.clone(), written, ..TrustChange::default() };
     for update in updates {
         match update {

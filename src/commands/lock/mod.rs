@@ -11,15 +11,21 @@ mod rules;
 mod same_versions;
 mod writing;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use super::LockOptions;
+use super::locking::Locking;
 use super::sources::Sources;
+use super::targets::Targets;
 use crate::addr::ProviderAddr;
 use crate::count::counted;
 use crate::disk::cache::Cache;
+use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::roots::{ModuleLocking, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::interrupt::Interrupt;
@@ -27,14 +33,15 @@ use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
-use job::KeptReleases;
-use job::{Job, RootState};
+use crate::workspace::{NamedProviders, RunSettings};
+
+use job::{KeptReleases, LockJob, RootState};
 use same_versions::SameVersions;
 use writing::{StoredTrust, TrustStores};
 
 pub use pending::{Addition, Pending};
 pub(super) use pending::{is_entry, require};
-pub use root::Root;
+pub use root::LockRoot;
 pub(super) use rules::RuleBook;
 
 /// How often a root module is started again because its files changed meanwhile.
@@ -51,7 +58,7 @@ pub enum Mode {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'a> {
+pub struct LockRun<'a> {
     pub cache: &'a Cache,
     pub mode: Mode,
     /// Download no package: entries are checked as far as signed checksums allow.
@@ -64,150 +71,206 @@ pub struct Run<'a> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-pub type Opener<'a> = &'a (dyn Fn(usize) -> Result<Root, Error> + Sync);
-
-pub struct Roots<'a> {
-    /// The paths as shown in reports.
-    pub paths: &'a [PathBuf],
-    pub open: Opener<'a>,
+/// The root modules of a run.
+pub(super) struct LockRoots<'a> {
+    pub(super) run: LockRun<'a>,
+    pub(super) locking: &'a Locking<'a>,
+    pub(super) targets: &'a Targets<'a>,
     /// The sources to query, opened on first use.
-    pub(in crate::commands) sources: &'a Sources<'a>,
+    pub(super) sources: &'a Sources<'a>,
+    pub(super) named: &'a NamedProviders,
+    pub(super) learned: Mutex<Learned>,
 }
 
-/// Brings lock files in line with the intents of their root modules. A failure does not stop the others, unless all or
-/// none are to be written. Returns one outcome for each root module that was begun, in the order given.
-pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
-    let mut shared = Shared::default();
-    let mut pending: Vec<usize> = (0..roots.paths.len()).collect();
-    let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
-    for _ in 0..ATTEMPTS {
-        let results = pass(run, roots, &pending, &mut shared);
-        pending.clear();
-        for (at, result) in results {
-            match result {
-                RootState::Done(outcome) => drop(outcomes.insert(at, *outcome)),
-                RootState::Overtaken => pending.push(at),
-                RootState::Planned(_) | RootState::NotBegun => {}
+/// What a run learned about its root modules.
+#[derive(Default)]
+pub(super) struct Learned {
+    /// Warnings about configuration.
+    pub(super) warnings: Vec<String>,
+    /// The named packages that are locked in some root module.
+    pub(super) reselected: BTreeSet<String>,
+    /// The notes of the command.
+    pub(super) notes: BTreeSet<String>,
+}
+
+impl LockRoots<'_> {
+    /// Brings lock files in line with the intents of their root modules. A failure does not stop the others, unless all or
+    /// none are to be written. Returns one outcome for each root module that was begun, in the order given.
+    pub(super) fn lock(&self) -> Vec<RootOutcome> {
+        let mut shared = LockShared::default();
+        let mut pending: Vec<usize> = (0..self.targets.paths.len()).collect();
+        let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
+        for _ in 0..ATTEMPTS {
+            let results = self.pass(&pending, &mut shared);
+            pending.clear();
+            for (at, result) in results {
+                match result {
+                    RootState::Done(outcome) => drop(outcomes.insert(at, *outcome)),
+                    RootState::Overtaken => pending.push(at),
+                    RootState::Planned(_) | RootState::NotBegun => {}
+                }
+            }
+            if pending.is_empty() {
+                break;
             }
         }
-        if pending.is_empty() {
-            break;
+        for at in pending {
+            let message = "the files of the root module kept changing; nothing was written";
+            let error = Error::new(ErrorKind::Disk, message).hint("wait until other programs are done, and run again");
+            outcomes.insert(at, RootOutcome::failed(&self.targets.paths[at], error));
+        }
+        outcomes.into_values().collect()
+    }
+
+    /// One attempt at the root modules with these numbers, in any order.
+    fn pass(&self, numbers: &[usize], shared: &mut LockShared) -> Vec<(usize, RootState)> {
+        let run = self.run;
+        let begun = parallel::each(numbers.len(), parallel::cores(), |at| self.begin(numbers[at], shared));
+        let (mut jobs, mut ended) = (Vec::new(), Vec::new());
+        for (number, state) in numbers.iter().zip(begun) {
+            match state {
+                RootState::Planned(job) => jobs.push(*job),
+                state => ended.push((*number, state)),
+            }
+        }
+        if shared.is_halted(run) {
+            ended.extend(jobs.iter().map(|job| (job.number, RootState::NotBegun)));
+            return ended;
+        }
+        let has_failed = ended.iter().any(|(_, state)| state.is_failure());
+        shared.same_versions.join(&mut jobs);
+        self.query_releases(&mut jobs);
+        // Answers may reveal more platforms of the entries. That happens at most once: with an empty index and a registry
+        // that reports hashes.
+        let is_outgrown = |job: &mut LockJob| {
+            job.root.uses_origin() && !run.all_or_none && !run.no_download && job.is_outgrown(run.cache)
+        };
+        ended.extend(jobs.extract_if(.., is_outgrown).map(|job| (job.number, RootState::Overtaken)));
+        let (stored, mode) = decide(run, &mut jobs, shared, has_failed);
+        let threads = if run.fail_fast { 1 } else { WRITERS };
+        ended.extend(parallel::consume(jobs, threads, |mut job| {
+            let state = match job.decision.take() {
+                Some(Ok(decision)) => shared.note(job.finish(decision, &stored, LockRun { mode, ..run })),
+                Some(Err(error)) => shared.note(RootState::failed(job.path.clone(), error)),
+                None => RootState::NotBegun,
+            };
+            (job.number, state)
+        }));
+        ended
+    }
+
+    /// Opens a root module. One that local facts answer is finished at once, unless all or none are to be written.
+    fn begin(&self, number: usize, shared: &LockShared) -> RootState {
+        let run = self.run;
+        if shared.is_halted(run) {
+            return RootState::NotBegun;
+        }
+        let path = &self.targets.paths[number];
+        match self.open(number).and_then(|root| LockJob::new((number, path), root, run, shared)) {
+            Ok(job) if job.open.is_empty() && job.kept.is_empty() && !run.all_or_none => {
+                // Without queries there are no trust updates.
+                let decision = job.decide(&BTreeMap::new(), &shared.stores, run.cache);
+                shared.note(job.finish(decision, &BTreeMap::new(), run))
+            }
+            Ok(job) => RootState::Planned(Box::new(job)),
+            Err(error) => shared.note(RootState::failed(path.clone(), error)),
         }
     }
-    for at in pending {
-        let message = "the files of the root module kept changing; nothing was written";
-        let error = Error::new(ErrorKind::Disk, message).hint("wait until other programs are done, and run again");
-        outcomes.insert(at, RootOutcome::failed(&roots.paths[at], error));
+
+    /// Opens a root module and fetches its modules, ready to be planned.
+    fn open(&self, number: usize) -> Result<LockRoot, Error> {
+        let settings = self.targets.settings(number)?;
+        let locking = self.locking;
+        let options = &locking.options;
+        let mut settings = RunSettings { dialect: locking.to.unwrap_or(settings.dialect), ..settings };
+        settings.modules.locking = ModuleLocking {
+            wanted: options.lock_modules,
+            reselected: options.reselected_modules.clone(),
+            moves: locking.to.is_some(),
+        };
+        if !options.from_lock {
+            settings = settings.with_modules_fetched(&|settings, tree| self.prefetch(settings, tree));
+        }
+        // Under the lock, so the lock file and the configuration match: another run writes one after the other.
+        let _lock = DirectoryLock::acquire_shared(&settings.root)?;
+        let root = LockRoot::open(&settings, options, self.run.cache).inspect_err(|_| self.named.miss())?;
+        self.named.see(root.names());
+        let mut notes = BTreeSet::new();
+        let (warnings, named) = (root.warnings.clone(), root.modules.named.clone());
+        let root = match locking.prepare {
+            Some(prepare) => prepare(root, &settings, &mut notes),
+            None => Ok(root),
+        };
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        learned.warnings.extend(warnings);
+        learned.reselected.extend(named);
+        learned.notes.extend(notes);
+        root
     }
-    outcomes.into_values().collect()
+
+    /// Sends queries about providers that are known to be required, while more modules are being fetched. Not for
+    /// commands that change the requirements, since these are not known yet.
+    fn prefetch(&self, settings: &RunSettings, tree: &Arc<Tree>) {
+        if self.locking.prepare.is_some() || self.run.no_download {
+            return;
+        }
+        let options = LockOptions { accept_missing_modules: true, ..self.locking.options.clone() };
+        // Errors are reported later, when the whole tree is read.
+        let root = LockRoot::in_part(settings, tree, &options, self.run.cache);
+        if let Ok(job) = root.and_then(|root| LockJob::new((0, Path::new("")), root, self.run, &LockShared::default()))
+        {
+            self.sources.prefetch(&job.root.source, &job.open);
+        }
+    }
+
+    /// Queries the sources for all jobs, each query once for all jobs with the same sources.
+    fn query_releases(&self, jobs: &mut [LockJob]) {
+        let (run, sources) = (self.run, self.sources);
+        let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
+        let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
+        let answers = sources.query_groups(open, |session, members| {
+            let steps: Vec<&BTreeMap<ProviderAddr, Query>> = members.iter().map(|at| &jobs[*at].open).collect();
+            let releases: BTreeMap<_, _> = members.iter().flat_map(|at| &jobs[*at].unattributed).collect();
+            match session {
+                _ if releases.is_empty() => {}
+                _ if run.no_download => sources.print(not_downloaded(&releases)),
+                Some(_) => sources.print(unattributed(releases.len())),
+                None => {}
+            }
+            if let Some(session) = session {
+                return session.block_on(async |sources| sources.answers(&steps).await);
+            }
+            // Without an answer an entry stays unchanged.
+            let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
+            let needed = |at: &usize| {
+                let required = jobs[*at].open.iter().filter(|(addr, _)| jobs[*at].plan.steps.contains_key(addr));
+                required.filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
+            };
+            Ok(members.iter().map(needed).collect())
+        });
+        for (at, answers) in answers {
+            jobs[at].answers = answers;
+        }
+    }
 }
 
 #[derive(Default)]
-struct Shared {
+struct LockShared {
     stores: TrustStores,
     kept: KeptReleases,
     same_versions: SameVersions,
     stop: AtomicBool,
 }
 
-impl Shared {
+impl LockShared {
     fn note(&self, state: RootState) -> RootState {
         self.stop.fetch_or(state.is_failure(), Ordering::Relaxed);
         state
     }
 
     /// True if no further root module is to be started.
-    fn is_halted(&self, run: Run<'_>) -> bool {
+    fn is_halted(&self, run: LockRun<'_>) -> bool {
         run.fail_fast && self.stop.load(Ordering::Relaxed)
-    }
-}
-
-/// One attempt at the root modules with these numbers, in any order.
-fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared) -> Vec<(usize, RootState)> {
-    let begun = parallel::each(numbers.len(), parallel::cores(), |at| begin(run, roots, numbers[at], shared));
-    let (mut jobs, mut ended) = (Vec::new(), Vec::new());
-    for (number, state) in numbers.iter().zip(begun) {
-        match state {
-            RootState::Planned(job) => jobs.push(*job),
-            state => ended.push((*number, state)),
-        }
-    }
-    if shared.is_halted(run) {
-        ended.extend(jobs.iter().map(|job| (job.number, RootState::NotBegun)));
-        return ended;
-    }
-    let has_failed = ended.iter().any(|(_, state)| state.is_failure());
-    shared.same_versions.join(&mut jobs);
-    query_releases(run, roots.sources, &mut jobs);
-    // Answers may reveal more platforms of the entries. That happens at most once: with an empty index and a registry
-    // that reports hashes.
-    let is_outgrown =
-        |job: &mut Job| job.root.uses_origin() && !run.all_or_none && !run.no_download && job.is_outgrown(run.cache);
-    ended.extend(jobs.extract_if(.., is_outgrown).map(|job| (job.number, RootState::Overtaken)));
-    let (stored, mode) = decide(run, &mut jobs, shared, has_failed);
-    let threads = if run.fail_fast { 1 } else { WRITERS };
-    ended.extend(parallel::consume(jobs, threads, |mut job| {
-        let state = match job.decision.take() {
-            Some(Ok(decision)) => shared.note(job.finish(decision, &stored, Run { mode, ..run })),
-            Some(Err(error)) => shared.note(RootState::failed(job.path.clone(), error)),
-            None => RootState::NotBegun,
-        };
-        (job.number, state)
-    }));
-    ended
-}
-
-/// Opens a root module. One that local facts answer is finished at once, unless all or none are to be written.
-fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> RootState {
-    if shared.is_halted(run) {
-        return RootState::NotBegun;
-    }
-    let path = &roots.paths[number];
-    match (roots.open)(number).and_then(|root| Job::new((number, path), root, run, shared)) {
-        Ok(job) if job.open.is_empty() && job.kept.is_empty() && !run.all_or_none => {
-            // Without queries there are no trust updates.
-            let decision = job.decide(&BTreeMap::new(), &shared.stores, run.cache);
-            shared.note(job.finish(decision, &BTreeMap::new(), run))
-        }
-        Ok(job) => RootState::Planned(Box::new(job)),
-        Err(error) => shared.note(RootState::failed(path.clone(), error)),
-    }
-}
-
-/// Sends the queries that are already known while modules are still being fetched. Errors are reported later, when the
-/// whole tree is read.
-pub(super) fn prefetch(run: Run<'_>, root: Root, sources: &Sources<'_>) {
-    if let Ok(job) = Job::new((0, Path::new("")), root, run, &Shared::default()) {
-        sources.prefetch(&job.root.source, &job.open);
-    }
-}
-
-/// Queries the sources for all jobs, each query once for all jobs with the same sources.
-fn query_releases(run: Run<'_>, sources: &Sources<'_>, jobs: &mut [Job]) {
-    let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
-    let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
-    let answers = sources.query_groups(open, |session, members| {
-        let steps: Vec<&BTreeMap<ProviderAddr, Query>> = members.iter().map(|at| &jobs[*at].open).collect();
-        let releases: BTreeMap<_, _> = members.iter().flat_map(|at| &jobs[*at].unattributed).collect();
-        match session {
-            _ if releases.is_empty() => {}
-            _ if run.no_download => sources.print(not_downloaded(&releases)),
-            Some(_) => sources.print(unattributed(releases.len())),
-            None => {}
-        }
-        if let Some(session) = session {
-            return session.block_on(async |sources| sources.answers(&steps).await);
-        }
-        // Without an answer an entry stays unchanged.
-        let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
-        let needed = |at: &usize| {
-            let required = jobs[*at].open.iter().filter(|(addr, _)| jobs[*at].plan.steps.contains_key(addr));
-            required.filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
-        };
-        Ok(members.iter().map(needed).collect())
-    });
-    for (at, answers) in answers {
-        jobs[at].answers = answers;
     }
 }
 
@@ -231,11 +294,11 @@ fn not_downloaded(releases: &BTreeMap<&ProviderAddr, &bool>) -> String {
 }
 
 /// Decides all entries and writes the trust files. Returns the results of writing them, and the mode for the lock files.
-fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> (StoredTrust, Mode) {
+fn decide(run: LockRun<'_>, jobs: &mut [LockJob], shared: &LockShared, has_failed: bool) -> (StoredTrust, Mode) {
     decide_each(jobs, &shared.stores, run.cache, || shared.is_halted(run));
-    let refused = |job: &Job| matches!(&job.decision, Some(Ok(decision)) if decision.is_refused());
+    let refused = |job: &LockJob| matches!(&job.decision, Some(Ok(decision)) if decision.is_refused());
     shared.stop.fetch_or(jobs.iter().any(refused), Ordering::Relaxed);
-    let unwritten = |job: &Job| refused(job) || !matches!(job.decision, Some(Ok(_)));
+    let unwritten = |job: &LockJob| refused(job) || !matches!(job.decision, Some(Ok(_)));
     if run.all_or_none && (has_failed || jobs.iter().any(unwritten)) {
         // Start over with empty stores: releases that are not written must not become trusted.
         let stores = TrustStores::of_revocations();
@@ -253,7 +316,7 @@ fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> 
 }
 
 /// Decides one root module after the other; the trust updates of each apply to the next.
-fn decide_each(jobs: &mut [Job], stores: &TrustStores, cache: &Cache, halted: impl Fn() -> bool) {
+fn decide_each(jobs: &mut [LockJob], stores: &TrustStores, cache: &Cache, halted: impl Fn() -> bool) {
     for job in jobs {
         job.decision = match &job.answers {
             Ok(_) if halted() => None,

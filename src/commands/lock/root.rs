@@ -9,9 +9,7 @@ use super::super::git_history::Earlier;
 use super::job::KeptReleases;
 use super::modules::ModuleLockEdit;
 use super::pending::Pending;
-use super::rules::RecordedPlatforms;
-use super::rules::RuleBook;
-use super::rules::{intent, named_platforms};
+use super::rules::{RecordedPlatforms, RuleBook, intent, named_platforms};
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
@@ -32,7 +30,7 @@ use crate::version::Version;
 use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, absent};
 
 #[derive(Debug, Clone)]
-pub struct Root {
+pub struct LockRoot {
     pub(super) settings: RunSettings,
     pub(in crate::commands) bytes: Option<Vec<u8>>,
     pub(in crate::commands) lock: LockFile,
@@ -71,7 +69,7 @@ pub(super) struct RootEdit {
     pub(super) texts: FileEdit,
 }
 
-impl Root {
+impl LockRoot {
     /// Reads the lock file, the configuration and the state, as far as the options require.
     pub fn open(settings: &RunSettings, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
         Self::of(read(settings, options)?, options, cache)
@@ -138,7 +136,7 @@ impl Root {
     }
 }
 
-impl Root {
+impl LockRoot {
     /// True if origin registries are queried, so facts of earlier runs about them apply.
     pub(super) fn uses_origin(&self) -> bool {
         self.source.choice == SourceChoice::Origin
@@ -270,7 +268,7 @@ fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Vec<Finding>) {
     (decoded.lock, kept.map(|finding| finding.in_file(settings.lock_file_shown())).collect())
 }
 
-impl Root {
+impl LockRoot {
     /// Gives findings without a place one: the entry in the current lock file, else the first requirement of the provider.
     pub(super) fn placed_findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_open = |finding: &Finding| finding.file.is_none() && finding.address.is_some();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::job::Job;
+use super::job::LockJob;
 use crate::addr::ProviderAddr;
 use crate::disk::roots;
 use crate::finding::{Finding, Position, Rule};
@@ -22,8 +22,8 @@ pub(super) struct SameVersions(BTreeMap<ProviderAddr, SameVersion>);
 
 impl SameVersions {
     /// Makes the steps of all root modules look for a version that suits all of them.
-    pub(super) fn join(&mut self, jobs: &mut [Job]) {
-        let mut roots: Vec<&mut Job> = jobs.iter_mut().filter(|job| wanted(job).is_some()).collect();
+    pub(super) fn join(&mut self, jobs: &mut [LockJob]) {
+        let mut roots: Vec<&mut LockJob> = jobs.iter_mut().filter(|job| wanted(job).is_some()).collect();
         for job in &roots {
             for (addr, step) in &job.plan.steps {
                 if let Some(criteria) = criteria(step) {
@@ -51,9 +51,9 @@ impl SameVersions {
     }
 
     /// Warns about providers that still have several versions, and names the conflicting constraints.
-    pub(super) fn warn(&self, jobs: &mut [Job]) {
+    pub(super) fn warn(&self, jobs: &mut [LockJob]) {
         for (addr, same) in &self.0 {
-            let own = |job: &Job| job.decision.as_ref()?.as_ref().ok()?.version(addr).cloned();
+            let own = |job: &LockJob| job.decision.as_ref()?.as_ref().ok()?.version(addr).cloned();
             let versions: BTreeSet<Version> = jobs.iter().filter_map(own).collect();
             let versions: Vec<&Version> = versions.iter().collect();
             if versions.len() < 2 {
@@ -71,7 +71,7 @@ impl SameVersions {
     }
 }
 
-fn differs(job: &Job, addr: &ProviderAddr, (own, versions): (&Version, &[&Version]), why: &str) -> Finding {
+fn differs(job: &LockJob, addr: &ProviderAddr, (own, versions): (&Version, &[&Version]), why: &str) -> Finding {
     let others: Vec<String> = versions.iter().filter(|version| **version != own).map(ToString::to_string).collect();
     let message = format!("{addr} is {own} here and {} in other root modules: {why}", others.join(", "));
     let finding = Finding::new(Rule::VersionsDiffer, message).about(addr);
@@ -99,7 +99,7 @@ fn against(same: &SameVersion, versions: &[&Version]) -> String {
     }
 }
 
-fn wanted(job: &Job) -> Option<OneForAll> {
+fn wanted(job: &LockJob) -> Option<OneForAll> {
     job.root.intent.upgrade.as_ref()?.same
 }
 
@@ -111,7 +111,7 @@ fn criteria(step: &Query) -> Option<&Criteria> {
 }
 
 /// The places of a root module's constraints on a provider: in configuration, or only in the lock file.
-fn places(job: &Job, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
+fn places(job: &LockJob, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
     let settings = &job.root.settings;
     let origins = job.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);
     let constrained = origins.filter(|origin| origin.constraint.is_some());

@@ -82,8 +82,8 @@ impl World {
         Self { directory, cache, interrupt: Interrupt::default() }
     }
 
-    fn run(&self, mode: Mode) -> Run<'_> {
-        Run {
+    fn run(&self, mode: Mode) -> LockRun<'_> {
+        LockRun {
             cache: &self.cache,
             mode,
             no_download: false,
@@ -94,7 +94,7 @@ impl World {
         }
     }
 
-    fn job(&self, shared: &Shared, options: LockOptions) -> Result<Job, Error> {
+    fn job(&self, shared: &LockShared, options: LockOptions) -> Result<LockJob, Error> {
         let environment = Environment {
             variables: Variables::default(),
             directory: self.directory.path().to_owned(),
@@ -103,8 +103,8 @@ impl World {
         let scope = Scope::offline(environment, Vec::new());
         let settings = root_settings(self.directory.path(), Path::new("app"), &scope)?;
         let options = LockOptions { platforms: vec!["linux_amd64".parse().unwrap()], ..options };
-        let root = Root::open(&settings, &options, &self.cache)?;
-        Job::new((0, Path::new("app")), root, self.run(Mode::Write), shared)
+        let root = LockRoot::open(&settings, &options, &self.cache)?;
+        LockJob::new((0, Path::new("app")), root, self.run(Mode::Write), shared)
     }
 
     fn lock_file(&self) -> Option<PathBuf> {
@@ -122,7 +122,7 @@ fn rules(decision: &decision::Decision) -> Vec<Rule> {
 
 #[test]
 fn the_plan_selects_the_recorded_or_the_newest_version() {
-    let shared = Shared::default();
+    let shared = LockShared::default();
     let job = World::new("~> 1.0", None).job(&shared, LockOptions::default()).unwrap();
     assert!(matches!(job.open[&addr()].selection, Selection::Newest(_)));
     let job = World::new("~> 1.0", Some(entry("1.2.0", 1))).job(&shared, LockOptions::default()).unwrap();
@@ -134,7 +134,7 @@ fn the_plan_selects_the_recorded_or_the_newest_version() {
 
 #[test]
 fn a_first_use_is_written_and_its_signer_learned() {
-    let (shared, world) = (Shared::default(), World::new("~> 1.0", None));
+    let (shared, world) = (LockShared::default(), World::new("~> 1.0", None));
     let job = world.job(&shared, LockOptions::default()).unwrap();
     let decision = job.decide(&answers(release("1.2.0", 1)), &shared.stores, &world.cache);
     assert!(!decision.is_refused() && decision.updates.len() == 1, "{:?}", decision.findings);
@@ -151,7 +151,7 @@ fn a_first_use_is_written_and_its_signer_learned() {
 #[test]
 fn forbidden_signers_are_not_remembered() {
     let world = World::new("~> 1.0", None);
-    let (shared, stores) = (Shared::default(), TrustStores::of_revocations());
+    let (shared, stores) = (LockShared::default(), TrustStores::of_revocations());
     let job = world.job(&shared, LockOptions::default()).unwrap();
     stores.load(&job.root.settings.trust).unwrap();
     assert!(job.decide(&answers(release("1.2.0", 1)), &stores, &world.cache).updates.is_empty());
@@ -161,7 +161,7 @@ fn forbidden_signers_are_not_remembered() {
 
 #[test]
 fn another_release_under_a_recorded_version_is_refused_and_nothing_written() {
-    let (shared, world) = (Shared::default(), World::new("~> 1.0", Some(entry("1.2.0", 1))));
+    let (shared, world) = (LockShared::default(), World::new("~> 1.0", Some(entry("1.2.0", 1))));
     let before = std::fs::read(world.lock_file().unwrap()).unwrap();
     let job = world.job(&shared, LockOptions::default()).unwrap();
     let decision = job.decide(&answers(release("1.2.0", 2)), &shared.stores, &world.cache);
@@ -173,7 +173,7 @@ fn another_release_under_a_recorded_version_is_refused_and_nothing_written() {
 
 #[test]
 fn without_an_answer_an_entry_stays_and_an_error_keeps_all_from_being_written() {
-    let (shared, world) = (Shared::default(), World::new(">= 1.0.0", Some(entry("1.2.0", 1))));
+    let (shared, world) = (LockShared::default(), World::new(">= 1.0.0", Some(entry("1.2.0", 1))));
     let job = world.job(&shared, LockOptions::default()).unwrap();
     let kept = job.decide(&BTreeMap::new(), &shared.stores, &world.cache);
     let kept = &kept.entries[&addr()].entry;
@@ -186,7 +186,7 @@ fn without_an_answer_an_entry_stays_and_an_error_keeps_all_from_being_written() 
 
 #[test]
 fn a_file_that_changed_meanwhile_is_not_overwritten() {
-    let (shared, world) = (Shared::default(), World::new("~> 1.0", None));
+    let (shared, world) = (LockShared::default(), World::new("~> 1.0", None));
     let job = world.job(&shared, LockOptions::default()).unwrap();
     let decision = job.decide(&answers(release("1.2.0", 1)), &shared.stores, &world.cache);
     let file = world.directory.path().join(crate::lockfile::FILE_NAME);
@@ -198,7 +198,7 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
 #[test]
 fn a_check_and_a_dry_run_write_nothing() {
     for (mode, has_diff) in [(Mode::Check, false), (Mode::DryRun, true)] {
-        let (shared, world) = (Shared::default(), World::new("~> 1.0", None));
+        let (shared, world) = (LockShared::default(), World::new("~> 1.0", None));
         let job = world.job(&shared, LockOptions::default()).unwrap();
         let decision = job.decide(&answers(release("1.2.0", 1)), &shared.stores, &world.cache);
         assert!(shared.stores.commit(world.run(mode)).is_empty());
@@ -211,11 +211,11 @@ fn a_check_and_a_dry_run_write_nothing() {
 
 #[test]
 fn all_or_none_writes_nothing_if_one_is_refused() {
-    let (mut shared, worlds) = (Shared::default(), [World::new("~> 1.0", None), World::new("~> 1.0", None)]);
-    let mut jobs: Vec<Job> = worlds.iter().map(|it| it.job(&shared, LockOptions::default()).unwrap()).collect();
+    let (mut shared, worlds) = (LockShared::default(), [World::new("~> 1.0", None), World::new("~> 1.0", None)]);
+    let mut jobs: Vec<LockJob> = worlds.iter().map(|it| it.job(&shared, LockOptions::default()).unwrap()).collect();
     jobs[0].answers = Ok(answers(release("1.2.0", 1)));
     jobs[1].answers = Err(Error::new(ErrorKind::Unavailable, "down"));
-    let run = Run { all_or_none: true, ..worlds[0].run(Mode::Write) };
+    let run = LockRun { all_or_none: true, ..worlds[0].run(Mode::Write) };
     let (_, mode) = decide(run, &mut jobs, &shared, false);
     assert_eq!(mode, Mode::Check);
     assert!(matches!(&jobs[0].decision, Some(Ok(decision)) if decision.updates.is_empty()));
@@ -228,11 +228,11 @@ fn all_or_none_writes_nothing_if_one_is_refused() {
 
 #[test]
 fn several_versions_are_reported_if_one_was_requested() {
-    let mut shared = Shared::default();
+    let mut shared = LockShared::default();
     let upgrade = Upgrade { same: Some(OneForAll::NotLower), ..Upgrade::default() };
     let options = LockOptions { upgrade: Some(upgrade), ..LockOptions::default() };
     let worlds = [World::new("~> 1.2.0", None), World::new("~> 1.3.0", None)];
-    let mut jobs: Vec<Job> = worlds.iter().map(|it| it.job(&shared, options.clone()).unwrap()).collect();
+    let mut jobs: Vec<LockJob> = worlds.iter().map(|it| it.job(&shared, options.clone()).unwrap()).collect();
     shared.same_versions.join(&mut jobs);
     for (job, version) in jobs.iter_mut().zip(["1.2.0", "1.3.0"]) {
         job.answers = Ok(answers(release(version, 1)));

@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use super::super::key_names;
 use super::super::trust_store::{TrustPlace, TrustStore};
 use super::decision::Decision;
-use super::job::Job;
+use super::job::LockJob;
 use super::root::RootEdit;
-use super::{Mode, Run};
+use super::{LockRun, Mode};
 use crate::addr::ProviderAddr;
 use crate::diff::{self, AddedHash, Standing};
 use crate::disk::directory_lock::DirectoryLock;
@@ -27,9 +27,9 @@ use crate::trust::pins::{Pins, Signer};
 use crate::trust::update::TrustUpdate;
 use crate::version::Version;
 
-impl Job {
+impl LockJob {
     /// The changes, written if the mode says so; `None` if the files changed since they were read.
-    pub(super) fn write(&self, decision: &Decision, run: Run<'_>) -> Result<Option<Changes>, Error> {
+    pub(super) fn write(&self, decision: &Decision, run: LockRun<'_>) -> Result<Option<Changes>, Error> {
         let Decision { entries, edits, .. } = decision;
         let mode = run.mode;
         let mut new = self.root.lock.clone();
@@ -175,7 +175,7 @@ impl TrustStores {
         })
     }
 
-    pub(super) fn commit(&self, run: Run<'_>) -> StoredTrust {
+    pub(super) fn commit(&self, run: LockRun<'_>) -> StoredTrust {
         if run.mode != Mode::Write {
             return StoredTrust::new();
         }

@@ -227,7 +227,9 @@ impl VersionPolicy {
         // What lies in the future has no age.
         let age_since = |since: SystemTime, now: SystemTime| now.duration_since(since).unwrap_or_default();
         let Some(since) = signed.max(first_seen) else {
-            minimum_age.map(drop).or(self.not_after.map(drop))?;
+            if minimum_age.is_none() && self.not_after.is_none() {
+                return None;
+            }
             let why = "its signature date is unknown".to_owned();
             let message = format!("the age of {addr} {version} is unknown: {why}");
             return Some(Objection { rule: Rule::TooYoung, basis: Basis::NoDate, why, message });

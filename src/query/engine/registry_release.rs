@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::registry::SignedSums;
-use super::registry::{RegistryLine, RegistryPackages, RegistrySource, reported};
+use super::registry::{RegistryLine, RegistryPackages, RegistrySource, SignedSums, reported};
 use super::search::{self, Searched};
 use super::{LOOKED_AT, each};
 use crate::disk::cache::{Locked, ReleasePackage, ReleaseRecord};
@@ -19,10 +18,9 @@ use crate::platform::Platform;
 use crate::query::answer::{PackageFacts, Refusal, Selected};
 use crate::query::criteria::{ReportedRule, Rules};
 use crate::query::question::{Explain, Goal, Query};
-use crate::release::Offer;
 use crate::release::continuity::{self, Continuity};
 use crate::release::reported::{KnownArchive, Reported, ReportedPackages, unreported};
-use crate::release::{Attestation, ListedLine, Release, ReleaseKey, reported};
+use crate::release::{Attestation, ListedLine, Offer, Release, ReleaseKey, reported};
 use crate::settings::IndexTrust;
 use crate::source::{Miss, Package, speaks_supported_protocol};
 use crate::version::{Version, newest_allowed};

@@ -22,8 +22,7 @@ use crate::query::answer::{Answer, Refusal, Selected};
 use crate::query::question::{Goal, Query, Selection};
 use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, newer};
 use crate::query::{Event, Events};
-use crate::release::Offer;
-use crate::release::{Lookup, Release, ReleaseKey, Releases};
+use crate::release::{Lookup, Offer, Release, ReleaseKey, Releases};
 use crate::source::{Filter, Miss};
 use crate::version::{Version, newest_allowed};
 
