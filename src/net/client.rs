@@ -1,6 +1,7 @@
 //! The one client: documents and downloads, with their bounds.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -8,17 +9,11 @@ use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use url::Url;
 
-use super::budget::RunBudget;
-use super::document::{Authorization, Document, DocumentRequest, Kind, Sent};
+use super::document::{Authorization, Document, DocumentRequest, Kind, RedirectChain, Sent};
 use super::download::Download;
-use super::error::{Fault, NetError};
-use super::options::ClientOptions;
-use super::permits::Permits;
-use super::redact::ShownUrl;
-use super::redirect::RedirectChain;
-use super::retry::{Retry, retry_after};
-use super::tls::{self, Purpose};
-use super::watch::{ClientEvent, Watch};
+use super::error::{Fault, NetError, ShownUrl};
+use super::options::{ClientOptions, Purpose, build_client};
+use super::policy::{Permits, Retry, RunBudget, retry_after};
 
 /// The most redirects of one request, except for discovery.
 const MAX_REDIRECTS: usize = 10;
@@ -202,7 +197,7 @@ impl Client {
             Purpose::Documents => &self.inner.documents,
             Purpose::Downloads => &self.inner.downloads,
         };
-        let build = || tls::build(&self.inner.options, purpose).map_err(Fault::of_builder);
+        let build = || build_client(&self.inner.options, purpose).map_err(Fault::of_builder);
         cell.get_or_init(build).clone()
     }
 
@@ -307,3 +302,33 @@ async fn read_bounded(mut response: Response, limit: u64, patience: Duration) ->
 
 #[cfg(test)]
 mod tests;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientEvent {
+    /// It sends a request, possibly after a redirect.
+    Requesting(ShownUrl),
+    /// It will retry after this delay.
+    Again(NetError, Duration),
+}
+
+/// A callback, which must not block; cheap to clone.
+#[derive(Clone, Default)]
+pub struct Watch(Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>);
+
+impl Watch {
+    pub fn by(callback: impl Fn(ClientEvent) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(callback)))
+    }
+
+    pub(super) fn notify(&self, doing: impl FnOnce() -> ClientEvent) {
+        if let Some(callback) = &self.0 {
+            callback(doing());
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Watch(by a callback)" } else { "Watch(not set)" })
+    }
+}

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::budget::RunBudget;
-use super::shared::Shared;
+use super::background::Shared;
+use super::policy::RunBudget;
 use crate::addr::Hostname;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::helper::{HelperError, HelperProgram};

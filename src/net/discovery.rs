@@ -9,12 +9,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use url::Url;
 
+use super::background::Shared;
 use super::client::Client;
 use super::credentials::Credentials;
 use super::document::{Document, DocumentRequest, Kind};
 use super::error::NetError;
-use super::redact::{ShownUrl, bounded};
-use super::shared::Shared;
+use super::error::{ShownUrl, bounded};
 use crate::addr::Hostname;
 use crate::error::{Error, ErrorKind};
 

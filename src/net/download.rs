@@ -22,9 +22,9 @@ use tokio::time::Instant;
 
 use super::client::Client;
 use super::document::{DocumentRequest, is_page, media_type};
+use super::error::ShownUrl;
 use super::error::{Fault, NetError};
-use super::redact::ShownUrl;
-use super::retry::Retry;
+use super::policy::Retry;
 
 /// The most bytes of an archive: many times the largest package, and little enough for a disk.
 const LIMIT: u64 = 4 << 30;

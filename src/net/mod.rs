@@ -5,8 +5,6 @@
 //! that says where the services of a host are.
 
 mod background;
-mod breaker;
-mod budget;
 mod client;
 mod credentials;
 mod discovery;
@@ -14,29 +12,19 @@ mod document;
 mod download;
 mod error;
 mod options;
-mod permits;
-mod proxy;
-mod redact;
-mod redirect;
-mod retry;
-mod shared;
-mod tls;
-mod watch;
+mod policy;
 
-pub use background::{Background, Shutdown};
-pub use budget::{Cost, RunBudget};
-pub use client::Client;
+pub use background::{Background, Shared, Shutdown};
+pub use client::{Client, ClientEvent, Watch};
 pub use credentials::{Credentials, token_variable_shown};
 pub use discovery::{Discovery, Service};
 pub use document::{Authorization, Document, DocumentRequest, Kind};
 pub use download::{Body, Download};
 #[cfg(test)]
 pub use error::RedirectFault;
-pub use error::{Fault, NetError};
+pub use error::{Fault, NetError, ShownUrl};
 pub use options::ClientOptions;
-pub use redact::ShownUrl;
-pub use shared::Shared;
-pub use watch::{ClientEvent, Watch};
+pub use policy::{Cost, RunBudget};
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,12 @@
-//! What may be set about the client.
+//! What may be set about the client, and the HTTP clients that are built from it.
 
 use std::time::Duration;
 
-use super::proxy::Proxy;
+use reqwest::Certificate;
+use reqwest::redirect::Policy;
+use url::Url;
+
+use super::error::ShownUrl;
 use crate::disk::cli_config::RegistryProtocols;
 use crate::settings::Variables;
 
@@ -79,6 +83,75 @@ impl ClientOptions {
     }
 }
 
+/// The proxy that the environment names, so errors can name the proxy of a request. The HTTP library finds it itself, by the
+/// same variables. Source: `hyper-util`, `client/proxy/matcher.rs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its address without secrets.
+    shown: ShownUrl,
+    /// The hosts that are contacted without it.
+    bypassed: Vec<String>,
+}
+
+impl Proxy {
+    /// That of `HTTPS_PROXY`, else of `ALL_PROXY`, in capitals or not.
+    pub(super) fn of(variables: &Variables) -> Option<Self> {
+        let get = |name: &str| variables.get(name).or_else(|| variables.get(&name.to_lowercase()));
+        let text = get("HTTPS_PROXY").or_else(|| get("ALL_PROXY")).filter(|text| !text.is_empty())?;
+        let url = Url::parse(text).or_else(|_| Url::parse(&format!("http://{text}"))).ok()?;
+        let bypassed = get("NO_PROXY").unwrap_or_default().split(',').map(|host| host.trim().to_lowercase());
+        Some(Self { shown: ShownUrl::new(&url), bypassed: bypassed.filter(|host| !host.is_empty()).collect() })
+    }
+
+    /// The proxy, if requests to a server go through it.
+    pub(super) fn between(&self, url: &Url) -> Option<&ShownUrl> {
+        let host = url.host_str()?.to_lowercase();
+        let is_without = |name: &String| {
+            let name = name.trim_start_matches('.');
+            name == "*" || host == name || host.strip_suffix(name).is_some_and(|above| above.ends_with('.'))
+        };
+        (url.scheme() == "https" && !self.bypassed.iter().any(is_without)).then_some(&self.shown)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Small documents: compressed, many over one connection where the server can.
+    Documents,
+    /// Archives from servers that may speak HTTP/2, where all would share one connection and its window.
+    Downloads,
+}
+
+/// Builds a client; redirects are not followed by it.
+pub(super) fn build_client(options: &ClientOptions, purpose: Purpose) -> Result<reqwest::Client, reqwest::Error> {
+    // Fails if someone else has installed a provider before, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    if let Some(pem) = &options.roots_pem {
+        return base(options, purpose).tls_certs_only(Certificate::from_pem_bundle(pem)?).build();
+    }
+    match base(options, purpose).build() {
+        Ok(client) => Ok(client),
+        // A machine without roots, such as an empty container. Any other fault comes up again.
+        Err(_) => base(options, purpose).tls_certs_only(bundled_roots()).build(),
+    }
+}
+
+fn base(options: &ClientOptions, purpose: Purpose) -> reqwest::ClientBuilder {
+    let client = reqwest::Client::builder()
+        .user_agent(&options.user_agent)
+        .redirect(Policy::none())
+        .connect_timeout(options.connect_timeout);
+    let client = if options.system_proxy { client } else { client.no_proxy() };
+    match purpose {
+        Purpose::Documents => client,
+        Purpose::Downloads => client.no_gzip().http1_only(),
+    }
+}
+
+fn bundled_roots() -> impl Iterator<Item = Certificate> {
+    webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().filter_map(|root| Certificate::from_der(root).ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +180,42 @@ mod tests {
             ("TF_APPEND_USER_AGENT", " "),
         ]);
         assert_eq!(ClientOptions::configured(&variables, RegistryProtocols::default()), ClientOptions::default());
+    }
+}
+
+#[cfg(test)]
+mod proxy_tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_bypass_the_proxy() {
+        let variables =
+            Variables::from_iter([("https_proxy", "proxy.example:3128"), ("NO_PROXY", "a.example, .b.example")]);
+        let proxy = Proxy::of(&variables).unwrap();
+        let between = |url: &str| proxy.between(&Url::parse(url).unwrap()).is_some();
+        assert!(between("https://c.example/") && between("https://xa.example/"));
+        assert!(!between("https://a.example/") && !between("https://x.b.example/") && !between("http://c.example/"));
+        assert_eq!(Proxy::of(&Variables::default()), None);
+    }
+}
+
+#[cfg(test)]
+mod tls_tests {
+    use super::*;
+
+    #[test]
+    fn named_roots_make_a_client_even_if_there_are_none() {
+        for roots_pem in [b"".as_slice(), b"junk"] {
+            let options = ClientOptions { roots_pem: Some(roots_pem.to_vec()), ..ClientOptions::default() };
+            assert!(build_client(&options, Purpose::Documents).is_ok());
+        }
+    }
+
+    #[test]
+    fn bundled_roots_make_a_client() {
+        assert!(bundled_roots().count() > 50);
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = base(&ClientOptions::default(), Purpose::Documents).tls_certs_only(bundled_roots()).build();
+        assert!(client.is_ok());
     }
 }

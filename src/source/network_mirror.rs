@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::error::{self, Miss};
 use super::mirror::SignedDocuments;
 use super::wire::{self, WireError};
+use super::{Miss, no_credentials, unanswered, unauthorized, unusable};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::mirror_contents::armored_blocks;
 use crate::disk::mirror_writer::copy_names;
@@ -94,7 +94,7 @@ impl NetworkMirror {
         let index: wire::MirrorIndex = read(addr, &document)?;
         let versions = index
             .versions
-            .ok_or_else(|| error::unusable(MIRROR, addr, &document.final_url, &WireError::Missing("versions")))?;
+            .ok_or_else(|| unusable(MIRROR, addr, &document.final_url, &WireError::Missing("versions")))?;
         let mut versions: Vec<Version> = versions.0.iter().filter_map(|text| text.parse().ok()).collect();
         versions.sort();
         versions.dedup();
@@ -117,7 +117,7 @@ impl NetworkMirror {
         };
         let document = self.document(addr, &format!("{version}.json"), absent).await?;
         let release: wire::MirrorVersion = read(addr, &document)?;
-        let wrong = |reason| error::unusable(MIRROR, addr, &document.final_url, &reason);
+        let wrong = |reason| unusable(MIRROR, addr, &document.final_url, &reason);
         let archives = release.archives.ok_or_else(|| wrong(WireError::Missing("archives")))?;
         let known = archives.into_iter().filter_map(|(key, archive)| Some((key.parse::<Platform>().ok()?, archive)));
         let read = known.map(|(platform, it)| (platform, archive_of(&document.final_url, &it).map_err(wrong)));
@@ -142,18 +142,18 @@ impl NetworkMirror {
             Err(Refused { error, .. }) if error.status().is_some_and(|status| status < 500 && status != 429) => {
                 Ok(None)
             }
-            Err(Refused { error, .. }) => Err(error::unanswered(MIRROR, addr, error).into()),
+            Err(Refused { error, .. }) => Err(unanswered(MIRROR, addr, error).into()),
         }
     }
 
     async fn document(&self, addr: &ProviderAddr, name: &str, absent: impl Fn(&Url) -> Miss) -> Result<Document, Miss> {
         let token = self.credentials.token(&self.host).await;
-        let token = token.map_err(|problem| error::no_credentials(&self.host, problem))?;
+        let token = token.map_err(|problem| no_credentials(&self.host, problem))?;
         self.request(addr, name, (Kind::Metadata, token)).await?.map_err(|Refused { url, sent, error }| {
             match error.status() {
                 Some(404) => absent(&url),
-                Some(401 | 403) => error::unauthorized(&self.host, sent).into(),
-                _ => error::unanswered(MIRROR, addr, error).into(),
+                Some(401 | 403) => unauthorized(&self.host, sent).into(),
+                _ => unanswered(MIRROR, addr, error).into(),
             }
         })
     }
@@ -183,7 +183,7 @@ struct Refused {
 }
 
 fn read<T: serde::de::DeserializeOwned>(addr: &ProviderAddr, document: &Document) -> Result<T, Error> {
-    let wrong = |reason| error::unusable(MIRROR, addr, &document.final_url, &reason);
+    let wrong = |reason| unusable(MIRROR, addr, &document.final_url, &reason);
     match document.media_type().as_deref() {
         Some("application/json") => wire::read(&document.body).map_err(wrong),
         _ if document.is_page() => Err(wrong(WireError::Page("its document"))),

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::error::{self, Miss};
-use super::link;
 use super::wire::{self, WireError};
+use super::{Miss, no_credentials, page_beside_download, page_of_source, unanswered, unauthorized, unusable};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -110,7 +109,7 @@ impl Registry {
     /// The package's own URL names it on hosts of the usual kind. Else the registry is requested as Terraform's public one
     /// can be, outside of any protocol; an answer that is none counts as no place.
     pub async fn link(&self, addr: &ProviderAddr, version: &Version, package: &Package) -> Option<Url> {
-        if let Some(page) = link::beside_download(&package.url) {
+        if let Some(page) = page_beside_download(&package.url) {
             return Some(page);
         }
         let path = format!("{}/{}/{version}", addr.namespace(), addr.type_name());
@@ -118,7 +117,7 @@ impl Registry {
         let absent = || Error::new(ErrorKind::NotFound, "there is no such document");
         let document = self.metadata(addr, url, absent).await.ok()?;
         let about: wire::About = wire::read(&document.body).ok()?;
-        link::of_source(&about.source, about.tag.as_deref())
+        page_of_source(&about.source, about.tag.as_deref())
     }
 
     pub async fn signed_document(
@@ -137,7 +136,7 @@ impl Registry {
                     format!("{what} of provider {addr} {version} cannot be retrieved: {url} answered 404 Not Found");
                 Miss::Absent(Error::new(ErrorKind::NotFound, message).about_url(url.as_str()))
             }
-            _ => error::unanswered(REGISTRY, addr, error).into(),
+            _ => unanswered(REGISTRY, addr, error).into(),
         })?;
         // Checksums begin with a digest and signatures with a packet, whatever the server calls them.
         let sound = match document.body.first() {
@@ -157,18 +156,18 @@ impl Registry {
 
     async fn metadata(&self, addr: &ProviderAddr, url: Url, absent: impl Fn() -> Error) -> Result<Document, Miss> {
         let token = self.credentials.token(addr.host()).await;
-        let token = token.map_err(|problem| error::no_credentials(addr.host(), problem))?;
+        let token = token.map_err(|problem| no_credentials(addr.host(), problem))?;
         let request = DocumentRequest::new(url, Kind::Metadata).token(token.clone());
         self.client.document(&request).await.map_err(|error| match error.status() {
             Some(404) => Miss::Absent(absent()),
-            Some(401 | 403) => error::unauthorized(addr.host(), token.is_some()).into(),
-            _ => error::unanswered(REGISTRY, addr, error).into(),
+            Some(401 | 403) => unauthorized(addr.host(), token.is_some()).into(),
+            _ => unanswered(REGISTRY, addr, error).into(),
         })
     }
 }
 
 fn answer(addr: &ProviderAddr, url: &Url, reason: &WireError) -> Error {
-    let error = error::unusable(REGISTRY, addr, url, reason);
+    let error = unusable(REGISTRY, addr, url, reason);
     match reason {
         WireError::Json(_) | WireError::Missing(_) | WireError::Page(_) => {
             error.hint("a proxy or login page may have answered in place of the registry")

@@ -3,7 +3,6 @@
 //! linked.
 
 mod fetch;
-mod modules;
 mod place;
 mod wanted;
 
@@ -229,7 +228,7 @@ impl Root {
         });
         let Self { settings, mut findings, failed, removed, .. } = self;
         findings.extend(uncovered(&self.uncovered, &args.packages));
-        findings.extend(modules.iter().flat_map(modules::differing));
+        findings.extend(modules.iter().flat_map(place::differing_modules));
         let lock_file = settings.lock_file_shown();
         let placed = |finding: Finding| if finding.file.is_none() { finding.in_file(&lock_file) } else { finding };
         let findings = findings.into_iter().map(placed).collect();
@@ -239,7 +238,7 @@ impl Root {
 
     /// Installs locked modules as `get` does, or writes the list of modules if all are local; with `check`, compares.
     fn modules(&self, check: bool, interrupt: &Interrupt) -> Result<Option<InstalledModules>, Error> {
-        if check { modules::check(&self.settings) } else { get::install_for(&self.settings, interrupt) }
+        if check { place::check_modules(&self.settings) } else { get::install_for(&self.settings, interrupt) }
     }
 }
 

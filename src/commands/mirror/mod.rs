@@ -1,10 +1,8 @@
 //! `mirror`: copies the locked packages into a directory that is both a filesystem mirror and a network mirror. Lock
 //! files are judged as `verify` judges them, and refused packages are not copied. The trust file does not change.
 
-mod check;
 mod contents;
 mod copy;
-mod wanted;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,7 +56,7 @@ pub fn mirror(args: &MirrorArgs, services: &Services<'_>) -> Result<Outcome, Err
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let (roots, mut notes) = if args.check {
-        check::check(args, roots, scope.environment.now)?
+        contents::check_mirror(args, roots, scope.environment.now)?
     } else {
         copy::copy(args, roots, services, &cache)?
     };

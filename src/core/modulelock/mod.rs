@@ -19,9 +19,7 @@
 
 mod changes;
 mod decode;
-mod encode;
 mod judge;
-mod listed;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -33,7 +31,7 @@ use std::fmt;
 pub use changes::{ModuleChange, ModuleChangeKind, changes};
 pub use decode::decode;
 pub use judge::{Call, Offered, Served, after, ambiguous, of_calls, of_served};
-pub use listed::{ambiguous_version, of_listed};
+pub use judge::{ambiguous_version, of_listed};
 pub use reference::{Reference, Target, ambiguous_reference, is_full_commit};
 
 use serde::{Deserialize, Serialize};

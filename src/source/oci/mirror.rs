@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::super::error::Miss;
+use super::super::Miss;
 use super::{Descriptor, OciClient, Repository, unusable};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::error::{Error, ErrorKind};

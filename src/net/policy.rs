@@ -1,0 +1,448 @@
+//! What bounds requests: the budget of a run (time, requests, module packages, bytes, references), hosts that are down,
+//! requests to one host at a time, and retries.
+//!
+//! Each limit has a variable that raises it. Nothing in the working tree does: the author of a pull request must not decide how
+//! long the gate of it works.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+use url::Url;
+
+use super::client::Client;
+use super::client::{ClientEvent, Watch};
+use super::error::{Fault, NetError};
+use crate::error::{Error, ErrorKind};
+use crate::settings::Variables;
+
+/// What is counted in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// Seconds from the first request.
+    Time,
+    /// Requests over HTTP, with redirects and further attempts, calls of git that connect to a server, and credentials helpers.
+    Requests,
+    /// Module packages.
+    Packages,
+    /// Bytes of unpacked module packages; the limit is in MiB.
+    Unpacked,
+    /// References that one repository lists.
+    References,
+}
+
+/// Everything that is counted, with its limit.
+const LIMITS: [(Cost, u64); 5] = [
+    (Cost::Time, 600),
+    (Cost::Requests, 20_000),
+    (Cost::Packages, 2_000),
+    (Cost::Unpacked, 4_096),
+    (Cost::References, 100_000),
+];
+
+/// The longest that a credentials helper may take.
+const HELPER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A limit of a run that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exhausted {
+    cost: Cost,
+    limit: u64,
+}
+
+/// What a run may still spend, shared by all that contact servers.
+#[derive(Debug)]
+pub struct RunBudget {
+    limits: [u64; LIMITS.len()],
+    spent: [AtomicU64; LIMITS.len()],
+    begun: OnceLock<Instant>,
+    breaker: CircuitBreaker,
+}
+
+impl Cost {
+    /// The variable that sets the limit.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::Time => "TFLOCK_MAX_NETWORK_SECONDS",
+            Self::Requests => "TFLOCK_MAX_REQUESTS",
+            Self::Packages => "TFLOCK_MAX_MODULE_PACKAGES",
+            Self::Unpacked => "TFLOCK_MAX_MODULE_MIB",
+            Self::References => "TFLOCK_MAX_GIT_REFERENCES",
+        }
+    }
+}
+
+impl Cost {
+    fn unit(self) -> u64 {
+        if self == Self::Unpacked { 1 << 20 } else { 1 }
+    }
+}
+
+impl RunBudget {
+    /// The limits of the program, or those that the environment sets.
+    pub fn new(variables: &Variables) -> Self {
+        let limits = LIMITS.map(|(cost, default)| variables.positive(cost.variable()).map_or(default, u64::from));
+        Self { limits, spent: Default::default(), begun: OnceLock::new(), breaker: CircuitBreaker::default() }
+    }
+
+    /// Allows one more request to a host.
+    pub(crate) fn request(&self, url: &Url) -> Result<(), Fault> {
+        self.check(url)?;
+        Ok(self.spend(Cost::Requests, 1)?)
+    }
+
+    /// Whether a request to a host would be allowed.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), Fault> {
+        self.breaker.check(url)?;
+        self.time_left()?;
+        Ok(())
+    }
+
+    /// The time that is left for requests.
+    pub(crate) fn time_left(&self) -> Result<Duration, Exhausted> {
+        let limit = Duration::from_secs(self.limits[Cost::Time as usize]);
+        let left = limit.checked_sub(self.begun.get_or_init(Instant::now).elapsed());
+        left.filter(|left| !left.is_zero()).ok_or_else(|| self.exhausted(Cost::Time))
+    }
+
+    /// Takes from what is left.
+    pub(crate) fn spend(&self, cost: Cost, amount: u64) -> Result<(), Exhausted> {
+        let spent = self.spent[cost as usize].fetch_add(amount, Ordering::Relaxed).saturating_add(amount);
+        if spent > self.limits[cost as usize] * cost.unit() { Err(self.exhausted(cost)) } else { Ok(()) }
+    }
+
+    /// Allows an amount that nothing else is added to.
+    pub(crate) fn allow(&self, cost: Cost, amount: u64) -> Result<(), Exhausted> {
+        if amount > self.limits[cost as usize] { Err(self.exhausted(cost)) } else { Ok(()) }
+    }
+
+    /// The time for a credentials helper, which counts as a request.
+    pub(crate) fn helper(&self) -> Result<Duration, Exhausted> {
+        self.spend(Cost::Requests, 1)?;
+        Ok(self.time_left()?.min(HELPER_PATIENCE))
+    }
+
+    /// Records how a request ended; `fault` is `None` after a usable answer.
+    pub(crate) fn ended(&self, url: &Url, fault: Option<&Fault>) {
+        self.breaker.ended(url, fault);
+    }
+
+    fn exhausted(&self, cost: Cost) -> Exhausted {
+        Exhausted { cost, limit: self.limits[cost as usize] }
+    }
+}
+
+impl Default for RunBudget {
+    fn default() -> Self {
+        Self::new(&Variables::default())
+    }
+}
+
+impl std::fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { limit, .. } = self;
+        match self.cost {
+            Cost::Time => write!(f, "the run has used its {limit} s for network requests"),
+            Cost::Requests => write!(f, "the run has used its {limit} requests"),
+            Cost::Packages => write!(f, "the run has used its {limit} module packages"),
+            Cost::Unpacked => write!(f, "the run has unpacked its {limit} MiB of module packages"),
+            Cost::References => write!(f, "the repository lists more than {limit} references"),
+        }
+    }
+}
+
+impl std::error::Error for Exhausted {}
+
+impl Exhausted {
+    /// How to raise the limit.
+    pub fn hint(self) -> String {
+        format!("if the run needs more, set {} to more than {}", self.cost.variable(), self.limit)
+    }
+}
+
+impl From<Exhausted> for Error {
+    fn from(exhausted: Exhausted) -> Self {
+        Error::new(ErrorKind::Unavailable, exhausted.to_string()).hint(exhausted.hint())
+    }
+}
+
+/// A host is down after this many unanswered requests in a row, each with all its retries: a lock file may name
+/// thousands of providers of a host that stalls.
+const MOST: u32 = 4;
+
+/// By host and port: the number of unanswered requests since the last answer.
+#[derive(Debug, Default)]
+pub(super) struct CircuitBreaker(Mutex<HashMap<String, u32>>);
+
+impl CircuitBreaker {
+    /// Refuses a host that is down.
+    pub(super) fn check(&self, url: &Url) -> Result<(), Fault> {
+        let silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match silent.get(url.authority()) {
+            Some(count) if *count >= MOST => Err(Fault::Down),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records how a request ended; `fault` is `None` after a usable answer.
+    pub(super) fn ended(&self, url: &Url, fault: Option<&Fault>) {
+        let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match fault {
+            Some(fault) if fault.is_silence() => *silent.entry(url.authority().to_owned()).or_default() += 1,
+            // No request was sent.
+            Some(Fault::Down) => {}
+            _ => drop(silent.remove(url.authority())),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Permits {
+    per_host: usize,
+    hosts: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+impl Permits {
+    /// At least one permit a host.
+    pub(super) fn new(per_host: usize) -> Self {
+        Self { per_host: per_host.clamp(1, Semaphore::MAX_PERMITS), hosts: Mutex::default() }
+    }
+
+    /// Waits for a permit for the host of a URL; dropping it gives it back.
+    pub(super) async fn take(&self, url: &Url) -> Option<OwnedSemaphorePermit> {
+        let key = url.authority().rsplit('@').next().unwrap_or_default().to_owned();
+        let host = {
+            let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            hosts.entry(key).or_insert_with(|| Arc::new(Semaphore::new(self.per_host))).clone()
+        };
+        // Fails only for a closed semaphore, and ours is never closed.
+        host.acquire_owned().await.ok()
+    }
+}
+
+/// The longest `Retry-After` that is honoured; a longer one is an error.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// The longest delay of our own.
+const MAX_DELAY: Duration = Duration::from_secs(30);
+
+/// Counts the attempts of one request, and waits between them.
+#[derive(Debug)]
+pub(super) struct Retry {
+    delays: <ExponentialBuilder as BackoffBuilder>::Backoff,
+    attempts: u32,
+}
+
+impl Retry {
+    /// At most `times` retries: the first after `first_delay`, each later one after twice as long, up to 30 s. Jitter of up
+    /// to the same length keeps many clients from returning at once.
+    pub(super) fn new(first_delay: Duration, times: u32) -> Self {
+        let delays = ExponentialBuilder::new()
+            .with_min_delay(first_delay)
+            .with_max_delay(MAX_DELAY)
+            .with_factor(2.0)
+            .with_max_times(times as usize)
+            .with_jitter();
+        Self { delays: delays.build(), attempts: 0 }
+    }
+
+    /// Waits for the time of the next attempt after a failed one.
+    pub(super) async fn again(&mut self, error: NetError, client: &Client) -> Result<(), NetError> {
+        let delay = self.stated_delay(error, client.watch())?;
+        tokio::time::sleep(delay.min(client.budget().time_left().unwrap_or_default())).await;
+        Ok(())
+    }
+
+    /// A separate function, so the future that sleeps does not also store the error.
+    fn stated_delay(&mut self, error: NetError, watch: &Watch) -> Result<Duration, NetError> {
+        let shown = error.clone();
+        let delay = self.delay(error)?;
+        watch.notify(|| ClientEvent::Again(shown, delay));
+        Ok(delay)
+    }
+
+    fn delay(&mut self, error: NetError) -> Result<Duration, NetError> {
+        self.attempts += 1;
+        let error = NetError { attempts: self.attempts, ..error };
+        if !error.fault.is_transient() {
+            return Err(error);
+        }
+        let Some(delay) = self.delays.next() else { return Err(error) };
+        match error.fault {
+            Fault::Status { retry_after: Some(demanded), .. } if demanded > MAX_WAIT => {
+                Err(NetError { fault: Fault::Wait { demanded, limit: MAX_WAIT }, ..error })
+            }
+            Fault::Status { retry_after: Some(demanded), .. } => Ok(demanded),
+            _ => Ok(delay),
+        }
+    }
+}
+
+/// The meaning of `Retry-After`: seconds, or a date, which is compared with the answer's own `Date`.
+///
+/// The server made both dates with the same clock; the local clock may be wrong.
+pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
+    }
+    let (until, now) = (httpdate::parse_http_date(value).ok()?, httpdate::parse_http_date(date?).ok()?);
+    Some(until.duration_since(now).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_limit_is_its_cost() {
+        for (at, (cost, _)) in LIMITS.iter().enumerate() {
+            assert_eq!(*cost as usize, at);
+        }
+    }
+
+    #[test]
+    fn what_a_run_may_spend() {
+        let budget =
+            RunBudget::new(&Variables::from_iter([("TFLOCK_MAX_REQUESTS", "2"), ("TFLOCK_MAX_MODULE_MIB", "1")]));
+        assert_eq!((budget.spend(Cost::Requests, 1), budget.spend(Cost::Requests, 1)), (Ok(()), Ok(())));
+        let error = Error::from(budget.spend(Cost::Requests, 1).unwrap_err());
+        assert_eq!(error.kind, ErrorKind::Unavailable);
+        assert_eq!(error.message, "the run has used its 2 requests");
+        assert_eq!(error.hints, ["if the run needs more, set TFLOCK_MAX_REQUESTS to more than 2"]);
+        assert_eq!(budget.spend(Cost::Unpacked, 1 << 20), Ok(()));
+        assert!(budget.spend(Cost::Unpacked, 1).is_err());
+        assert!(budget.time_left().is_ok());
+    }
+}
+
+#[cfg(test)]
+mod breaker_tests {
+    use super::*;
+
+    #[test]
+    fn silence_counts_until_an_answer() {
+        let (down, url) = (CircuitBreaker::default(), Url::parse("https://a.example/x").unwrap());
+        let silence = Fault::Connect("refused".to_owned());
+        for _ in 1..MOST {
+            down.ended(&url, Some(&silence));
+        }
+        assert_eq!(down.check(&url), Ok(()));
+        down.ended(&url, Some(&Fault::Status { status: 503, token_sent: false, retry_after: None, challenge: None }));
+        for _ in 0..MOST {
+            assert_eq!(down.check(&url), Ok(()));
+            down.ended(&url, Some(&silence));
+        }
+        assert_eq!(down.check(&url), Err(Fault::Down));
+        down.ended(&url, Some(&Fault::Down));
+        assert_eq!(down.check(&url), Err(Fault::Down));
+        assert_eq!(down.check(&Url::parse("https://a.example:8443/x").unwrap()), Ok(()));
+        down.ended(&url, None);
+        assert_eq!(down.check(&url), Ok(()));
+    }
+}
+
+#[cfg(test)]
+mod permits_tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    use super::*;
+
+    /// Whether a permit is there at once.
+    async fn is_free(permits: &Permits, url: &str) -> bool {
+        let url = Url::parse(url).unwrap();
+        let mut taken = pin!(permits.take(&url));
+        poll_fn(|context| Poll::Ready(taken.as_mut().poll(context).is_ready())).await
+    }
+
+    #[tokio::test]
+    async fn each_host_and_port_has_its_own() {
+        let permits = Permits::new(0);
+        let held = permits.take(&Url::parse("https://a.example/x").unwrap()).await;
+        assert!(held.is_some());
+        assert!(!is_free(&permits, "https://me:pw@a.example/y").await);
+        assert!(is_free(&permits, "https://a.example:8443/").await);
+        assert!(is_free(&permits, "https://b.example/").await);
+        drop(held);
+        assert!(is_free(&permits, "https://a.example/y").await);
+    }
+}
+
+#[cfg(test)]
+mod retry_tests {
+    use url::Url;
+
+    use super::*;
+
+    fn failed(fault: Fault) -> NetError {
+        NetError::new(&Url::parse("https://a.example/").unwrap(), fault)
+    }
+
+    fn status(status: u16, retry_after: Option<u64>) -> NetError {
+        failed(Fault::Status {
+            status,
+            token_sent: false,
+            retry_after: retry_after.map(Duration::from_secs),
+            challenge: None,
+        })
+    }
+
+    #[test]
+    fn delays_double_and_end() {
+        let mut retry = Retry::new(Duration::from_secs(1), 3);
+        for least in [1, 2, 4] {
+            let delay = retry.delay(status(503, None)).unwrap();
+            let least = Duration::from_secs(least);
+            assert!(least <= delay && delay <= 2 * least, "{delay:?}");
+        }
+        assert_eq!(retry.delay(status(503, None)).unwrap_err().attempts, 4);
+    }
+
+    #[test]
+    fn what_is_tried_again() {
+        let again = |error| Retry::new(Duration::ZERO, 1).delay(error).is_ok();
+        for transient in [429, 500, 502, 503, 599] {
+            assert!(again(status(transient, None)), "{transient}");
+        }
+        for lasting in [301, 400, 401, 403, 404, 501] {
+            assert!(!again(status(lasting, None)), "{lasting}");
+        }
+        assert!(again(failed(Fault::Connect("refused".into()))));
+        assert!(!again(failed(Fault::Certificate("unknown".into()))));
+        assert!(!again(failed(Fault::TooLarge(1))));
+        let mut never = Retry::new(Duration::ZERO, 0);
+        assert_eq!(never.delay(status(503, None)).unwrap_err().attempts, 1);
+    }
+
+    #[test]
+    fn the_server_is_heard_within_bounds() {
+        let mut retry = Retry::new(Duration::from_secs(1), 5);
+        assert_eq!(retry.delay(status(429, Some(7))), Ok(Duration::from_secs(7)));
+        assert_eq!(retry.delay(status(429, Some(60))), Ok(MAX_WAIT));
+        assert!(matches!(retry.delay(status(503, Some(61))).unwrap_err().fault, Fault::Wait { .. }));
+    }
+
+    #[test]
+    fn retry_after_texts() {
+        let now = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        let seconds = |value, date| retry_after(value, date).map(|wait| wait.as_secs());
+        assert_eq!(seconds("120", None), Some(120));
+        assert_eq!(seconds("99999999999999999999999", None), Some(u64::MAX));
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT", now), Some(30));
+        assert_eq!(seconds("Wed, 01 Mar 1995 08:49:37 GMT", now), Some(115 * 86_400));
+        assert_eq!(seconds("Sat, 05 Nov 1994 08:49:37 GMT", now), Some(0));
+        for nonsense in ["", "soon", "-1", "1.5", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT"] {
+            assert_eq!(seconds(nonsense, now), None, "{nonsense:?}");
+        }
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT", None), None);
+        // The older forms that a client must take.
+        assert_eq!(seconds("Sunday, 06-Nov-94 08:50:07 GMT", now), Some(30));
+        assert_eq!(seconds("Sun Nov  6 08:50:07 1994", now), Some(30));
+    }
+}
