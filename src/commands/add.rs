@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::edit_requirements;
-use super::lock::Addition;
 use super::lock::LockRoot;
+use super::lock::requirements::{self, Addition};
 use super::locking::{Locking, run};
 use super::options::{LockFlags, Modules, Within};
 use super::targets::{Targets, Unlocked};
@@ -76,7 +75,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     }
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
     let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
-        let root = edit_requirements::add(root, settings, &additions)?;
+        let root = requirements::add(root, settings, &additions)?;
         notes.extend(others_without_entry(&root, settings));
         Ok(root)
     };

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::edit_requirements::OfferedVersions;
 use super::lock::LockRoot;
+use super::lock::requirements::OfferedVersions;
 use super::sources::Sources;
 use super::targets::Targets;
 use super::{LockOptions, Services};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::Services;
-use super::lock::{Learned, LockRoot, LockRoots, LockRun, Mode};
+use super::lock::{Learned, LockRoot, LockRoots, LockRun, WriteMode};
 use super::options::{Below, LockFlags, Modules, Within};
 use super::publish::Publishing;
 use super::sources::Sources;
@@ -153,9 +153,9 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
     services.events_for(locking.to.or_else(|| targets.dialect()));
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let mode = match (options.dry_run, options.check) {
-        (true, _) => Mode::DryRun,
-        (_, true) => Mode::Check,
-        _ => Mode::Write,
+        (true, _) => WriteMode::DryRun,
+        (_, true) => WriteMode::Check,
+        _ => WriteMode::Write,
     };
     let run = LockRun {
         cache: &cache,
@@ -166,7 +166,7 @@ pub(super) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Se
         now: services.scope.environment.now,
         interrupt: &services.interrupt,
     };
-    if mode == Mode::Write {
+    if mode == WriteMode::Write {
         run.interrupt.expect(What::LockFile, targets.paths.len());
     }
     let (sources, named) = (Sources::new(services, &cache), NamedProviders::new(&options.providers));

@@ -7,7 +7,6 @@ pub mod audit;
 mod available_versions;
 pub mod cache;
 pub mod diff;
-pub mod edit_requirements;
 pub mod explain;
 pub mod fmt;
 pub mod get;

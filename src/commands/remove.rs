@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::edit_requirements;
 use super::lock::LockRoot;
+use super::lock::requirements;
 use super::locking::{Locking, run};
 use super::options::{Modules, Within};
 use super::targets::{Targets, Unlocked};
@@ -45,7 +45,7 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
     let options = LockOptions { dry_run: args.dry_run, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
     let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
-        let root = edit_requirements::remove(root, settings, args)?;
+        let root = requirements::remove(root, settings, args)?;
         notes.extend(still_required(&root, settings).filter(|_| !args.lock_only));
         Ok(root)
     };

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::available_versions::of_roots;
-use super::edit_requirements::{self, Bump, OfferedVersions};
 use super::lock::LockRoot;
+use super::lock::requirements::{self, Bump, OfferedVersions};
 use super::locking::{Locking, run};
 use super::options::{Assignments, Below, LockFlags, Within};
 use super::targets::{Targets, Unlocked};
@@ -46,7 +46,7 @@ pub(crate) struct UpgradeArgs {
     pub(crate) precise: Option<Version>,
     /// Change no more than this part of the version.
     #[arg(long = "within", value_name = "PART", value_enum)]
-    pub(crate) step: Option<criteria::Within>,
+    pub(crate) step: Option<criteria::VersionStep>,
     /// Skip releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
     #[arg(long, value_name = "DATE|AGE")]
     exclude_newer: Option<Limit>,
@@ -172,7 +172,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
     let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<String>| {
         let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
         let (wanted, prereleases) = (selection.precise.as_ref(), selection.prereleases);
-        edit_requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })
+        requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })
     };
     let locking = Locking {
         command: "upgrade",

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::query::criteria::Rules;
-use crate::query::criteria::{Criteria, Within};
+use crate::query::criteria::{Criteria, VersionStep};
 use crate::query::question::{Goal, Moved, Query, Selection};
 use crate::requirements::{Requirement, Requirements, StateProviders};
 use crate::version::{Constraints, Version};
@@ -46,7 +46,7 @@ pub enum Reselect {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upgrade {
     pub precise: Option<Version>,
-    pub within: Option<Within>,
+    pub within: Option<VersionStep>,
     pub prereleases: bool,
     /// Skip releases without a package for a wanted platform.
     pub complete: bool,

@@ -14,7 +14,7 @@ use crate::version::{Constraints, Version};
 pub struct Criteria {
     pub constraints: Constraints,
     /// How far from a version, if there is a limit.
-    pub within: Option<(Within, Version)>,
+    pub within: Option<(VersionStep, Version)>,
     pub prereleases: bool,
     /// True if releases without a package for a wanted platform are passed over.
     pub complete: bool,
@@ -33,7 +33,7 @@ pub struct ReleaseCriteria {
 
 /// How far from the recorded version: the values of `upgrade --within`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
-pub enum Within {
+pub enum VersionStep {
     /// The last number.
     Patch,
     /// The last two numbers.
@@ -42,22 +42,22 @@ pub enum Within {
     Major,
 }
 
-impl Within {
+impl VersionStep {
     pub fn allows(self, from: &Version, to: &Version) -> bool {
         match self {
-            Within::Patch => (from.major(), from.minor()) == (to.major(), to.minor()),
-            Within::Minor => from.major() == to.major(),
-            Within::Major => true,
+            VersionStep::Patch => (from.major(), from.minor()) == (to.major(), to.minor()),
+            VersionStep::Minor => from.major() == to.major(),
+            VersionStep::Major => true,
         }
     }
 }
 
-impl fmt::Display for Within {
+impl fmt::Display for VersionStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Within::Patch => "patch",
-            Within::Minor => "minor",
-            Within::Major => "major",
+            VersionStep::Patch => "patch",
+            VersionStep::Minor => "minor",
+            VersionStep::Major => "major",
         })
     }
 }
@@ -144,9 +144,11 @@ mod tests {
     #[test]
     fn a_step_has_a_size() {
         let from = version("1.2.3");
-        for (within, yes, no) in
-            [(Within::Patch, "1.2.0", "1.3.0"), (Within::Minor, "1.9.0", "2.0.0"), (Within::Major, "9.0.0", "0.0.0")]
-        {
+        for (within, yes, no) in [
+            (VersionStep::Patch, "1.2.0", "1.3.0"),
+            (VersionStep::Minor, "1.9.0", "2.0.0"),
+            (VersionStep::Major, "9.0.0", "0.0.0"),
+        ] {
             let criteria = Criteria { within: Some((within, from.clone())), ..Criteria::default() };
             assert!(criteria.allows(&version(yes)) && !criteria.allows(&version(no)), "{within}");
         }

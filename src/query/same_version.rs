@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::criteria::{self, Criteria, ReleaseCriteria, Within};
+use super::criteria::{self, Criteria, ReleaseCriteria, VersionStep};
 use crate::platform::Platform;
 use crate::settings::VersionPolicy;
 use crate::version::{Constraints, Version};
@@ -18,7 +18,7 @@ pub struct SameVersion {
     /// Each once.
     demands: Vec<Demand>,
     prereleases: bool,
-    within: Vec<(Within, Version)>,
+    within: Vec<(VersionStep, Version)>,
     platforms: BTreeSet<Platform>,
     /// Each once.
     policies: Vec<VersionPolicy>,
@@ -163,11 +163,11 @@ mod tests {
     fn every_step_counts() {
         let mut same = SameVersion::default();
         for from in ["1.0.0", "1.1.0", "1.1.0"] {
-            let criteria = Criteria { within: Some((Within::Minor, version(from))), ..Criteria::default() };
+            let criteria = Criteria { within: Some((VersionStep::Minor, version(from))), ..Criteria::default() };
             same.add(&criteria, release(Some(from), &[], VersionPolicy::default()), []);
         }
         assert_eq!((newest(&same, &OFFERED), same.within.len()), (Some("1.2.0"), 2));
-        let criteria = Criteria { within: Some((Within::Patch, version("2.0.0"))), ..Criteria::default() };
+        let criteria = Criteria { within: Some((VersionStep::Patch, version("2.0.0"))), ..Criteria::default() };
         same.add(&criteria, release(None, &[], VersionPolicy::default()), []);
         assert_eq!(newest(&same, &OFFERED), None);
     }

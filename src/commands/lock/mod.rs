@@ -5,7 +5,7 @@
 mod decision;
 mod job;
 mod modules;
-mod pending;
+pub(super) mod requirements;
 mod root;
 mod rules;
 mod same_versions;
@@ -39,8 +39,6 @@ use job::{KeptReleases, LockJob, RootState};
 use same_versions::SameVersions;
 use writing::{StoredTrust, TrustStores};
 
-pub use pending::{Addition, Pending};
-pub(super) use pending::{is_entry, require};
 pub use root::LockRoot;
 pub(super) use rules::RuleBook;
 
@@ -51,7 +49,7 @@ const ATTEMPTS: usize = 8;
 const WRITERS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum WriteMode {
     Write,
     Check,
     DryRun,
@@ -60,7 +58,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy)]
 pub struct LockRun<'a> {
     pub cache: &'a Cache,
-    pub mode: Mode,
+    pub mode: WriteMode,
     /// Download no package: entries are checked as far as signed checksums allow.
     pub no_download: bool,
     /// Stop at the first root module that fails.
@@ -294,7 +292,7 @@ fn not_downloaded(releases: &BTreeMap<&ProviderAddr, &bool>) -> String {
 }
 
 /// Decides all entries and writes the trust files. Returns the results of writing them, and the mode for the lock files.
-fn decide(run: LockRun<'_>, jobs: &mut [LockJob], shared: &LockShared, has_failed: bool) -> (StoredTrust, Mode) {
+fn decide(run: LockRun<'_>, jobs: &mut [LockJob], shared: &LockShared, has_failed: bool) -> (StoredTrust, WriteMode) {
     decide_each(jobs, &shared.stores, run.cache, || shared.is_halted(run));
     let refused = |job: &LockJob| matches!(&job.decision, Some(Ok(decision)) if decision.is_refused());
     shared.stop.fetch_or(jobs.iter().any(refused), Ordering::Relaxed);
@@ -307,7 +305,7 @@ fn decide(run: LockRun<'_>, jobs: &mut [LockJob], shared: &LockShared, has_faile
             let _ = stores.load(&job.root.settings.trust);
         }
         decide_each(jobs, &stores, run.cache, || false);
-        let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
+        let mode = if run.mode == WriteMode::Write { WriteMode::Check } else { run.mode };
         return (stores.commit(run), mode);
     }
     shared.same_versions.warn(jobs);

@@ -8,7 +8,7 @@ use super::super::LockOptions;
 use super::super::git_history::Earlier;
 use super::job::KeptReleases;
 use super::modules::ModuleLockEdit;
-use super::pending::Pending;
+use super::requirements::Pending;
 use super::rules::{RecordedPlatforms, RuleBook, intent, named_platforms};
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;

@@ -82,7 +82,7 @@ impl World {
         Self { directory, cache, interrupt: Interrupt::default() }
     }
 
-    fn run(&self, mode: Mode) -> LockRun<'_> {
+    fn run(&self, mode: WriteMode) -> LockRun<'_> {
         LockRun {
             cache: &self.cache,
             mode,
@@ -104,7 +104,7 @@ impl World {
         let settings = root_settings(self.directory.path(), Path::new("app"), &scope)?;
         let options = LockOptions { platforms: vec!["linux_amd64".parse().unwrap()], ..options };
         let root = LockRoot::open(&settings, &options, &self.cache)?;
-        LockJob::new((0, Path::new("app")), root, self.run(Mode::Write), shared)
+        LockJob::new((0, Path::new("app")), root, self.run(WriteMode::Write), shared)
     }
 
     fn lock_file(&self) -> Option<PathBuf> {
@@ -139,8 +139,10 @@ fn a_first_use_is_written_and_its_signer_learned() {
     let decision = job.decide(&answers(release("1.2.0", 1)), &shared.stores, &world.cache);
     assert!(!decision.is_refused() && decision.updates.len() == 1, "{:?}", decision.findings);
     assert_eq!(decision.version(&addr()), Some(&Version::new(1, 2, 0)));
-    let stored = shared.stores.commit(world.run(Mode::Write));
-    let RootState::Done(outcome) = job.finish(decision, &stored, world.run(Mode::Write)) else { panic!("not done") };
+    let stored = shared.stores.commit(world.run(WriteMode::Write));
+    let RootState::Done(outcome) = job.finish(decision, &stored, world.run(WriteMode::Write)) else {
+        panic!("not done")
+    };
     assert!(outcome.body.is_ok() && world.lock_file().is_some());
     // The next root module of the run knows the signer.
     let other = World::new("~> 1.0", None);
@@ -166,7 +168,7 @@ fn another_release_under_a_recorded_version_is_refused_and_nothing_written() {
     let job = world.job(&shared, LockOptions::default()).unwrap();
     let decision = job.decide(&answers(release("1.2.0", 2)), &shared.stores, &world.cache);
     assert!(decision.is_refused() && rules(&decision).contains(&Rule::Republished), "{:?}", rules(&decision));
-    let state = job.finish(decision, &BTreeMap::new(), world.run(Mode::Write));
+    let state = job.finish(decision, &BTreeMap::new(), world.run(WriteMode::Write));
     assert!(state.is_failure());
     assert_eq!(std::fs::read(world.lock_file().unwrap()).unwrap(), before);
 }
@@ -180,7 +182,9 @@ fn without_an_answer_an_entry_stays_and_an_error_keeps_all_from_being_written() 
     assert_eq!((kept.constraints.to_string(), &kept.hashes), (">= 1.0.0".to_owned(), &entry("1.2.0", 1).hashes));
     let down = Error::new(ErrorKind::Unavailable, "down");
     let decision = job.decide(&answers(Err(Refusal::Error(down))), &shared.stores, &world.cache);
-    let RootState::Done(outcome) = job.finish(decision, &BTreeMap::new(), world.run(Mode::Write)) else { panic!() };
+    let RootState::Done(outcome) = job.finish(decision, &BTreeMap::new(), world.run(WriteMode::Write)) else {
+        panic!()
+    };
     assert_eq!(outcome.body.unwrap_err().kind, ErrorKind::Unavailable);
 }
 
@@ -191,13 +195,13 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     let decision = job.decide(&answers(release("1.2.0", 1)), &shared.stores, &world.cache);
     let file = world.directory.path().join(crate::lockfile::FILE_NAME);
     std::fs::write(&file, "# of another run\n").unwrap();
-    assert!(matches!(job.finish(decision, &BTreeMap::new(), world.run(Mode::Write)), RootState::Overtaken));
+    assert!(matches!(job.finish(decision, &BTreeMap::new(), world.run(WriteMode::Write)), RootState::Overtaken));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# of another run\n");
 }
 
 #[test]
 fn a_check_and_a_dry_run_write_nothing() {
-    for (mode, has_diff) in [(Mode::Check, false), (Mode::DryRun, true)] {
+    for (mode, has_diff) in [(WriteMode::Check, false), (WriteMode::DryRun, true)] {
         let (shared, world) = (LockShared::default(), World::new("~> 1.0", None));
         let job = world.job(&shared, LockOptions::default()).unwrap();
         let decision = job.decide(&answers(release("1.2.0", 1)), &shared.stores, &world.cache);
@@ -215,14 +219,14 @@ fn all_or_none_writes_nothing_if_one_is_refused() {
     let mut jobs: Vec<LockJob> = worlds.iter().map(|it| it.job(&shared, LockOptions::default()).unwrap()).collect();
     jobs[0].answers = Ok(answers(release("1.2.0", 1)));
     jobs[1].answers = Err(Error::new(ErrorKind::Unavailable, "down"));
-    let run = LockRun { all_or_none: true, ..worlds[0].run(Mode::Write) };
+    let run = LockRun { all_or_none: true, ..worlds[0].run(WriteMode::Write) };
     let (_, mode) = decide(run, &mut jobs, &shared, false);
-    assert_eq!(mode, Mode::Check);
+    assert_eq!(mode, WriteMode::Check);
     assert!(matches!(&jobs[0].decision, Some(Ok(decision)) if decision.updates.is_empty()));
     // Without that each is on its own.
     shared.stop = AtomicBool::default();
-    let (_, mode) = decide(worlds[0].run(Mode::DryRun), &mut jobs, &shared, false);
-    assert_eq!(mode, Mode::DryRun);
+    let (_, mode) = decide(worlds[0].run(WriteMode::DryRun), &mut jobs, &shared, false);
+    assert_eq!(mode, WriteMode::DryRun);
     assert!(matches!(&jobs[1].decision, Some(Err(_))));
 }
 
@@ -237,7 +241,7 @@ fn several_versions_are_reported_if_one_was_requested() {
     for (job, version) in jobs.iter_mut().zip(["1.2.0", "1.3.0"]) {
         job.answers = Ok(answers(release(version, 1)));
     }
-    decide(worlds[0].run(Mode::DryRun), &mut jobs, &shared, false);
+    decide(worlds[0].run(WriteMode::DryRun), &mut jobs, &shared, false);
     for job in &jobs {
         let Some(Ok(decision)) = &job.decision else { panic!("not decided") };
         assert!(rules(decision).contains(&Rule::VersionsDiffer), "{:?}", decision.findings);

@@ -8,7 +8,7 @@ use super::super::trust_store::{TrustPlace, TrustStore};
 use super::decision::Decision;
 use super::job::LockJob;
 use super::root::RootEdit;
-use super::{LockRun, Mode};
+use super::{LockRun, WriteMode};
 use crate::addr::ProviderAddr;
 use crate::diff::{self, AddedHash, Standing};
 use crate::disk::directory_lock::DirectoryLock;
@@ -60,7 +60,7 @@ impl LockJob {
         let old = self.root.bytes.as_deref();
         // Without requirements `providers lock` writes a file without entries, and tflock does so in a root module that
         // the user named. `init` neither writes nor requires one.
-        let is_asked = mode != Mode::Check && !self.root.found;
+        let is_asked = mode != WriteMode::Check && !self.root.found;
         let unmissed = !is_asked && old.is_none() && new.is_empty() && edits.is_empty();
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
@@ -76,15 +76,15 @@ impl LockJob {
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
         outcome.lock_stays = old == Some(text.as_bytes());
         match mode {
-            Mode::Check => {}
-            Mode::DryRun | Mode::Write if needless => {}
-            Mode::DryRun => outcome.diff = Some(self.diff(&text, edits)),
-            Mode::Write => match self.store(&text, edits, run.interrupt)? {
+            WriteMode::Check => {}
+            WriteMode::DryRun | WriteMode::Write if needless => {}
+            WriteMode::DryRun => outcome.diff = Some(self.diff(&text, edits)),
+            WriteMode::Write => match self.store(&text, edits, run.interrupt)? {
                 Some(written) => outcome.written = written,
                 None => return Ok(None),
             },
         }
-        if mode == Mode::Write {
+        if mode == WriteMode::Write {
             for (addr, decided) in entries.iter().filter(|(_, decided)| !decided.added.is_empty()) {
                 run.cache.note_locked(addr, &decided.entry.version);
             }
@@ -176,7 +176,7 @@ impl TrustStores {
     }
 
     pub(super) fn commit(&self, run: LockRun<'_>) -> StoredTrust {
-        if run.mode != Mode::Write {
+        if run.mode != WriteMode::Write {
             return StoredTrust::new();
         }
         let named = |addr: &ProviderAddr, version: &Version| key_names::of_release(run.cache, addr, version, run.now);

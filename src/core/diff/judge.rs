@@ -25,7 +25,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
         version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Lookup::NotRequested);
     // The hashes of the old entry were accepted before, for that version only.
     let recorded = if unchanged { old } else { &nothing };
-    let judge = HashJudge { knowledge, known, recorded };
+    let judge = Judge { knowledge, known, recorded };
     let mut judged = BTreeMap::new();
     let is_compared = |hash: &PackageHash| hash.scheme() != HashScheme::Other;
     for added in change.hashes_added.iter_mut().filter(|added| is_compared(&added.hash)) {
@@ -35,7 +35,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
         judged.insert(added.hash.clone(), Judged { verdict, platforms });
     }
     if unchanged {
-        let left = HashJudge { recorded: new, ..judge };
+        let left = Judge { recorded: new, ..judge };
         let removed = change.hashes_removed.iter().filter(|hash| is_compared(hash));
         judged.extend(removed.map(|hash| (hash.clone(), left.removed(hash))));
     } else {
@@ -68,13 +68,13 @@ fn uncovered(change: &Change, known: &Packages) -> Option<BTreeSet<Platform>> {
     has_all.then(|| had.into_iter().flatten().filter(|platform| !has.contains(platform)).collect())
 }
 
-struct HashJudge<'a> {
+struct Judge<'a> {
     knowledge: &'a Lookup,
     known: &'a Packages,
     recorded: &'a PackageHashes,
 }
 
-impl HashJudge<'_> {
+impl Judge<'_> {
     fn added(&self, hash: &PackageHash) -> (Verdict, HashJudgment) {
         let judgment = hashes::HashJudge::of(self.release()).against(&self.known.archives, self.recorded).judge(hash);
         let verdict = match judgment.status {
