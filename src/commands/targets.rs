@@ -8,11 +8,12 @@ use crate::dialect::Dialect;
 use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
+use crate::git::ChangedFiles;
 use crate::lockfile;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::{shown, worktree};
-use crate::workspace::discover::discover;
+use crate::workspace::discover::discover_knowing;
 use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
 
 #[derive(Debug)]
@@ -59,7 +60,7 @@ enum Target {
 impl<'a> Targets<'a> {
     /// The root modules of `-C`, or with `-r` those below its directories.
     pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
-        Self::within(scope, recursive, unlocked, None)
+        Self::within(scope, recursive, unlocked, None, None)
     }
 
     /// Like `of`, with exclusions from the search that may come from other settings than the working tree's.
@@ -68,6 +69,7 @@ impl<'a> Targets<'a> {
         recursive: bool,
         unlocked: Unlocked,
         exclusions: Option<&Exclusions>,
+        changes: Option<&ChangedFiles>,
     ) -> Result<Self, Error> {
         let mut targets = Self {
             scope,
@@ -80,7 +82,7 @@ impl<'a> Targets<'a> {
         };
         if recursive {
             for directory in scope.directories() {
-                targets.search(&directory, unlocked, exclusions)?;
+                targets.search(&directory, unlocked, exclusions, changes)?;
             }
         } else {
             for root in named_roots(scope)? {
@@ -91,9 +93,15 @@ impl<'a> Targets<'a> {
         Ok(targets)
     }
 
-    fn search(&mut self, directory: &Path, unlocked: Unlocked, exclusions: Option<&Exclusions>) -> Result<(), Error> {
+    fn search(
+        &mut self,
+        directory: &Path,
+        unlocked: Unlocked,
+        exclusions: Option<&Exclusions>,
+        changes: Option<&ChangedFiles>,
+    ) -> Result<(), Error> {
         let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        let mut found = discover(start, unlocked == Unlocked::Created, exclusions)?;
+        let mut found = discover_knowing(start, unlocked == Unlocked::Created, exclusions, changes)?;
         if unlocked == Unlocked::Opened {
             found.roots.append(&mut found.without_lock);
             found.roots.sort_unstable();

@@ -9,20 +9,20 @@ use super::objects::kind;
 use super::{Answer, Git, GitError, Kind, Tree, repository};
 use crate::config::is_read;
 use crate::hash::git_blob;
-use crate::path::{RepoPath, lexical, links};
+use crate::path::{RepoPath, lexical, links, worktree};
 
 /// Files larger than this count as changed; none that is read for a root module may be larger.
 const LIMIT: u64 = 16 << 20;
 
 /// The files that differ between a commit and the working tree, those included that are in one of them only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct ChangedFiles {
     top: PathBuf,
     /// From the top.
     paths: BTreeSet<RepoPath>,
     /// The links and submodules among them, as far as they are there now.
     crossings: BTreeMap<RepoPath, Kind>,
-    tracked: BTreeMap<RepoPath, Kind>,
+    pub(super) tracked: BTreeMap<RepoPath, Kind>,
     /// Links that are what they were.
     links: BTreeSet<RepoPath>,
     /// Directories that are no links, and none above them is.
@@ -45,7 +45,7 @@ impl Git {
     ///
     /// The bytes are compared of files that the tools, git or we may read for a root module; line ends that git turns
     /// around do not count. Other files differ only if they are in one of the two alone.
-    pub fn changes_since(&self, tree: &Tree) -> Result<Changes, GitError> {
+    pub fn changes_since(&self, tree: &Tree) -> Result<ChangedFiles, GitError> {
         let listed = self.listed()?;
         let mut disk = Disk { top: self.top.clone(), real: BTreeMap::new() };
         let (mut paths, mut left_out) = (BTreeSet::new(), BTreeSet::new());
@@ -94,7 +94,7 @@ impl Git {
         let tracked = listed.tracked.into_iter().map(|(path, (kind, ..))| (path, kind)).collect();
         let links = tree.targets.keys().cloned().collect();
         let directories = disk.real.into_iter().filter_map(|(path, real)| real.then_some(path)).collect();
-        Ok(Changes { top: self.top.clone(), paths, crossings, tracked, links, directories, left_out })
+        Ok(ChangedFiles { top: self.top.clone(), paths, crossings, tracked, links, directories, left_out })
     }
 
     /// What is in the working tree, tracked or not; what is ignored is not.
@@ -223,7 +223,22 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
     kept.map(|(_, byte)| *byte).collect()
 }
 
-impl Changes {
+impl ChangedFiles {
+    pub(super) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// What git tracks below a directory, relative to it; `None` if git must be asked: in another working tree, or where
+    /// paths are not UTF-8.
+    pub fn tracked_below(&self, start: &Path) -> Option<Vec<PathBuf>> {
+        let place = worktree::absolute(start);
+        let is_here = worktree::top(&place).as_ref() == Some(&self.top);
+        let is_exact = || self.tracked.keys().all(|path| !path.contains(char::REPLACEMENT_CHARACTER));
+        let prefix = RepoPath::below(&self.top, &place).filter(|_| is_here && is_exact())?.prefix();
+        let below = self.tracked.keys().filter_map(|path| path.strip_prefix(&prefix));
+        Some(below.map(PathBuf::from).collect())
+    }
+
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(|path| &**path)
     }
@@ -336,7 +351,7 @@ fn first<'a>(crossings: &'a BTreeMap<RepoPath, Kind>, path: &str) -> Option<(&'a
 }
 
 #[cfg(test)]
-impl Changes {
+impl ChangedFiles {
     /// Changes of some files of a working tree, of which some are links or submodules now.
     pub fn of(top: &Path, paths: &[&str], crossings: &[(&str, Kind)]) -> Self {
         let path = |path: &str| RepoPath::from_git(path);
@@ -361,7 +376,7 @@ mod tests {
             std::fs::create_dir_all(top.join(place)).unwrap();
         }
         std::fs::write(top.join("shared/main.tf"), "").unwrap();
-        let changes = |paths: &[&str]| Changes::of(&top, paths, &[]);
+        let changes = |paths: &[&str]| ChangedFiles::of(&top, paths, &[]);
         let tf = |name: &str| name.strip_suffix(".tf").is_some();
         let some = changes(&["a/main.tf", "b-c", "b/c/x/y.tf", "sub"]);
         assert!(some.touch(&top.join("a/main.tf")) && some.touch(&top.join("a/../a/main.tf")));

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 pub use answer::{Answer, GitError, Running};
-pub use changes::Changes;
+pub use changes::ChangedFiles;
 pub use config::Stage;
 pub use launch::{Launcher, Transports};
 pub use names::{Commit, Last};

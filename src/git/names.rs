@@ -47,6 +47,22 @@ impl Git {
         Ok(found.then(|| Commit::new(name, id)))
     }
 
+    /// A commit, HEAD, and where their lines of history part, by one call of git; `None` if more calls are needed to say which
+    /// they are, or why one of them is missing.
+    pub fn with_head(&self, name: &str) -> Result<Option<[Commit; 3]>, GitError> {
+        if name.is_empty() || name.starts_with('-') || name.contains("..") {
+            return Ok(None);
+        }
+        let range = format!("{name}^{{commit}}...HEAD^{{commit}}");
+        let answer = self.launcher.run(["rev-parse", "--revs-only", &range])?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        // Git names the second end first.
+        let [head, commit, base] = text.lines().collect::<Vec<_>>()[..] else { return Ok(None) };
+        let Some(base) = base.strip_prefix('^').filter(|_| answer.succeeded()) else { return Ok(None) };
+        let base = Commit::new(format!("merge base with {name}"), base);
+        Ok(Some([Commit::new(name, commit), Commit::new("HEAD", head), base]))
+    }
+
     pub fn known_commit(&self, name: &str) -> Result<Commit, GitError> {
         if let Some(commit) = self.commit(name)? {
             return Ok(commit);
@@ -90,15 +106,27 @@ impl Git {
     /// on standard error only.
     ///
     /// Source: `git help revisions`, `<refname>`.
-    pub fn certain_commit(&self, name: &str) -> Result<Commit, GitError> {
+    ///
+    /// The second commit is the merge base with HEAD; `None` if HEAD has no commit yet.
+    pub fn certain_commit(&self, name: &str) -> Result<(Commit, Option<Commit>), GitError> {
         let (stem, suffix) = name.split_at(name.find(['~', '^', '@', ':']).unwrap_or(name.len()));
-        let Some(reference) = self.reference(name, stem)? else {
-            return if stem.starts_with("refs/") { Err(self.unknown(name)?) } else { self.known_commit(name) };
-        };
+        let reference = self.reference(name, stem)?;
+        if reference.is_none() && stem.starts_with("refs/") {
+            return Err(self.unknown(name)?);
+        }
         // What is in braces behind `@` is about a branch by its short name.
-        let full = if suffix.starts_with('@') { name.to_owned() } else { format!("{reference}{suffix}") };
-        let commit = self.known_commit(&full)?;
-        Ok(Commit { name: name.to_owned(), reference: Some(reference), ..commit })
+        let full = match &reference {
+            Some(reference) if !suffix.starts_with('@') => format!("{reference}{suffix}"),
+            _ => name.to_owned(),
+        };
+        let named = |commit: Commit| Commit { name: name.to_owned(), reference, ..commit };
+        if let Some([commit, _, base]) = self.with_head(&full)? {
+            return Ok((named(commit), Some(Commit::new(format!("merge base with {name}"), base.id))));
+        }
+        let commit = named(self.known_commit(&full)?);
+        let head = self.commit("HEAD")?;
+        let base = head.map(|head| self.merge_base(&commit, &head)).transpose()?;
+        Ok((commit, base))
     }
 
     /// The full name of the one branch or tag that a name means, if any.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::changes::Listed;
+use super::changes::{ChangedFiles, Listed};
 use super::objects::escaped;
 use super::{Git, Kind, Running};
 use crate::config::suffixes;
@@ -39,6 +39,12 @@ pub struct TrackedFolder {
 }
 
 impl TrackedFiles {
+    /// With what is known of one working tree already.
+    pub fn of(changes: &ChangedFiles) -> Self {
+        let listing = Listing::of(changes.top(), &changes.tracked);
+        Self { known: Mutex::new([(changes.top().to_owned(), Arc::new(listing))].into()) }
+    }
+
     /// The folders of packages of a root module; empty without git or a working tree.
     pub fn packages(&self, root: &Path) -> Vec<TrackedFolder> {
         let place = worktree::absolute(root);
@@ -72,16 +78,20 @@ impl TrackedFiles {
 
     fn listing(&self, top: &Path) -> Arc<Listing> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(top.to_owned()).or_insert_with(|| Arc::new(Listing::of(top).unwrap_or_default())))
+        Arc::clone(known.entry(top.to_owned()).or_insert_with(|| Arc::new(Listing::ask(top).unwrap_or_default())))
     }
 }
 
 impl Listing {
-    fn of(top: &Path) -> Option<Self> {
+    fn ask(top: &Path) -> Option<Self> {
         let answer = Git::open(top).ok()?.launcher.run(["ls-files", "-z", "-t", "--stage", "--cached"]).ok()?;
-        let tracked = Listed::of(&answer).tracked;
+        let tracked = Listed::of(&answer).tracked.into_iter();
+        Some(Self::of(top, &tracked.map(|(path, (kind, ..))| (path, kind)).collect()))
+    }
+
+    fn of(top: &Path, tracked: &BTreeMap<RepoPath, Kind>) -> Self {
         let mut packages: BTreeMap<String, Vec<TrackedFolder>> = BTreeMap::new();
-        for (path, (kind, ..)) in &tracked {
+        for (path, kind) in tracked {
             let Some(folder) = PackageFolder::on_the_way(path).filter(|folder| is_installed_from(top, folder, *kind))
             else {
                 continue;
@@ -92,7 +102,7 @@ impl Listing {
                 of_root.push(TrackedFolder { path: RepoPath::from_git(folder.path), first: path.clone(), is_plain });
             }
         }
-        Some(Self { paths: tracked.into_keys().collect(), packages, folded: OnceLock::new() })
+        Self { paths: tracked.keys().cloned().collect(), packages, folded: OnceLock::new() }
     }
 
     fn folded(&self) -> &BTreeMap<String, RepoPath> {
@@ -173,24 +183,30 @@ mod tests {
 pub struct Question {
     running: Option<Running>,
     prefix: String,
+    known: Vec<PathBuf>,
 }
 
 impl Question {
     /// Lists lock files, trust files and configuration, if the directory is in a working tree.
     pub fn send(start: &Path) -> Self {
-        let Ok(git) = Git::open(start) else { return Self { running: None, prefix: String::new() } };
+        let Ok(git) = Git::open(start) else { return Self::answered(Vec::new()) };
         let names = [lockfile::FILE_NAME, pins::FILE_NAME].map(str::to_owned).into_iter();
         let names = names.chain(suffixes().map(|suffix| format!("*{suffix}")));
         let patterns = names.map(|name| format!(":(top,glob){}**/{name}", escaped(&git.directory.prefix())));
         let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned);
         let running = git.launcher.start(args.into_iter().chain(patterns), Vec::new()).ok();
-        Self { running, prefix: git.directory.prefix() }
+        Self { running, prefix: git.directory.prefix(), known: Vec::new() }
+    }
+
+    /// With an answer that is known already.
+    pub fn answered(known: Vec<PathBuf>) -> Self {
+        Self { running: None, prefix: String::new(), known }
     }
 
     /// The files, relative to the directory. Where git does not answer, gitignore alone decides.
     pub fn answer(self) -> Vec<PathBuf> {
         let answer = self.running.and_then(|running| running.answer().ok());
-        let Some(answer) = answer.filter(super::Answer::succeeded) else { return Vec::new() };
+        let Some(answer) = answer.filter(super::Answer::succeeded) else { return self.known };
         let paths = answer.stdout.split(|byte| *byte == 0);
         let below = paths.filter_map(|path| path.strip_prefix(self.prefix.as_bytes()));
         below.filter(|path| !path.is_empty()).filter_map(path_of).collect()

@@ -9,6 +9,7 @@ use crate::disk::below::{self, Calls, Directory, Survey};
 use crate::disk::files;
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::error::Error;
+use crate::git::ChangedFiles;
 use crate::parallel;
 use crate::path::worktree::{self, WorkTree};
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
@@ -30,7 +31,17 @@ pub struct Discovered {
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that no module of
 /// the working tree calls. `exclusions` defaults to the settings of the working tree.
 pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, Error> {
-    let survey = below::survey(start)?;
+    discover_knowing(start, create, exclusions, None)
+}
+
+/// The same; `changes` know what git tracks.
+pub fn discover_knowing(
+    start: &Path,
+    create: bool,
+    exclusions: Option<&Exclusions>,
+    changes: Option<&ChangedFiles>,
+) -> Result<Discovered, Error> {
+    let survey = below::survey_knowing(start, changes)?;
     let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(|place| place.has_lock);
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());

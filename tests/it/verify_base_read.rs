@@ -1,11 +1,12 @@
 //! `verify --base`: what of the working tree is read besides lock files and configuration.
 
 use crate::support::keys;
-use crate::support::locked::{honest, rules};
-use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, gate, pin, repository};
+use crate::support::locked::{honest, locked, rules};
+use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, gate, pin, repository};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
+use crate::support::{tempdir, tools};
 
 /// Makes what is there the base.
 fn accept(workspace: &Workspace) {
@@ -162,4 +163,40 @@ fn a_cli_configuration_in_the_work_tree_is_refused() {
     let run = verify(&[]).ended_with(2);
     assert!(run.stderr.contains("ci.tfrc is inside the working tree"), "{run}");
     verify(&["--offline"]).ended_with(0);
+}
+
+/// Git is started anew for each question, which takes time in a large repository.
+#[cfg(unix)]
+#[test]
+fn few_git_processes_are_started() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let registry = honest();
+    let folder = tempdir();
+    let (wrapper, log) = (folder.path().join("git"), folder.path().join("log"));
+    let real = tools::found("git").unwrap();
+    let script = format!("#!/bin/sh\necho \"$*\" >> '{}'\nexec '{}' \"$@\"\n", log.display(), real.display());
+    std::fs::write(&wrapper, script).unwrap();
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let workspace = Workspace::with_files(&[]).env("PATH", &path);
+    let lock = locked(&registry).lock_file();
+    for root in ["app", "other"] {
+        workspace.write(&format!("{root}/.terraform.lock.hcl"), &lock);
+    }
+    workspace.git(["init", "--quiet"]);
+    accept(&workspace);
+    edit(&workspace, "app/.terraform.lock.hcl", |text| format!("# changed\n{text}"));
+    commit(&workspace, "change");
+    let base = workspace.git(["rev-parse", "origin/main"]).stdout.trim().to_owned();
+    for (args, most) in [
+        (["verify", "-r", "--offline", "--base", &base], 5),
+        // Another one makes sure that the name means one branch.
+        (["verify", "-r", "--offline", "--base", "origin/main"], 6),
+    ] {
+        std::fs::write(&log, "").unwrap();
+        workspace.tflock(&registry, args);
+        let started = std::fs::read_to_string(&log).unwrap();
+        assert!((1..=most).contains(&started.lines().count()), "{args:?}\n{started}");
+    }
 }

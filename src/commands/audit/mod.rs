@@ -88,7 +88,14 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     let options = args.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed: false });
     let base = options.map(|options| Base::open(scope, &options)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
-    let targets = Targets::within(scope, args.recursive, Unlocked::Opened, exclusions.as_ref())?.or_none()?;
+    let targets = Targets::within(
+        scope,
+        args.recursive,
+        Unlocked::Opened,
+        exclusions.as_ref(),
+        base.as_ref().map(Base::changes),
+    )?
+    .or_none()?;
     let roots = open(&targets, base.as_ref(), scope)?.roots;
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));

@@ -41,7 +41,13 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     let options = args.options();
     let base = args.base().map(|base| Base::open(scope, &base)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
-    let mut targets = Targets::within(scope, args.recursive, Unlocked::Opened, exclusions.as_ref())?;
+    let mut targets = Targets::within(
+        scope,
+        args.recursive,
+        Unlocked::Opened,
+        exclusions.as_ref(),
+        base.as_ref().map(Base::changes),
+    )?;
     if base.is_some() && !scope.offline {
         outside(services)?;
     }

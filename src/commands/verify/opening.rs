@@ -61,7 +61,7 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
             trust.extend(findings);
         }
     }
-    let tracked = TrackedFiles::default();
+    let tracked = base.map(|base| TrackedFiles::of(base.changes())).unwrap_or_default();
     // With a base, links and submodules are findings of the working tree, even unchanged ones.
     let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
     let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();

@@ -15,7 +15,7 @@ pub use calls::{Calls, calls};
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::git::Question;
+use crate::git::{ChangedFiles, Question};
 use crate::lockfile;
 use crate::path::shown;
 use crate::trust::pins;
@@ -39,13 +39,19 @@ pub struct Survey {
 }
 
 pub fn survey(start: &Path) -> Result<Survey, Error> {
+    survey_knowing(start, None)
+}
+
+/// The same; `changes` know what git tracks.
+pub fn survey_knowing(start: &Path, changes: Option<&ChangedFiles>) -> Result<Survey, Error> {
     let failed = |path: &Path, reason: &dyn std::fmt::Display| {
         let message = format!("cannot look for root modules in {}: {reason}", shown(path));
         Error::new(ErrorKind::Disk, message).in_file(path)
     };
     std::fs::read_dir(start).map_err(|reason| failed(start, &reason))?;
+    let known = changes.and_then(|changes| changes.tracked_below(start));
     // Git answers while we walk.
-    let tracked = Question::send(start);
+    let tracked = known.map_or_else(|| Question::send(start), Question::answered);
     let mut names: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     let mut unreadable = Vec::new();
     for entry in walk(start) {
@@ -63,7 +69,7 @@ pub fn survey(start: &Path) -> Result<Survey, Error> {
         }
     }
     for path in tracked.answer() {
-        if !is_skipped(&path) && start.join(&path).is_file() {
+        if matters(&path) && !is_skipped(&path) && start.join(&path).is_file() {
             note(&mut names, &path);
         }
     }
@@ -98,12 +104,17 @@ fn is_skipped(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().to_str().is_some_and(|name| SKIPPED.contains(&name)))
 }
 
+fn matters(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
+        [lockfile::FILE_NAME, pins::FILE_NAME].contains(&name)
+            || [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix))
+    })
+}
+
 /// Keeps the names that matter, each once.
 fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
-    let matters = [lockfile::FILE_NAME, pins::FILE_NAME].contains(&name)
-        || [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix));
-    if matters {
+    if matters(path) {
         let of_place = names.entry(path.parent().unwrap_or(Path::new("")).to_owned()).or_default();
         if !of_place.iter().any(|known| known == name) {
             of_place.push(name.to_owned());

@@ -8,7 +8,7 @@ use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
 use crate::disk::{lock_file, roots};
 use crate::finding::{Finding, Rule};
-use crate::git::{Changes, Kind, Tree};
+use crate::git::{ChangedFiles, Kind, Tree};
 use crate::lockfile::{self, FILE_NAME};
 use crate::path::folding::PackageFolder;
 use crate::path::{RepoPath, links};
@@ -134,7 +134,7 @@ impl<'a> Roots<'a> {
     /// New or changed submodules, and links at or above a directory that is judged or was.
     pub(super) fn crossings<'w>(
         &self,
-        changes: &Changes,
+        changes: &ChangedFiles,
         judged: impl Iterator<Item = &'w RepoPath>,
         is_out_of_sight: impl Fn(&str) -> bool,
     ) -> Vec<Finding> {

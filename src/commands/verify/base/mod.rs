@@ -27,7 +27,7 @@ use crate::disk::lock_file;
 use crate::disk::roots::TEST_DIRECTORY;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::git::{Changes, Commit, Git, Kind, Tree};
+use crate::git::{ChangedFiles, Commit, Git, Kind, Tree};
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
@@ -58,7 +58,7 @@ pub struct Base {
     revision: Commit,
     /// The commit that the working tree is compared with.
     compared_with: Commit,
-    changes: Changes,
+    changes: ChangedFiles,
     trusted: Snapshot,
     before: Snapshot,
     /// The texts of lock files of the merge base that changed since, or that are links, by path.
@@ -92,14 +92,13 @@ impl Base {
         let name = &options.revision;
         let failed = |error| git_error(error, name);
         let git = Git::open(directory).map_err(failed)?;
-        let revision = git.certain_commit(name).map_err(failed)?;
-        let head = git.commit("HEAD").map_err(failed)?.ok_or_else(|| {
+        let (revision, compared_with) = git.certain_commit(name).map_err(failed)?;
+        let compared_with = compared_with.ok_or_else(|| {
             Error::new(
                 ErrorKind::Usage,
                 format!("HEAD has no commit yet, so there is nothing to compare with {name:?}"),
             )
         })?;
-        let compared_with = git.merge_base(&revision, &head).map_err(failed)?;
         let trusted = Snapshot::load(&git, &revision).map_err(failed)?;
         let is_same = compared_with.id == revision.id;
         let before = if is_same { trusted.clone() } else { Snapshot::load(&git, &compared_with).map_err(failed)? };
@@ -141,6 +140,11 @@ impl Base {
 
     pub fn top(&self) -> &Path {
         &self.top
+    }
+
+    /// What differs from the merge base, and what git tracks.
+    pub fn changes(&self) -> &ChangedFiles {
+        &self.changes
     }
 
     pub fn compared(&self) -> Compared {
@@ -360,7 +364,7 @@ fn top_of_change(place: &Path) -> PathBuf {
 }
 
 /// True if a settings or trust file changed, or the target of one that is a link.
-fn changes_settings(before: &Tree, changes: &Changes) -> bool {
+fn changes_settings(before: &Tree, changes: &ChangedFiles) -> bool {
     let is_settings = |path: &&str| {
         let name = name_of(path);
         let is_ours = name.strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
@@ -372,7 +376,7 @@ fn changes_settings(before: &Tree, changes: &Changes) -> bool {
 }
 
 /// True if a file or directory changed that is read for a root module.
-fn touches(changes: &Changes, place: &Path, (files, mut directories): (Vec<PathBuf>, Vec<PathBuf>)) -> bool {
+fn touches(changes: &ChangedFiles, place: &Path, (files, mut directories): (Vec<PathBuf>, Vec<PathBuf>)) -> bool {
     // A removed test directory is not among the directories that were read.
     directories.push(place.join(TEST_DIRECTORY));
     let packages = [".terraform", "terraform.d"].map(|name| place.join(name));

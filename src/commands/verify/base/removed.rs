@@ -11,7 +11,7 @@ use crate::config::is_configuration;
 use crate::dialect::Dialect;
 use crate::disk::text;
 use crate::finding::{Finding, Level, Rule};
-use crate::git::{Changes, Tree};
+use crate::git::{ChangedFiles, Tree};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
 use crate::path::{RepoPath, worktree};
 use crate::verify::Compared;
@@ -30,7 +30,7 @@ pub(super) struct Removed {
 
 impl Removed {
     /// Finds the removed files of a tree.
-    pub(super) fn of(before: &Tree, changes: &Changes) -> Self {
+    pub(super) fn of(before: &Tree, changes: &ChangedFiles) -> Self {
         let lost = changes.paths().filter(|path| before.kind(path).is_some() && !changes.is_present(path));
         let (mut directories, mut configuration) = (BTreeSet::new(), BTreeMap::<&str, Vec<&str>>::new());
         for path in lost {

@@ -8,7 +8,7 @@ use super::removed::{Recorded, Removed};
 use super::{changes_settings, touches};
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
-use crate::git::{Changes, Kind, Tree};
+use crate::git::{ChangedFiles, Kind, Tree};
 use crate::lockfile::{self, LockFile};
 use crate::path::RepoPath;
 
@@ -40,7 +40,7 @@ fn a_lock_file_may_move_with_its_configuration() {
     let (app, other) = (lock("app"), lock("other"));
     let before = Tree::of(&["app/main.tf", &app, "other/net.tf", &other], &[]);
     let (_folder, top) = work_tree(&["other/net.tf", &other, "new/main.tf"]);
-    let removed = Removed::of(&before, &Changes::of(&top, &["app/main.tf", &app, "new/main.tf"], &[]));
+    let removed = Removed::of(&before, &ChangedFiles::of(&top, &["app/main.tf", &app, "new/main.tf"], &[]));
     let denied = |directory: &str, files: &[&str]| {
         let finding = removed.finding(directory, &names(files));
         (finding.rule, finding.level)
@@ -54,7 +54,7 @@ fn a_lock_file_that_is_deleted_in_place_moved_nowhere() {
     let app = lock("app");
     let before = Tree::of(&["app/main.tf", &app], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", "app/more.tf"]);
-    let removed = Removed::of(&before, &Changes::of(&top, &[&app, "app/more.tf"], &[]));
+    let removed = Removed::of(&before, &ChangedFiles::of(&top, &[&app, "app/more.tf"], &[]));
     assert_eq!(removed.directories, ["app".to_owned()].into());
     assert_eq!(removed.finding("new", &names(&["main.tf", "more.tf"])).rule, Rule::LockFileMissing);
 }
@@ -63,13 +63,13 @@ fn a_lock_file_that_is_deleted_in_place_moved_nowhere() {
 fn a_new_directory_is_only_reported_if_no_root_module_left() {
     let before = Tree::of(&["app/main.tf", &lock("app")], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", &lock("app"), "new/main.tf"]);
-    let removed = Removed::of(&before, &Changes::of(&top, &["new/main.tf"], &[]));
+    let removed = Removed::of(&before, &ChangedFiles::of(&top, &["new/main.tf"], &[]));
     let finding = removed.finding("new", &names(&["main.tf"]));
     assert_eq!((finding.rule, finding.level), (Rule::LockFileMissing, Level::Note));
     // A lock file that is left alone counts as one that left.
     let before = Tree::of(&["app/main.tf", &lock("app")], &[]);
     let (_folder, top) = work_tree(&[&lock("app"), "new/main.tf"]);
-    let removed = Removed::of(&before, &Changes::of(&top, &["app/main.tf", "new/main.tf"], &[]));
+    let removed = Removed::of(&before, &ChangedFiles::of(&top, &["app/main.tf", "new/main.tf"], &[]));
     assert_eq!(removed.finding("new", &names(&["main.tf"])).rule, Rule::LockFileMoved);
 }
 
@@ -79,7 +79,7 @@ fn the_candidate_with_the_same_name_is_named() {
     let before = Tree::of(&["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1]], &[]);
     let (_folder, top) = work_tree(&["c/app/main.tf"]);
     let lost = ["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1], "c/app/main.tf"];
-    let removed = Removed::of(&before, &Changes::of(&top, &lost, &[]));
+    let removed = Removed::of(&before, &ChangedFiles::of(&top, &lost, &[]));
     let said = |directory: &str| removed.finding(directory, &names(&["main.tf"])).message;
     assert!(said("c/app").contains("as b/app,"), "{}", said("c/app"));
     assert!(said("c/x").contains("as a/net,") || said("c/x").contains("as b/app,"), "{}", said("c/x"));
@@ -113,7 +113,7 @@ fn links_and_submodules_at_and_above_a_root_module() {
     let (_folder, top) = work_tree(&["app/main.tf", &app]);
     let roots = Roots::of(&before);
     let denied = |at: &str, kind: Kind, is_hidden: bool| {
-        let changes = Changes::of(&top, &[], &[(at, kind)]);
+        let changes = ChangedFiles::of(&top, &[], &[(at, kind)]);
         let judged = [RepoPath::from_git("app"), RepoPath::from_git("deep/down")];
         roots.crossings(&changes, judged.iter(), |_| is_hidden).into_iter().map(|it| it.rule).collect::<Vec<_>>()
     };
@@ -139,7 +139,7 @@ fn the_work_grows_as_the_change_does() {
         let before = Tree::of(&paths.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
         let links: Vec<String> = (0..size).map(|at| format!("r{at}")).collect();
         let crossings: Vec<(&str, Kind)> = links.iter().map(|path| (path.as_str(), Kind::Link)).collect();
-        let changes = Changes::of(Path::new("/nowhere"), &[], &crossings);
+        let changes = ChangedFiles::of(Path::new("/nowhere"), &[], &crossings);
         let judged: Vec<RepoPath> = links.iter().map(|path| RepoPath::from_git(path.as_str())).collect();
         let looks = Cell::new(0);
         let found = Roots::of(&before).crossings(&changes, judged.iter(), |_| {
@@ -156,7 +156,7 @@ fn files_that_a_root_module_reads_concern_it() {
     let read = || {
         (vec![top.join("app/main.tf"), top.join("modules/net/main.tf")], vec![top.join("app"), top.join("modules/net")])
     };
-    let concerns = |path: &str| touches(&Changes::of(&top, &[path], &[]), &top.join("app"), read());
+    let concerns = |path: &str| touches(&ChangedFiles::of(&top, &[path], &[]), &top.join("app"), read());
     let yes = [
         "app/main.tf",
         "app/new.tf",
@@ -176,7 +176,7 @@ fn files_that_a_root_module_reads_concern_it() {
 #[test]
 fn changed_settings_concern_every_root_module() {
     let tree = Tree::of(&["app/main.tf", "shared.hcl"], &[("app/.tflock.hcl", "../shared.hcl")]);
-    let changes = |path: &str| changes_settings(&tree, &Changes::of(Path::new("/top"), &[path], &[]));
+    let changes = |path: &str| changes_settings(&tree, &ChangedFiles::of(Path::new("/top"), &[path], &[]));
     for path in [".tflock.hcl", ".tflock.trust.hcl", "deep/down/.tflock.hcl", "shared.hcl"] {
         assert!(changes(path), "{path}");
     }
