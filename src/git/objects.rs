@@ -12,22 +12,14 @@ use crate::lockfile;
 use crate::path::RepoPath;
 
 impl Git {
-    /// The lock files of a commit below the directory, relative to the top.
-    pub fn lock_files(&self, commit: &Commit) -> Result<Vec<String>, GitError> {
-        let mut args = vec!["ls-tree", "-r", "-z", "--name-only", "--full-tree", &commit.id];
-        let prefix = self.directory.prefix();
-        if !prefix.is_empty() {
-            args.extend(["--", &prefix]);
-        }
-        self.names("ls-tree", args)
-    }
-
     /// The lock files of the working tree below the directory, relative to the top: tracked ones, and others that are not
     /// ignored.
     pub fn lock_files_now(&self) -> Result<Vec<String>, GitError> {
         let pattern = format!(":(top,glob){}**/{}", escaped(&self.directory.prefix()), lockfile::FILE_NAME);
         let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--", &pattern];
-        let mut names = self.names("ls-files", args)?;
+        let answer = self.launcher.run(args)?.checked("ls-files")?;
+        let is_lock_file = |name: &String| name.rsplit('/').next() == Some(lockfile::FILE_NAME);
+        let mut names: Vec<String> = answer.texts().filter(is_lock_file).collect();
         names.sort_unstable();
         names.dedup();
         Ok(names)
@@ -61,12 +53,6 @@ impl Git {
             *text = Some(found);
         }
         Ok(())
-    }
-
-    fn names<'a>(&self, task: &'static str, args: impl IntoIterator<Item = &'a str>) -> Result<Vec<String>, GitError> {
-        let answer = self.launcher.run(args)?.checked(task)?;
-        let is_lock_file = |name: &String| name.rsplit('/').next() == Some(lockfile::FILE_NAME);
-        Ok(answer.texts().filter(is_lock_file).collect())
     }
 
     /// Files of a commit by their paths from the top, in that order; none for those that are not there. Links inside
@@ -329,9 +315,8 @@ impl Git {
     /// many. Each content is read once, all of them by one process of git.
     ///
     /// Installed modules and variable files are no part of it. Names that would leave the directory are left out.
-    pub fn configurations(&self, commits: &[&Commit]) -> Result<Vec<Option<TempDir>>, GitError> {
-        let trees = commits.iter().map(|commit| self.tree(commit)).collect::<Result<Vec<Tree>, _>>()?;
-        let files: Vec<Vec<(&str, &str)>> = trees.iter().map(configuration).collect();
+    pub fn configurations(&self, trees: &[&Tree]) -> Result<Vec<Option<TempDir>>, GitError> {
+        let files: Vec<Vec<(&str, &str)>> = trees.iter().map(|tree| configuration(tree)).collect();
         let wanted = files.iter().filter(|files| files.len() <= MOST).flatten();
         let mut texts: BTreeMap<&str, Vec<u8>> = wanted.map(|(_, id)| (*id, Vec::new())).collect();
         let ids: Vec<&str> = texts.keys().copied().collect();

@@ -12,7 +12,7 @@ use super::usage;
 use crate::dialect::Dialect;
 use crate::disk::text;
 use crate::error::Error;
-use crate::git::{Commit, Git};
+use crate::git::{Commit, Git, Tree};
 use crate::lockfile::FILE_NAME;
 use crate::modulelock;
 use crate::path::shown;
@@ -22,18 +22,32 @@ use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
 pub(super) struct History {
     pub(super) git: Git,
     /// `None` if there is no commit yet.
-    pub(super) old: Option<Commit>,
+    pub(super) old: Option<Point>,
     /// `None` for the working tree.
-    pub(super) new: Option<Commit>,
+    pub(super) new: Option<Point>,
     /// The configuration of the commits, written out on first use; `None` if it is not available.
     written: OnceLock<Option<[Option<TempDir>; 2]>>,
+}
+
+/// A commit and its files.
+#[derive(Debug)]
+pub(super) struct Point {
+    commit: Commit,
+    tree: Tree,
+}
+
+impl Point {
+    fn read(git: &Git, commit: Commit) -> Result<Self, Error> {
+        let tree = git.tree(&commit)?;
+        Ok(Self { commit, tree })
+    }
 }
 
 /// Parses a name into the two points to compare.
 pub(super) fn history(git: Git, name: Option<&str>, tip: bool) -> Result<History, Error> {
     let Some(name) = name else {
         // Before the first commit there is nothing to compare with.
-        let old = git.commit("HEAD")?;
+        let old = git.commit("HEAD")?.map(|head| Point::read(&git, head)).transpose()?;
         return Ok(History { git, old, new: None, written: OnceLock::new() });
     };
     let (old, new) = match (name.split_once("..."), name.split_once("..")) {
@@ -46,16 +60,22 @@ pub(super) fn history(git: Git, name: Option<&str>, tip: bool) -> Result<History
             let [old, new] = two(&git, name)?;
             (old, Some(new))
         }
-        (None, None) => {
-            let old = git.known_commit(name)?;
-            let head = git.commit("HEAD")?.filter(|head| head.id != old.id);
-            match head.filter(|_| !tip) {
-                Some(head) => (git.merge_base(&old, &head)?, None),
-                None => (old, None),
+        (None, None) if tip => (git.known_commit(name)?, None),
+        (None, None) => match git.with_head(name)? {
+            Some([old, head, _]) if old.id == head.id => (old, None),
+            Some([.., base]) => (base, None),
+            None => {
+                let old = git.known_commit(name)?;
+                match git.commit("HEAD")?.filter(|head| head.id != old.id) {
+                    Some(head) => (git.merge_base(&old, &head)?, None),
+                    None => (old, None),
+                }
             }
-        }
+        },
     };
-    Ok(History { git, old: Some(old), new, written: OnceLock::new() })
+    let old = Some(Point::read(&git, old)?);
+    let new = new.map(|commit| Point::read(&git, commit)).transpose()?;
+    Ok(History { git, old, new, written: OnceLock::new() })
 }
 
 fn two(git: &Git, name: &str) -> Result<[Commit; 2], Error> {
@@ -81,8 +101,8 @@ impl History {
     }
 
     fn write_configuration(&self) -> Option<[Option<TempDir>; 2]> {
-        let commits: Vec<&Commit> = [self.old.as_ref()?].into_iter().chain(&self.new).collect();
-        let mut written = self.git.configurations(&commits).ok()?.into_iter();
+        let trees: Vec<&Tree> = [self.old.as_ref()?].into_iter().chain(&self.new).map(|point| &point.tree).collect();
+        let mut written = self.git.configurations(&trees).ok()?.into_iter();
         Some([written.next().flatten(), written.next().flatten()])
     }
 
@@ -97,11 +117,11 @@ impl History {
         let modules: Vec<String> = paths.iter().map(|path| module_lock_of(path)).collect();
         let all: Vec<String> = paths.iter().chain(&modules).cloned().collect();
         let (mut old, old_pins) = match &self.old {
-            Some(commit) => self.files(commit, &all)?,
+            Some(point) => self.files(point, &all)?,
             None => (vec![None; all.len()], None),
         };
-        let (mut new, new_pins) = if let Some(commit) = &self.new {
-            self.files(commit, &all).map(|(texts, pins)| (texts, Ok(pins)))?
+        let (mut new, new_pins) = if let Some(point) = &self.new {
+            self.files(point, &all).map(|(texts, pins)| (texts, Ok(pins)))?
         } else {
             let texts = all.iter().map(|path| text::read(&self.git.top().join(path)));
             let mut texts = texts.collect::<Result<Vec<_>, Error>>()?;
@@ -109,7 +129,7 @@ impl History {
             (texts, trust::text(self.git.top(), None))
         };
         let [old_name, new_name] = [(&self.old, NO_COMMIT), (&self.new, "the working tree")]
-            .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));
+            .map(|(point, none)| point.as_ref().map_or(none.to_owned(), |point| point.commit.shown()));
         let modules = old.split_off(paths.len()).into_iter().zip(new.split_off(paths.len()));
         let texts = paths.iter().zip(old).zip(new).zip(modules);
         let pairs = texts.map(|(((path, old), new), (old_modules, new_modules))| Pair {
@@ -121,15 +141,15 @@ impl History {
                 .old
                 .as_ref()
                 .filter(|_| self.new.is_none())
-                .map(|commit| commit.id.chars().take(10).collect()),
+                .map(|point| point.commit.id.chars().take(10).collect()),
             modules: [old_modules, new_modules],
         });
         Ok((pairs.collect(), [Ok(old_pins), new_pins]))
     }
 
-    fn files(&self, commit: &Commit, paths: &[String]) -> Result<(Vec<Text>, Text), Error> {
-        let all: Vec<String> = paths.iter().cloned().chain([FILE_OF_PINS.to_owned()]).collect();
-        let mut texts = self.git.files(commit, &all)?;
+    fn files(&self, point: &Point, paths: &[String]) -> Result<(Vec<Text>, Text), Error> {
+        let all: Vec<&str> = paths.iter().map(String::as_str).chain([FILE_OF_PINS]).collect();
+        let mut texts = self.git.files_of(&point.tree, &all)?;
         let pins = texts.pop().flatten();
         Ok((texts, pins))
     }
@@ -164,12 +184,13 @@ impl History {
     /// The lock files of either side in the directory of `lock_file` or below it.
     fn below(&self, lock_file: &str) -> Result<Vec<String>, Error> {
         let directory = lock_file.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"));
-        let mut paths = match &self.old {
-            Some(commit) => self.git.lock_files(commit)?,
-            None => Vec::new(),
+        let lock_files = |point: &Point| -> Vec<String> {
+            let paths = point.tree.below(self.git.directory());
+            paths.filter(|path| path.rsplit('/').next() == Some(FILE_NAME)).map(str::to_owned).collect()
         };
+        let mut paths = self.old.as_ref().map(lock_files).unwrap_or_default();
         paths.extend(match &self.new {
-            Some(commit) => self.git.lock_files(commit)?,
+            Some(point) => lock_files(point),
             None => self.git.lock_files_now()?,
         });
         paths.retain(|path| path.starts_with(&directory));
