@@ -1,14 +1,9 @@
 //! The result of a command: data, neither printed nor coloured.
 
 pub mod advice;
-mod audit;
 mod changes;
-mod explained;
-mod install;
-mod mirror;
-mod modules;
-mod sbom;
-mod status;
+mod facts;
+mod packages;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,21 +29,21 @@ use crate::verify::Verified;
 use advice::InvocationContext;
 
 pub use crate::disk::mirror_writer::Fate;
-pub use audit::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Unjudged, Vulnerability};
 pub use changes::{Changes, Need, Review, TrustChange};
-pub use explained::{
-    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
-    RecordedHash, ReleaseOfHash,
-};
-pub use install::{InstallReport, InstallState, InstalledPackage};
-pub use mirror::{MirrorReport, MirroredPackage};
-pub use modules::{
+pub use facts::{
     CallOnPath, InstalledModule, InstalledModules, ModuleHolder, ModuleVersions, OutdatedModule, OutdatedModules,
     UsedModule,
 };
-pub use sbom::{Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Part};
-pub use status::{NextStep, SetupFile, SetupReport, SetupState, Status, StatusProvider};
+pub use facts::{
+    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
+    RecordedHash, ReleaseOfHash,
+};
+pub use packages::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Unjudged, Vulnerability};
+pub use packages::{InstallReport, InstallState, InstalledPackage};
+pub use packages::{Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Part};
+pub use packages::{MirrorReport, MirroredPackage};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
+pub use tools::{NextStep, SetupFile, SetupReport, SetupState, Status, StatusProvider};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {

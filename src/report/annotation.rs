@@ -2,9 +2,6 @@
 
 use std::path::Path;
 
-use super::groups::{ChangeGroup, Changed, MOST_NAMES, Same, first_names, root_modules};
-use super::human::findings::together;
-use super::{Style, failure, shown, summary};
 use crate::addr::publisher;
 use crate::diff::{Change, ChangeKind, Risk, SigningDate, Standing, TextChange, explain_text, risk_of_text};
 use crate::error::Error;
@@ -12,6 +9,9 @@ use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
+use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, Same, first_names, root_modules};
+use crate::report::problems::{grouped_errors, grouped_findings};
+use crate::report::{Style, shown, summary};
 use crate::trust::words::by;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,12 +64,12 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
     match findings {
         Findings::Each => items.extend(outcome.findings().map(|(_, finding)| of_finding(finding, &[]))),
         Findings::Grouped => {
-            let groups = together(outcome.findings(), Style::default());
+            let groups = grouped_findings(outcome.findings(), Style::default());
             items.extend(groups.iter().map(|group| of_finding(group.first, &group.paths)));
         }
     }
     let failed = outcome.roots.iter().filter(|root| !matches!(root.body, Ok(Body::Verified(_))));
-    let failed = failure::together(failed.flat_map(RootOutcome::errors), outcome.recursive);
+    let failed = grouped_errors(failed.flat_map(RootOutcome::errors), outcome.recursive);
     items.extend(failed.iter().map(|failure| {
         let first = failure.paths.first().copied().unwrap_or(Path::new(""));
         let item = of_error(&failure.error, first);

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::annotation::versions;
-use super::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
-use super::wrap::{width, wrap};
-use super::{Style, printable};
 use crate::diff::{ChangeKind, explain_text};
 use crate::outcome::Outcome;
+use crate::report::annotation::versions;
+use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
+use crate::report::layout::{width, wrap};
+use crate::report::{Style, printable};
 
 /// The width of lines in a commit message.
 const WIDTH: usize = 72;

@@ -4,10 +4,10 @@
 
 use std::fmt::Write;
 
-use super::annotation::{Annotation, Findings, items};
-use super::{printable, summary};
 use crate::finding::Level;
 use crate::outcome::Outcome;
+use crate::report::annotation::{Annotation, Findings, items};
+use crate::report::{printable, summary};
 use crate::topics::url_of_rule;
 
 const MOST: usize = 10;

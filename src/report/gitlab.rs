@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::annotation::Annotation;
-use super::human::findings::MOST_OF_RULE;
-use super::printable;
 use crate::finding::Level;
 use crate::lockfile::FILE_NAME;
+use crate::report::annotation::Annotation;
+use crate::report::printable;
+use crate::report::problems::MOST_OF_RULE;
 
 pub(super) fn document(items: &[Annotation]) -> String {
     // Fingerprints must be unique, so equal annotations are numbered.

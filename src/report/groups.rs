@@ -7,9 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 use std::path::Path;
 
-use super::annotation::{signed, versions};
-use super::human::is_whole;
-use super::{Detail, Style, printable, shown};
 use crate::addr::ProviderAddr;
 use crate::count::{counted, first_of, nonzero};
 use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange, explain, headline, risk};
@@ -19,6 +16,9 @@ use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
 use crate::outcome::{Body, Outcome, Review, RootOutcome};
+use crate::report::annotation::{signed, versions};
+use crate::report::summary::is_whole;
+use crate::report::{Detail, Style, printable, shown};
 use crate::requirements::Origin;
 
 /// How many root modules are named; more are only counted.

@@ -3,29 +3,25 @@
 //! from standard error ([`remarks`]). Text from outside passes [`printable()`] before users see it.
 
 mod annotation;
+mod body;
 mod commit;
 pub mod diff;
-mod failure;
 mod github;
 mod gitlab;
 mod graph;
 mod groups;
 mod html;
-mod human;
 mod json;
+mod layout;
 mod markdown;
-mod paint;
 mod printable;
+mod problems;
 mod sarif;
 mod sbom;
-mod size;
 mod summary;
-mod table;
-mod wrap;
 
 pub use annotation::rule_of_change;
-pub use printable::printable;
-pub use size::size;
+pub use printable::{printable, size};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -34,7 +30,7 @@ use crate::finding::Level;
 use crate::outcome::Outcome;
 pub(crate) use crate::path::shown;
 use annotation::{Findings, items, of_failure};
-use paint::{Paint, Painted};
+use layout::{Paint, Painted};
 
 /// The least width of lines, even on narrower terminals.
 const LEAST_WIDTH: usize = 40;
@@ -116,7 +112,7 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
         Format::Human => match outcome.graph {
             Some(format) => graph::render(outcome, format, style),
-            None => human::render(outcome, style),
+            None => body::render(outcome, style),
         },
         Format::Json => json::render(outcome),
         Format::Markdown => markdown::render(outcome, style),
@@ -134,9 +130,9 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
 /// errors and findings leave only notes.
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
-        Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => human::remarks(outcome, style),
+        Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => body::remarks(outcome, style),
         Format::Json | Format::Markdown | Format::Html | Format::Github | Format::Gitlab | Format::Sarif => {
-            human::notes(&outcome.notes, style)
+            body::notes(&outcome.notes, style)
         }
     }
 }
@@ -158,7 +154,7 @@ pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
 /// The text for standard error of a run that failed without an outcome; empty if standard output has it all.
 pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
     // The log of a job should show the failure even if the report is a file.
-    if format == Format::Json { String::new() } else { failure::human(error, style) }
+    if format == Format::Json { String::new() } else { problems::error_text(error, style) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Makes text from outside harmless for a terminal.
+//! Text for users: harmless on a terminal, with readable sizes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -56,6 +56,21 @@ pub(super) fn hidden(character: char) -> bool {
     )
 }
 
+/// Formats bytes in powers of a thousand.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut tenths = bytes / 100;
+    let mut unit = 0;
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        tenths /= 1000;
+        unit += 1;
+    }
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +101,14 @@ mod tests {
         assert_eq!(printable("a\u{9b}31m\u{7f}"), r"a\u{9b}31m\u{7f}");
         assert_eq!(printable("a\u{202e}b\u{2066}c\u{200f}"), r"a\u{202e}b\u{2066}c\u{200f}");
         assert_eq!(printable("a\u{feff}\u{200b}\u{2028}\u{e0041}"), r"a\u{feff}\u{200b}\u{2028}\u{e0041}");
+    }
+
+    #[test]
+    fn sizes() {
+        let cases = [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_999, "999.9 kB"), (1_000_000, "1.0 MB")];
+        for (bytes, text) in cases {
+            assert_eq!(size(bytes), text);
+        }
+        assert_eq!(size(u64::MAX), "18446744.0 TB");
     }
 }

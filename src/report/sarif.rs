@@ -5,10 +5,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::annotation::Annotation;
-use super::json::Each;
-use super::printable;
 use crate::finding::{Level, Position};
+use crate::report::annotation::Annotation;
+use crate::report::json::Each;
+use crate::report::printable;
 use crate::topics::url_of_rule;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

@@ -1,31 +1,36 @@
-//! An outcome in a few lines, for the end of a report.
+//! An outcome in a few lines: the results of root modules in numbers, and the names of those with problems.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::path::Path;
 
-use super::groups::{Changed, RootSummary, Same};
-use super::{Style, human, shown};
-use crate::count::counted;
+use crate::count::{counted, nonzero};
 use crate::error::Error;
-use crate::finding::Level;
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::exit_code::ExitCode;
+use crate::finding::{Finding, Level};
+use crate::outcome::{Body, Need, Outcome, RootOutcome};
+use crate::report::groups::{Changed, RootSummary, Same, name, root_modules};
+use crate::report::layout::Paint;
+use crate::report::{Detail, Style, shown};
+use crate::verify::Verified;
 
 /// One line for each root module; for several, their totals and one line for those with equal problems.
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     if outcome.roots.is_empty() {
         return vec!["no lock file changed".to_owned()];
     }
-    let total = if outcome.many { human::total(outcome) } else { None };
+    let total = if outcome.many { total(outcome) } else { None };
     // Of several root modules those without problems are only counted, and reviews are counted together.
     let is_review = |root: &RootOutcome| outcome.many && matches!(root.body, Ok(Body::Review(_)));
     let reviews = Changed::of(outcome.roots.iter().filter(|root| is_review(root)));
     let reviews = (!reviews.files.is_empty()).then(|| reviews.total());
     let parts = outcome.roots.iter().filter(|root| total.is_none() || !is_clean(root));
-    let parts = parts.filter(|root| !is_review(root) || findings(root).is_some());
+    let parts = parts.filter(|root| !is_review(root) || counted_findings(root).is_some());
     let failed = outcome.error.iter().map(|error| format!("failed: {}", error.message));
     let (mut same, mut names) = (Same::new(), HashMap::new());
     for root in parts {
         let what = of_root(root);
-        names.entry(what.clone()).or_insert_with(|| name(root));
+        names.entry(what.clone()).or_insert_with(|| file_name(root));
         same.add(&root.path, what);
     }
     let naming = RootSummary::of(outcome, Style::default());
@@ -46,7 +51,7 @@ pub(super) fn is_clean(root: &RootOutcome) -> bool {
 }
 
 /// The lock file, or the directory of its root module.
-pub(super) fn name(root: &RootOutcome) -> String {
+pub(super) fn file_name(root: &RootOutcome) -> String {
     match &root.body {
         Ok(Body::Changes(changes)) => shown(&changes.path),
         Ok(Body::Review(review)) => shown(&review.path),
@@ -56,14 +61,14 @@ pub(super) fn name(root: &RootOutcome) -> String {
 }
 
 fn of_root(root: &RootOutcome) -> String {
-    let findings = findings(root);
+    let findings = counted_findings(root);
     match &root.body {
         Ok(Body::Changes(_) | Body::Review(_)) => {
             [Changed::of([root]).total()].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
         }
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => {
-            let ended = human::word(verified.code());
-            let unknown = format!("{ended}: {} unknown", human::hashes(verified.unknown));
+            let ended = word(verified.code());
+            let unknown = format!("{ended}: {} unknown", counted_hashes(verified.unknown));
             [unknown].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
         }
         Ok(_) => findings.unwrap_or_else(|| "no findings".to_owned()),
@@ -71,7 +76,7 @@ fn of_root(root: &RootOutcome) -> String {
     }
 }
 
-fn findings(root: &RootOutcome) -> Option<String> {
+fn counted_findings(root: &RootOutcome) -> Option<String> {
     let count = |level| root.findings.iter().filter(|finding| finding.level == level).count();
     let denied = Some(count(Level::Deny)).filter(|count| *count > 0).map(|count| format!("{count} denied"));
     let others = [(count(Level::Warn), "warning"), (count(Level::Note), "note")];
@@ -94,4 +99,197 @@ pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Ve
     let left = parts.len().saturating_sub(MOST_UNANSWERED);
     parts.truncate(MOST_UNANSWERED);
     (parts, left)
+}
+
+/// How many root modules of one result are named.
+const MOST_NAMED: usize = 20;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Reported,
+    Unchanged,
+    NotChecked,
+    PartlyChecked,
+    Same,
+    Passed,
+    Upgradable,
+    Differs,
+    Changed,
+    Inconclusive,
+    Refused,
+    Failed,
+}
+
+/// In the order of the summary; results without a word are not counted.
+const WORDS: [(End, &str); 11] = [
+    (End::Changed, "changed"),
+    (End::Differs, "would change"),
+    (End::Upgradable, "can be upgraded"),
+    (End::Same, "up to date"),
+    (End::Passed, "passed"),
+    (End::Unchanged, "unchanged"),
+    (End::NotChecked, "not checked"),
+    (End::PartlyChecked, "not fully checked"),
+    (End::Refused, "refused"),
+    (End::Inconclusive, "inconclusive"),
+    (End::Failed, "failed"),
+];
+
+/// `40 root modules: 38 changed, 2 failed`, and one line for each that failed, is inconclusive or is refused.
+pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
+    let Some(mut text) = total(outcome) else { return String::new() };
+    text.push('\n');
+    let roots = worst(outcome);
+    let modules = roots.values().filter(|(_, root)| !is_whole(root)).count();
+    for (worst, word) in [(End::Inconclusive, "inconclusive"), (End::Refused, "refused"), (End::Failed, "failed")] {
+        let of: Vec<&RootOutcome> = roots.values().filter(|(end, _)| *end == worst).map(|(_, root)| *root).collect();
+        let most = if style.detail == Detail::Verbose || of.len() <= MOST_NAMED + 1 { of.len() } else { MOST_NAMED };
+        let label = style.paint(Paint::Bad, format!("{word}:"));
+        let same = of.first().map(|first| why(first)).filter(|first| of.iter().all(|root| why(root) == *first));
+        // Writing to a string cannot fail, here and below.
+        if let Some(why) = same.filter(|_| of.len() > 3 && of.len() == modules && style.detail < Detail::Verbose) {
+            let _ = writeln!(text, "{label} all {}{why}", root_modules(of.len()));
+            continue;
+        }
+        for root in of.iter().take(most) {
+            let name = if is_whole(root) { "the repository".to_owned() } else { name(&root.path) };
+            let _ = writeln!(text, "{label} {name}{}", why(root));
+        }
+        if of.len() > most {
+            let _ = writeln!(text, "{label} {} more; -v names them", of.len() - most);
+        }
+    }
+    text
+}
+
+/// True if it is no root module but the working tree as a whole.
+pub(super) fn is_whole(root: &RootOutcome) -> bool {
+    matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree)
+}
+
+fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
+    let mut roots: BTreeMap<&Path, (End, &RootOutcome)> = BTreeMap::new();
+    for root in &outcome.roots {
+        // A root module may have a result and an error.
+        let known = roots.entry(&root.path).or_insert((End::Reported, root));
+        if end(root) > known.0 {
+            *known = (end(root), root);
+        }
+    }
+    roots
+}
+
+/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; `None` if there is nothing to count.
+pub(super) fn total(outcome: &Outcome) -> Option<String> {
+    let mut roots = worst(outcome);
+    // The working tree as a whole is no root module.
+    roots.retain(|_, (_, root)| !is_whole(root));
+    let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
+    let parts = nonzero(parts);
+    let count = root_modules(roots.len());
+    let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
+    let unwritten = if is_dry { "; nothing was written" } else { "" };
+    (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))
+}
+
+/// The rules that refuse a root module.
+fn why(root: &RootOutcome) -> String {
+    let mut rules: Vec<&str> = denied(root).map(|finding| finding.rule.id()).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) }
+}
+
+fn denied(root: &RootOutcome) -> impl Iterator<Item = &Finding> {
+    root.findings.iter().filter(|finding| finding.level == Level::Deny)
+}
+
+/// The total of proven and unknown hashes.
+fn proven(outcome: &Outcome) -> String {
+    let verified = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Verified(verified)) if !verified.unchanged => Some((verified.proven, verified.unknown)),
+        _ => None,
+    });
+    let sums = verified.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1));
+    match sums {
+        None => String::new(),
+        Some((proven, 0)) => format!("; {} proven", counted_hashes(proven)),
+        Some((proven, unknown)) => format!("; {} proven, {unknown} unknown", counted_hashes(proven)),
+    }
+}
+
+fn end(root: &RootOutcome) -> End {
+    match &root.body {
+        _ if root.code() == ExitCode::Refused && denied(root).next().is_some() => End::Refused,
+        Err(error) if error.kind.is_inconclusive() => End::Inconclusive,
+        Err(_) => End::Failed,
+        _ if denied(root).next().is_some() => End::Refused,
+        Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => match verified.code() {
+            ExitCode::Refused => End::Refused,
+            ExitCode::Failed => End::Failed,
+            _ => End::Inconclusive,
+        },
+        Ok(Body::Verified(verified)) if verified.not_checked.is_some() => End::NotChecked,
+        Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
+        Ok(Body::Verified(_)) => End::Passed,
+        Ok(_) if root.is_upgradable() => End::Upgradable,
+        Ok(Body::Outdated(report)) if report.complete => End::Same,
+        Ok(Body::OutdatedModules(report)) if report.complete => End::Same,
+        Ok(Body::Changes(changes)) if changes.written => End::Changed,
+        Ok(Body::Changes(changes)) if changes.changed => End::Differs,
+        Ok(Body::Changes(changes)) if changes.need == Need::Unchecked => End::PartlyChecked,
+        Ok(Body::Changes(_)) => End::Same,
+        Ok(_) => End::Reported,
+    }
+}
+
+/// A line with totals.
+pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {
+    let denied = found.iter().any(|finding| finding.level == Level::Deny);
+    if style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty() {
+        return String::new();
+    }
+    verdict(verified, found) + "\n"
+}
+
+pub(super) fn verdict(verified: &Verified, found: &[Finding]) -> String {
+    let count = |level| found.iter().filter(|finding| finding.level == level).count();
+    let (denied, warned) = (count(Level::Deny), count(Level::Warn));
+    let verdict = if denied > 0 { "refused" } else { word(verified.code()) };
+    if verified.not_checked.is_some() && denied + warned == 0 {
+        return "not checked: the configuration could not be read at the base either".to_owned();
+    }
+    if verified.unchanged && denied + warned == 0 {
+        return "unchanged since the base, not checked".to_owned();
+    }
+    let mut parts = Vec::new();
+    // "0 hashes proven" is not worth a word next to findings or missing answers.
+    let all_is_well = verified.inconclusive.is_empty() && denied + warned == 0;
+    if verified.proven + verified.unknown > 0 || all_is_well {
+        parts.push(format!("{} proven", counted_hashes(verified.proven)));
+    }
+    if verified.unknown > 0 {
+        parts.push(format!("{} unknown", verified.unknown));
+    }
+    if denied > 0 {
+        parts.push(format!("{denied} denied"));
+    }
+    if warned > 0 {
+        parts.push(counted(warned, "warning"));
+    }
+    if parts.is_empty() { verdict.to_owned() } else { format!("{verdict}: {}", parts.join(", ")) }
+}
+
+pub(super) fn word(code: ExitCode) -> &'static str {
+    match code {
+        ExitCode::Done => "passed",
+        ExitCode::Inconclusive => "inconclusive",
+        ExitCode::Findings | ExitCode::Refused => "refused",
+        ExitCode::Failed => "failed",
+        ExitCode::Interrupted | ExitCode::Terminated => "interrupted",
+    }
+}
+
+pub(super) fn counted_hashes(count: usize) -> String {
+    if count == 1 { "1 hash".to_owned() } else { format!("{count} hashes") }
 }

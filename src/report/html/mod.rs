@@ -1,10 +1,7 @@
 //! A self-contained page: it sends no request, and works without JavaScript, in light and dark mode, and on paper. The
 //! templates escape all text; the content security policy allows only the page's own style and script, by their hashes.
 
-mod graph;
-mod matrix;
-mod prose;
-
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use base64::Engine;
@@ -12,16 +9,18 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::annotation::{release_facts, versions};
-use super::failure::{self, Failure};
-use super::groups::{Changed, RootSummary, first_names};
-use super::human::findings::{Group, together};
-use super::{Style, printable, shown, summary, word_of};
-use crate::diff::Change;
+use crate::addr::ProviderAddr;
+use crate::count::counted;
+use crate::diff::{Change, risk};
 use crate::error::Error;
-use crate::finding::Rule;
-use crate::outcome::Outcome;
+use crate::finding::{Level, Rule};
+use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::report::annotation::{level_of, release_facts, versions};
+use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
+use crate::report::problems::{Failure, FindingGroup, grouped_errors, grouped_findings};
+use crate::report::{Style, graph, printable, shown, summary, word_of};
 use crate::topics::of_rule;
+use crate::version::Version;
 
 const CSS: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -32,21 +31,21 @@ const MOST_NAMES: usize = 1000;
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
     let changed = Changed::of(&outcome.roots);
-    let mut findings = together(outcome.findings(), style);
+    let mut findings = grouped_findings(outcome.findings(), style);
     findings.sort_by_key(|group| std::cmp::Reverse(group.first.level));
     let errors = outcome.errors().chain(outcome.error.iter().map(|error| (Path::new(""), error)));
     let errors = errors.chain(changed.unanswered().map(|it| (Path::new(""), it)));
-    let failures = failure::together(errors, naming.recursive);
+    let failures = grouped_errors(errors, naming.recursive);
     let sections = [
         ("changes", "Changes", changes(&changed, naming, style)),
         ("findings", "Findings", self::findings(&findings, naming)),
         ("failures", "Not done", self::failures(&failures, naming)),
-        ("matrix", "Root modules and providers", matrix::of(outcome, style)),
-        ("graph", "Who requires what", graph::of(outcome, style)),
+        ("matrix", "Root modules and providers", matrix(outcome, style)),
+        ("graph", "Who requires what", graph::drawing(outcome, style)),
         ("rules", "What the rules mean", rules(&findings)),
     ];
     let sections: Vec<_> = sections.into_iter().filter_map(|(id, title, part)| Some((id, title, part?))).collect();
-    let lines = matrix::count(outcome).map_or_else(|| summary::lines(outcome), |line| vec![line]);
+    let lines = matrix_count(outcome).map_or_else(|| summary::lines(outcome), |line| vec![line]);
     page(
         outcome.command,
         &html! {
@@ -130,7 +129,7 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
     })
 }
 
-fn findings(findings: &[Group<'_>], naming: RootSummary) -> Option<Markup> {
+fn findings(findings: &[FindingGroup<'_>], naming: RootSummary) -> Option<Markup> {
     (!findings.is_empty()).then(|| {
         html! {
             ol.findings { @for (at, group) in findings.iter().enumerate() {
@@ -140,7 +139,7 @@ fn findings(findings: &[Group<'_>], naming: RootSummary) -> Option<Markup> {
                     @if let Some(file) = &finding.file {
                         p.place { code { (text(&shown(file))) @if let Some(at) = finding.position { ":" (at) } } }
                     }
-                    p { (prose::inline(&finding.help())) }
+                    p { (inline(&finding.help())) }
                     @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, naming)) } }
                 }
             } }
@@ -160,16 +159,162 @@ fn failed(error: &Error) -> Markup {
     html! {
         p.failed { (text(&error.message)) }
         @if let Some(file) = &error.file { p.place { code { (text(&shown(file))) @if let Some(at) = error.position { ":" (at) } } } }
-        @if !error.hints.is_empty() { ul { @for hint in &error.hints { li { (prose::inline(hint)) } } } }
+        @if !error.hints.is_empty() { ul { @for hint in &error.hints { li { (inline(hint)) } } } }
     }
 }
 
 /// The section of the documentation for each rule that has a finding.
-fn rules(findings: &[Group<'_>]) -> Option<Markup> {
+fn rules(findings: &[FindingGroup<'_>]) -> Option<Markup> {
     let mut rules: Vec<Rule> = findings.iter().map(|group| group.first.rule).collect();
     rules.sort_unstable();
     rules.dedup();
-    (!rules.is_empty()).then(
-        || html! { @for rule in rules { article id={ "rule-" (rule.id()) } { (prose::section(of_rule(rule))) } } },
-    )
+    (!rules.is_empty())
+        .then(|| html! { @for rule in rules { article id={ "rule-" (rule.id()) } { (section(of_rule(rule))) } } })
+}
+
+#[derive(Default)]
+struct Cell {
+    text: String,
+    /// The severity; `None` if there is no problem.
+    level: Option<Level>,
+}
+
+fn matrix(outcome: &Outcome, style: Style) -> Option<Markup> {
+    let rows: Vec<_> = outcome.roots.iter().map(|root| (root, cells(root, &newest(outcome)))).collect();
+    let providers: BTreeSet<&ProviderAddr> = rows.iter().flat_map(|(_, cells)| cells.keys().copied()).collect();
+    let has_results = rows.iter().any(|(root, _)| result(root).is_some());
+    (has_results || !providers.is_empty()).then(|| {
+        html! { @if let Some(legend) = legend(outcome.command) { p { (inline(legend)) } }
+        div.scroll { table.matrix {
+            thead { tr {
+                th scope="col" { "Root module" }
+                @if has_results { th scope="col" { "Result" } }
+                @for addr in &providers { th scope="col" { (style.addr(addr)) } }
+            } }
+            tbody { @for (root, cells) in &rows { tr data-row {
+                th scope="row" { (name(&root.path)) }
+                @if has_results { (cell(result(root).as_ref())) }
+                @for addr in &providers { (cell(cells.get(addr))) }
+            } } }
+        } } }
+    })
+}
+
+/// `60 root modules, 12 providers`, for commands without findings.
+fn matrix_count(outcome: &Outcome) -> Option<String> {
+    let is_listed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Entries(_) | Body::Outdated(_)));
+    let rows = outcome.roots.iter().filter(|root| is_listed(root)).count();
+    let cells = outcome.roots.iter().flat_map(|root| cells(root, &BTreeMap::new()).into_keys());
+    let providers = cells.collect::<BTreeSet<_>>().len();
+    (rows > 0).then(|| format!("{}, {}", root_modules(rows), counted(providers, "provider")))
+}
+
+/// The meaning of coloured cells, if their text does not show it.
+fn legend(command: &str) -> Option<&'static str> {
+    match command {
+        "list" => Some("Coloured: older than the newest version that is locked in another root module."),
+        "outdated" => Some(
+            "With an arrow: what `tflock upgrade` selects. Coloured without one: a constraint excludes a newer version.",
+        ),
+        _ => None,
+    }
+}
+
+fn cell(cell: Option<&Cell>) -> Markup {
+    html! { @match cell {
+        Some(Cell { text: content, level: Some(level) }) => td class=(word_of(*level)) { (text(content)) },
+        Some(Cell { text: content, level: None }) => td { (text(content)) },
+        None => td {},
+    } }
+}
+
+fn newest(outcome: &Outcome) -> BTreeMap<&ProviderAddr, &Version> {
+    let entries = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Entries(entries)) => Some(entries.iter()),
+        _ => None,
+    });
+    let mut newest = BTreeMap::new();
+    for listed in entries.flatten() {
+        let known = newest.entry(&listed.address).or_insert(&listed.entry.version);
+        *known = (*known).max(&listed.entry.version);
+    }
+    newest
+}
+
+fn result(root: &RootOutcome) -> Option<Cell> {
+    let worst = root.findings.iter().map(|finding| finding.level).max();
+    match &root.body {
+        Ok(Body::Verified(verified)) => Some(Cell { text: summary::verdict(verified, &root.findings), level: worst }),
+        Err(_) => Some(Cell { text: "failed".to_owned(), level: Some(Level::Deny) }),
+        Ok(_) => None,
+    }
+}
+
+fn cells<'a>(root: &'a RootOutcome, newest: &BTreeMap<&ProviderAddr, &Version>) -> BTreeMap<&'a ProviderAddr, Cell> {
+    let mut cells: BTreeMap<&ProviderAddr, Cell> = BTreeMap::new();
+    match &root.body {
+        Ok(Body::Entries(entries)) => cells.extend(entries.iter().map(|listed| {
+            let is_old = newest.get(&listed.address).is_some_and(|newest| **newest != listed.entry.version);
+            (&listed.address, Cell { text: listed.entry.version.to_string(), level: is_old.then_some(Level::Note) })
+        })),
+        Ok(Body::Outdated(report)) => cells.extend(report.rows.iter().map(|row| {
+            let shown = |version: &Option<Version>| version.as_ref().map_or("none".to_owned(), Version::to_string);
+            let (selected, held) = (shown(&row.selected), row.newest > row.allowed);
+            let (text, level) = if row.is_upgradable() {
+                (format!("{selected} → {}", shown(&row.allowed)), Some(Level::Warn))
+            } else {
+                (selected, held.then_some(Level::Note))
+            };
+            (&row.address, Cell { text, level })
+        })),
+        Ok(Body::Review(review)) => cells.extend(
+            review
+                .changes
+                .iter()
+                .map(|change| (&change.address, Cell { text: arrow(change), level: Some(level_of(risk(change))) })),
+        ),
+        _ => {}
+    }
+    for finding in &root.findings {
+        let Some(address) = &finding.address else { continue };
+        let cell = cells.entry(address).or_default();
+        cell.level = cell.level.max(Some(finding.level));
+        if cell.text.is_empty() {
+            finding.rule.id().clone_into(&mut cell.text);
+        }
+    }
+    cells
+}
+
+/// A section of the documentation, which begins with its title.
+fn section(markdown: &str) -> Markup {
+    let (title, rest) = markdown.split_once("\n\n").unwrap_or((markdown, ""));
+    html! {
+        h3 { (title) }
+        @for (at, part) in rest.split("```").enumerate() {
+            @if at % 2 == 1 { pre { code { (part.split_once('\n').map_or(part, |(_language, code)| code)) } } }
+            @else { @for block in part.trim().split("\n\n").filter(|block| !block.is_empty()) { p { (inline(block)) } } }
+        }
+    }
+}
+
+/// A line of text: code between backticks, bold between two asterisks.
+fn inline(line: &str) -> Markup {
+    html! { @for (at, part) in line.split('`').enumerate() {
+        @if at % 2 == 1 { code { (text(part)) } }
+        @else { @for (at, part) in part.split("**").enumerate() { @if at % 2 == 1 { strong { (text(part)) } } @else { (text(&part.replace('\n', " "))) } } }
+    } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        let page = section("a <b>\n\n**Next.** Run `x <y>`\nnow & then.\n\n```sh\nls -l <&2\n```\n").into_string();
+        let wanted = "<h3>a &lt;b&gt;</h3><p><strong>Next.</strong> Run <code>x &lt;y&gt;</code> now &amp; then.</p>\
+                      <pre><code>ls -l &lt;&amp;2\n</code></pre>";
+        assert_eq!(page, wanted);
+    }
 }

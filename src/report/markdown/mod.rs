@@ -2,26 +2,26 @@
 //! Code hosts refuse long comments, so there is a limit; the last parts are left out if necessary, with a note. Text
 //! from outside never becomes markup, a mention or a link.
 
-mod escape;
-mod many;
 mod review;
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::groups::{Changed, RootSummary};
-use super::human::findings::{Group, MOST_OF_RULE, together};
-use super::summary::name;
-use super::table::Table;
-use super::{Style, human, shown, word_of};
+use review::Shown;
+use url::Url;
+
 use crate::count::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::outcome::{Body, Grouping, Outcome, Outdated, OutdatedModule, RootOutcome};
+use crate::report::body::lists;
+use crate::report::groups::{Changed, RootSummary, name, root_modules};
+use crate::report::layout::Table;
+use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, grouped_errors, grouped_findings};
+use crate::report::summary::{file_name, is_clean};
+use crate::report::{Style, body as shown_body, printable, shown, summary, word_of};
 use crate::topics::url_of_rule;
-use escape::{code, escaped, sentences};
-use review::Shown;
 
 /// The most bytes of a document. A comment may have 65,536 characters, and the poster may add some.
 pub(super) const LIMIT: usize = 62_000;
@@ -38,17 +38,17 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     if outcome.many {
         let is_reported = |root: &&RootOutcome| !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed);
         let changed = Changed::of(outcome.roots.iter().filter(is_reported));
-        text.push_str(&many::before(outcome, &changed, style));
+        text.push_str(&before_changes(outcome, &changed, style));
         if !changed.files.is_empty() {
             let heading = format!("### {} {}\n\n", title(outcome.command), files(&changed));
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
-            let counted = human::total(outcome).is_none();
+            let counted = summary::total(outcome).is_none();
             text.push_str(&heading);
             text.extend(review::review(&changed, room, Shown { naming, style, counted }));
         }
     } else {
         for root in &outcome.roots {
-            let heading = format!("### {} {}\n\n", title(outcome.command), code(&name(root)));
+            let heading = format!("### {} {}\n\n", title(outcome.command), code(&file_name(root)));
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
             text.push_str(&heading);
             text.push_str(&body(outcome, root, room, Shown { naming, style, counted: false }));
@@ -72,9 +72,9 @@ fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: Shown) -> Str
         Ok(Body::Changes(_) | Body::Review(_)) => review::review(&Changed::of([root]), left, shown).unwrap_or_default(),
         Ok(Body::Verified(verified)) => {
             let silent = review::silent(verified.inconclusive.iter().map(|it| &it.error));
-            format!("{}\n\n{silent}", escaped(&human::verdict(verified, &root.findings)))
+            format!("{}\n\n{silent}", escaped(&summary::verdict(verified, &root.findings)))
         }
-        Ok(_) => many::tables(&many::of_roots(outcome, [root]), naming, left, style),
+        Ok(_) => tables(&of_roots(outcome, [root]), naming, left, style),
         Err(error) => failure(error),
     };
     text.push_str(&findings);
@@ -114,7 +114,7 @@ pub(super) fn failure(error: &Error) -> String {
 
 /// The findings as a table, worst first, equal ones once.
 fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming: RootSummary, style: Style) -> String {
-    let mut all = together(findings, style);
+    let mut all = grouped_findings(findings, style);
     if all.is_empty() {
         return String::new();
     }
@@ -127,7 +127,7 @@ fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming:
         *count <= MOST_OF_RULE
     });
     let left = left.len() + listed.len().saturating_sub(MOST_FINDINGS);
-    for Group { message, first, paths } in listed.into_iter().take(MOST_FINDINGS) {
+    for FindingGroup { message, first, paths } in listed.into_iter().take(MOST_FINDINGS) {
         let level = word_of(first.level);
         let level = if first.level == Level::Deny { format!("**{level}**") } else { level.to_owned() };
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
@@ -141,4 +141,194 @@ fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming:
     }
     text.push('\n');
     text
+}
+
+/// The most names in a folded list.
+const MOST_NAMES: usize = 1000;
+
+/// The part before the changes.
+fn before_changes(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> String {
+    let naming = RootSummary::of(outcome, style);
+    let mut text = total(outcome, changed);
+    let failed = outcome.roots.iter().filter_map(|root| Some((root.path.as_path(), root.body.as_ref().err()?)));
+    for Failure { error, paths, .. } in grouped_errors(failed, naming.recursive) {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "{}\nin {}\n", failure(&error), escaped(&naming.table_cell(&paths)));
+    }
+    text.push_str(&table_of(outcome.findings(), naming, style));
+    let unanswered = outcome.roots.iter().filter(|root| root.body.is_ok());
+    let unanswered = grouped_errors(unanswered.flat_map(RootOutcome::errors), naming.recursive);
+    text.push_str(&review::silent(unanswered.iter().map(|failure| &failure.error)));
+    text + &tables(outcome, naming, LIMIT, style) + &passed(outcome)
+}
+
+/// The results that are tables, and as text those without a form in Markdown.
+fn tables(outcome: &Outcome, naming: RootSummary, room: usize, style: Style) -> String {
+    let mut text = markdown(lists::by_provider(outcome, naming, style), room);
+    text.push_str(&markdown(lists::outdated(outcome, naming, style), room));
+    text.push_str(&markdown(lists::outdated_modules(outcome, naming), room));
+    let others = of_roots(outcome, outcome.roots.iter().filter(|root| has_no_form(root, outcome)));
+    let plain = if others.roots.is_empty() { String::new() } else { shown_body::render(&others, style) };
+    if !plain.is_empty() {
+        let _ = writeln!(text, "{}", fenced("", &plain));
+    }
+    text
+}
+
+/// The results of some root modules, without their findings.
+fn of_roots<'a>(outcome: &Outcome, roots: impl IntoIterator<Item = &'a RootOutcome>) -> Outcome {
+    let roots = roots.into_iter().map(|root| RootOutcome { findings: Vec::new(), ..root.clone() }).collect();
+    Outcome { roots, notes: Vec::new(), error: None, ..*outcome }
+}
+
+fn total(outcome: &Outcome, changed: &Changed<'_>) -> String {
+    let total = match (outcome.roots.is_empty(), summary::total(outcome)) {
+        (true, _) => return "No lock file changed.\n".to_owned(),
+        (false, Some(total)) => total,
+        (false, None) if changed.files.is_empty() => return String::new(),
+        (false, None) => changed.total(),
+    };
+    format!("**{}**\n\n", escaped(&total))
+}
+
+/// True if a result is neither a table nor an error. That nothing is outdated is a sentence for one root module.
+fn has_no_form(root: &RootOutcome, outcome: &Outcome) -> bool {
+    match &root.body {
+        Ok(Body::Entries(_)) => outcome.many && outcome.grouping == Grouping::Root,
+        Ok(Body::Outdated(report)) => !outcome.many && !report.rows.iter().any(Outdated::is_noteworthy),
+        Ok(Body::OutdatedModules(report)) => !outcome.many && !report.rows.iter().any(OutdatedModule::is_noteworthy),
+        Ok(Body::Changes(_) | Body::Review(_) | Body::Verified(_)) | Err(_) => false,
+        Ok(_) => true,
+    }
+}
+
+/// The folded root modules without problems.
+fn passed(outcome: &Outcome) -> String {
+    let well: Vec<&RootOutcome> = outcome.roots.iter().filter(|root| is_clean(root)).collect();
+    if well.is_empty() {
+        return String::new();
+    }
+    let names = first_of(&well.iter().map(|root| code(&name(&root.path))).collect::<Vec<_>>(), MOST_NAMES);
+    let summary = format!("{} without findings", root_modules(well.len()));
+    format!("<details>\n<summary>{summary}</summary>\n\n{names}\n\n</details>\n\n")
+}
+
+/// A space of zero width, which no name contains.
+const NOTHING: char = '\u{200b}';
+
+/// Plain text: no markup, no mention, no reference to an issue, no link.
+pub(super) fn escaped(text: &str) -> String {
+    let text = printable(text);
+    let mut shown = String::with_capacity(text.len() + 16);
+    for (at, character) in text.char_indices() {
+        match character {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            // Code hosts look for mentions and references in the rendered text, so an entity would not help.
+            '@' | '#' => shown.extend([character, NOTHING]),
+            '-' if text[..at].ends_with("GH") => shown.extend([character, NOTHING]),
+            // Code hosts make links of texts with a scheme or with `www.` at the beginning.
+            ':' if text[at..].starts_with("://") => shown.push_str("&#58;"),
+            '.' if is_www(&text[..at]) => shown.push_str("&#46;"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '|' | '!' | '~' | '$' => {
+                shown.push('\\');
+                shown.push(character);
+            }
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+fn is_www(before: &str) -> bool {
+    before.as_bytes().last_chunk::<3>().is_some_and(|last| last.eq_ignore_ascii_case(b"www"))
+}
+
+/// Sentences with code between backticks.
+pub(super) fn sentences(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escaped(text);
+    }
+    let shown = |(at, part): (usize, &&str)| match at % 2 {
+        1 if !part.trim().is_empty() => code(part),
+        _ => escaped(part),
+    };
+    parts.iter().enumerate().map(shown).collect()
+}
+
+/// Code between backticks, with more of them than the text contains.
+pub(super) fn code(text: &str) -> String {
+    // A pipe ends the cell of a table even in code, and is escaped in the same way.
+    let text = printable(text).replace('|', "\\|");
+    if !text.contains('`') {
+        return format!("`{text}`");
+    }
+    let ticks = "`".repeat(1 + longest_run(&text, '`'));
+    format!("{ticks} {text} {ticks}")
+}
+
+/// A URL as the target of a link in a cell of a table.
+pub(super) fn target(url: &Url) -> String {
+    let special = |character: char| !character.is_ascii_graphic() || "()<>\\|`[]\"'".contains(character);
+    url.as_str().chars().fold(String::new(), |mut shown, character| {
+        if special(character) {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).bytes();
+            shown.extend(bytes.map(|byte| format!("%{byte:02X}")));
+        } else {
+            shown.push(character);
+        }
+        shown
+    })
+}
+
+pub(super) fn fenced(language: &str, text: &str) -> String {
+    let fence = "`".repeat(3.max(1 + longest_run(text, '`')));
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{language}\n{text}{end}{fence}\n")
+}
+
+fn longest_run(text: &str, wanted: char) -> usize {
+    text.split(|character| character != wanted).map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_outside_is_markup() {
+        assert_eq!(escaped("a <b> & *c* | `d`"), "a &lt;b&gt; &amp; \\*c\\* \\| \\`d\\`");
+        assert_eq!(
+            escaped("@me #1 [x](https://y) wWw.z new.w"),
+            "@\u{200b}me #\u{200b}1 \\[x\\](https&#58;//y) wWw&#46;z new.w"
+        );
+        assert_eq!(escaped("~> 5.0\n"), "\\~&gt; 5.0\\\\n");
+        assert_eq!(escaped("5.0"), "5.0");
+        assert_eq!(escaped("a@b.com GH-1 x-1"), "a@\u{200b}b.com GH-\u{200b}1 x-1");
+    }
+
+    #[test]
+    fn code_within_sentences() {
+        assert_eq!(sentences("run `tflock <x>` now*"), "run `tflock <x>` now\\*");
+        assert_eq!(sentences("a ` b"), "a \\` b");
+        assert_eq!(sentences("a `` b"), "a  b");
+    }
+
+    #[test]
+    fn targets_end_where_the_link_does() {
+        let shown = |text: &str| target(&Url::parse(text).unwrap());
+        assert_eq!(shown("https://x.example/a/b-c"), "https://x.example/a/b-c");
+        assert_eq!(shown("https://x.example/a)|<b>_é"), "https://x.example/a%29%7C%3Cb%3E_%C3%A9");
+    }
+
+    #[test]
+    fn code_keeps_its_text() {
+        assert_eq!(code("a/b"), "`a/b`");
+        assert_eq!(code("a`b|c"), "`` a`b\\|c ``");
+        assert_eq!(fenced("diff", "+ a\n"), "```diff\n+ a\n```\n");
+        assert_eq!(fenced("", "```x"), "````\n```x\n````\n");
+    }
 }

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::escape::{code, escaped, fenced, sentences, target};
-use super::link_of;
 use crate::diff::{Change, Risk, explain_text, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::report::annotation::{release_facts, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
+use crate::report::markdown::{code, escaped, fenced, link_of, sentences, target};
 use crate::report::summary::unanswered;
-use crate::report::{Style, human, printable};
+use crate::report::{Style, body, printable};
 
 /// Room for the note about parts that are left out.
 const RESERVE: usize = 500;
@@ -45,7 +44,7 @@ pub(super) fn review(changed: &Changed<'_>, room: usize, shown: Shown) -> Option
     explanations(&mut page, changed, style);
     root_modules(&mut page, changed, style);
     checksums(&mut page, changed, style);
-    let modules = human::module_changes(changed.modules().iter().map(|(change, roots)| (*change, roots.len())), style);
+    let modules = body::module_changes(changed.modules().iter().map(|(change, roots)| (*change, roots.len())), style);
     if !modules.is_empty() && !page.add(&(fenced("", &modules) + "\n")) {
         page.left_out.push("the modules".to_owned());
     }

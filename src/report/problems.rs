@@ -1,32 +1,33 @@
-//! Findings for users.
+//! Findings and errors: equal ones of several root modules are grouped, and printed once.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
+use crate::count::first_of;
+use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::outcome::advice::with_recursion;
-use crate::report::failure::{helps, place};
+use crate::redact;
 use crate::report::groups::{RootSummary, Same};
-use crate::report::paint::Paint;
-use crate::report::wrap::{flow, width};
-use crate::report::{Detail, Style, printable, word_of};
+use crate::report::layout::{Paint, flow, width};
+use crate::report::{Detail, Style, printable, shown, word_of};
 
 /// Groups equal findings of several root modules, independent of their places.
-pub(in crate::report) fn together<'a>(
+pub(super) fn grouped_findings<'a>(
     findings: impl IntoIterator<Item = (&'a Path, &'a Finding)>,
     style: Style,
-) -> Vec<Group<'a>> {
+) -> Vec<FindingGroup<'a>> {
     groups(findings, |_| None, style)
 }
 
-pub(in crate::report) struct Group<'a> {
+pub(super) struct FindingGroup<'a> {
     /// The message with the provider.
-    pub(in crate::report) message: String,
+    pub(super) message: String,
     /// The first finding, whose place is shown.
-    pub(in crate::report) first: &'a Finding,
-    pub(in crate::report) paths: Vec<&'a Path>,
+    pub(super) first: &'a Finding,
+    pub(super) paths: Vec<&'a Path>,
 }
 
 type Spot = Option<(Option<PathBuf>, Option<Position>)>;
@@ -35,10 +36,10 @@ fn groups<'a>(
     findings: impl IntoIterator<Item = (&'a Path, &'a Finding)>,
     place: impl Fn(&Finding) -> Spot,
     style: Style,
-) -> Vec<Group<'a>> {
+) -> Vec<FindingGroup<'a>> {
     let key = |finding: &Finding| (finding.rule, finding.level, message(finding, style), place(finding));
     let keyed = findings.into_iter().map(|(path, finding)| (path, key(finding), finding));
-    Same::firsts(keyed).into_iter().map(|(key, first, paths)| Group { message: key.2, first, paths }).collect()
+    Same::firsts(keyed).into_iter().map(|(key, first, paths)| FindingGroup { message: key.2, first, paths }).collect()
 }
 
 fn message(finding: &Finding, style: Style) -> String {
@@ -74,7 +75,7 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
 }
 
 /// The most findings of one rule in texts for users; the rest is counted. JSON and SARIF list all.
-pub(in crate::report) const MOST_OF_RULE: usize = 50;
+pub(super) const MOST_OF_RULE: usize = 50;
 
 /// Each finding with its rule and place; equal findings are printed once, and the next step once for each rule. Those of
 /// one root module are equal only in the same place.
@@ -85,7 +86,7 @@ pub(super) fn findings<'a>(
 ) -> String {
     let place = |finding: &Finding| (!naming.many).then(|| (finding.file.clone(), finding.position));
     let found = groups(findings, place, style);
-    let mut by_rule: HashMap<(Rule, bool), Vec<&Group<'_>>> = HashMap::new();
+    let mut by_rule: HashMap<(Rule, bool), Vec<&FindingGroup<'_>>> = HashMap::new();
     for group in &found {
         by_rule.entry((group.first.rule, is_note(group))).or_default().push(group);
     }
@@ -122,11 +123,16 @@ pub(super) fn findings<'a>(
     text
 }
 
-fn is_note(group: &Group<'_>) -> bool {
+fn is_note(group: &FindingGroup<'_>) -> bool {
     group.first.level == Level::Note
 }
 
-fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, naming: RootSummary, style: Style) {
+fn one(
+    text: &mut String,
+    FindingGroup { message, first, paths }: &FindingGroup<'_>,
+    naming: RootSummary,
+    style: Style,
+) {
     let (label, wide) = label(first, style);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
@@ -147,7 +153,7 @@ enum Advice {
 
 impl Advice {
     /// The text for all findings, if there is one, or if their own texts are too many to read.
-    fn of(groups: &[&Group<'_>], naming: RootSummary) -> Self {
+    fn of(groups: &[&FindingGroup<'_>], naming: RootSummary) -> Self {
         let own: HashSet<String> = groups.iter().map(|group| own_help(group, naming)).collect();
         let (Some(group), true) = (groups.first(), own.len() > 1) else { return Self::Own };
         if naming.recursive {
@@ -164,7 +170,7 @@ impl Advice {
         }
     }
 
-    fn help(&self, group: &Group<'_>, naming: RootSummary) -> String {
+    fn help(&self, group: &FindingGroup<'_>, naming: RootSummary) -> String {
         match self {
             Self::ForAll(help) => help.clone(),
             Self::Own => own_help(group, naming),
@@ -172,7 +178,7 @@ impl Advice {
     }
 }
 
-fn own_help(group: &Group<'_>, naming: RootSummary) -> String {
+fn own_help(group: &FindingGroup<'_>, naming: RootSummary) -> String {
     if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, naming) }
 }
 
@@ -186,11 +192,128 @@ fn for_all(finding: &Finding, naming: RootSummary) -> String {
     for_many.map_or_else(|| with_recursion(&help), str::to_owned)
 }
 
+/// How many places of equal errors are named.
+const MOST_PLACES: usize = 10;
+
+pub(super) struct Failure<'a> {
+    /// The first error, whose place is shown; its next steps fit all of them.
+    pub(super) error: Error,
+    pub(super) paths: Vec<&'a Path>,
+    /// Where each of them is.
+    places: Vec<&'a Error>,
+}
+
+/// Groups errors of root modules that differ only in their places, in order of first appearance.
+pub(super) fn grouped_errors<'a>(
+    errors: impl IntoIterator<Item = (&'a Path, &'a Error)>,
+    recursive: bool,
+) -> Vec<Failure<'a>> {
+    let each = errors.into_iter().flat_map(|(path, error)| error.each().map(move |error| (path, error)));
+    let mut places: HashMap<_, Vec<&Error>> = HashMap::new();
+    let keyed = each.map(|(path, error)| {
+        let key = (error.kind, &error.message, &error.url, error.general_hints());
+        places.entry(key).or_default().push(error);
+        (path, key, error)
+    });
+    let groups = Same::firsts(keyed);
+    let failure = |(key, first, paths): (_, &Error, Vec<&'a Path>)| {
+        let mut error = Error { others: Vec::new(), ..first.clone() };
+        if paths.len() > 1 {
+            let general = error.general_hints().iter();
+            error.hints = general.map(|hint| if recursive { with_recursion(hint) } else { hint.clone() }).collect();
+        }
+        Failure { error, paths, places: places.remove(&key).unwrap_or_default() }
+    };
+    groups.into_iter().map(failure).collect()
+}
+
+/// Errors for users, each with the root modules that its place does not show, or for one root module with their number.
+pub(super) fn failures<'a>(
+    errors: impl IntoIterator<Item = (&'a Path, &'a Error)>,
+    naming: RootSummary,
+    style: Style,
+) -> String {
+    let failures = grouped_errors(errors, naming.recursive).into_iter();
+    let texts = failures.map(|Failure { error, paths, places }| {
+        let roots = if naming.many {
+            let is_general = error.file.is_none() || paths.len() > 1;
+            is_general.then(|| naming.table_cell(&paths))
+        } else {
+            (places.len() > 1).then(|| named_places(&places))
+        };
+        of_error(&error, roots, style)
+    });
+    texts.collect()
+}
+
+/// `2 places: a/main.tf:3:7, b/main.tf:1:1`, with the first names of many.
+fn named_places(errors: &[&Error]) -> String {
+    let name = |error: &&Error| {
+        let file = printable(&shown(error.file.as_deref()?)).into_owned();
+        Some(error.position.map_or_else(|| file.clone(), |position| format!("{file}:{position}")))
+    };
+    // Requests fail in any order.
+    let mut places = errors.to_vec();
+    places.sort_by_key(|error| (&error.file, error.position));
+    let names: Vec<String> = places.iter().filter_map(name).collect();
+    let count = format!("{} places", errors.len());
+    if names.is_empty() { count } else { format!("{count}: {}", first_of(&names, MOST_PLACES)) }
+}
+
+/// The errors of a run that are not about a root module.
+pub(super) fn error_text(error: &Error, style: Style) -> String {
+    failures([(Path::new(""), error)], RootSummary::default(), style)
+}
+
+/// One error, with its root modules if given.
+fn of_error(error: &Error, naming: Option<String>, style: Style) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail, here and below.
+    let message = flow("error: ".len(), &printable(&error.message), style);
+    let _ = writeln!(text, "{} {message}", style.paint(Paint::Bad, "error:"));
+    // Do not repeat a path or URL that the message contains.
+    let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
+    let file = error.file.as_deref();
+    let printed = file.is_some_and(|file| words.any(|word| word == shown(file)));
+    place(&mut text, file.filter(|_| error.position.is_some() || !printed), error.position);
+    if let (Some(line), Some(position)) = (&error.line, error.position) {
+        // The line of a module's source may contain a password.
+        let _ = writeln!(text, "{:>5} | {}", position.line, printable(&redact::words(line)));
+    }
+    if let Some(url) = error.url.as_deref().filter(|url| !error.message.contains(url)) {
+        let _ = writeln!(text, "  url: {}", printable(url));
+    }
+    if let Some(naming) = naming {
+        let _ = writeln!(text, "  in {naming}");
+    }
+    helps(&mut text, &error.hints, style);
+    text
+}
+
+/// The line with file, line and column; nothing without a file.
+pub(super) fn place(text: &mut String, file: Option<&Path>, position: Option<Position>) {
+    let Some(file) = file.filter(|file| !file.as_os_str().is_empty()) else { return };
+    let file = shown(file);
+    let file = printable(&file);
+    let _ = match position {
+        Some(position) => writeln!(text, "  --> {file}:{position}"),
+        None => writeln!(text, "  --> {file}"),
+    };
+}
+
+pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a String>, style: Style) {
+    for hint in hints {
+        let hint = flow("  help: ".len(), &printable(hint), style);
+        let _ = writeln!(text, "  {} {hint}", style.paint(Paint::Aside, "help:"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
+    use crate::error::ErrorKind;
     use crate::outcome::advice::InvocationContext;
     use crate::outcome::{Body, Outcome, RootOutcome};
     use crate::verify::Verified;
@@ -251,5 +374,33 @@ mod tests {
         let help = merged(vec![("a", missing()), ("b", missing())], None);
         assert!(help.len() == 1 && help[0].starts_with("Run `tflock lock -r --create`"), "{help:?}");
         assert_eq!(merged(vec![("a", missing())], None), ["Run `tflock -C a lock` and commit the file."]);
+    }
+
+    fn error() -> Error {
+        let mut error = Error::new(ErrorKind::NotFound, "no \x1b[0m version")
+            .in_file("a/main.tf")
+            .at(Position { line: 3, column: 7 })
+            .about_url("https://example.com/v1")
+            .hint("run `tflock lock`");
+        error.others.push(Error::new(ErrorKind::Disk, "no space"));
+        error
+    }
+
+    #[test]
+    fn human_output_has_place_and_next_step() {
+        let expected = "error: no \\u{1b}[0m version\n  --> a/main.tf:3:7\n  url: https://example.com/v1\n  help: run \
+                        `tflock lock`\nerror: no space\n";
+        assert_eq!(error_text(&error(), Style::default()), expected);
+    }
+
+    #[test]
+    fn programs_read_every_field() {
+        let expected = concat!(
+            r#"{"kind":"not-found","message":"no \u001b[0m version","file":"a/main.tf","line":3,"column":7,"#,
+            r#""url":"https://example.com/v1","hints":["run `tflock lock`"],"#,
+            r#""others":[{"kind":"disk","message":"no space","file":null,"line":null,"column":null,"url":null,"#,
+            r#""hints":[]}]}"#
+        );
+        assert_eq!(serde_json::json!(error()).to_string(), expected);
     }
 }

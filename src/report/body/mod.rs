@@ -2,40 +2,29 @@
 //! are printed once, with their number; names appear with -v, and the last lines name failures.
 
 mod audit;
-mod change;
 mod changes;
-mod ends;
 mod explained;
-pub(super) mod findings;
-mod install;
-mod mirror;
-mod modules;
-mod pages;
+pub(super) mod lists;
+mod packages;
 mod review;
-mod status;
-pub(super) mod tables;
 mod tools;
-mod trust;
-mod verified;
-pub(super) use ends::{is_whole, total};
-pub(super) use modules::changes as module_changes;
-pub(super) use verified::{hashes, verdict, word};
 
 use std::fmt::Write;
 use std::path::Path;
 
-use super::failure::failures;
-use super::groups::{Changed, RootSummary};
-use super::paint::Paint;
-use super::wrap::flow;
-use super::{Detail, Style, failure, printable};
 use crate::exit_code::ExitCode;
 use crate::finding::Finding;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::report::groups::{Changed, RootSummary};
+use crate::report::layout::{Paint, flow};
+use crate::report::problems::failures;
+use crate::report::{Detail, Style, json, printable, problems, sbom, summary};
+
+pub(super) use packages::module_changes;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
-    let mut text = tables::tables(outcome, naming, style);
+    let mut text = lists::lists(outcome, naming, style);
     let reviewed = Changed::of(outcome.roots.iter().filter(|root| matches!(root.body, Ok(Body::Review(_)))));
     let made = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Changes(changes)) if !changes::is_settled_quietly(changes, style) => Some((root, changes)),
@@ -47,7 +36,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text.push_str(&changes::items(&made, naming, style));
     text.push_str(&module_changes(modules.map(|(change, roots)| (change, roots.len())), style));
     text.push_str(&changes::besides(&made, naming, style));
-    text.push_str(&findings::findings(part_of_result(outcome), naming, style));
+    text.push_str(&problems::findings(part_of_result(outcome), naming, style));
     text.push_str(&review::conclusion(&reviewed, style));
     text.push_str(&changes::conclusion(&made, naming, style));
     text.push_str(&others(outcome, style));
@@ -55,7 +44,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         text.push_str("no lock file changed\n");
     }
     let well = style.detail == Detail::Quiet && outcome.code == ExitCode::Done;
-    let ends = if well || !outcome.many { String::new() } else { ends::ends(outcome, style) };
+    let ends = if well || !outcome.many { String::new() } else { summary::ends(outcome, style) };
     if !text.is_empty() && !ends.is_empty() {
         text.push('\n');
     }
@@ -75,11 +64,11 @@ fn part_of_result(outcome: &Outcome) -> impl Iterator<Item = (&Path, &Finding)> 
 
 /// Results without a form for several root modules: each below the name of its root module, if it has one.
 fn others(outcome: &Outcome, style: Style) -> String {
-    let mut text = mirror::mirror(&outcome.roots, style) + &install::install(outcome, style);
+    let mut text = packages::mirror(&outcome.roots, style) + &packages::install(outcome, style);
     text.push_str(&audit::audit(&outcome.roots, style));
     for root in &outcome.roots {
         if outcome.many && matches!(root.body, Ok(Body::Trust(_) | Body::Modules(_) | Body::Installed(_))) {
-            heading(&mut text, &super::groups::name(&root.path), style);
+            heading(&mut text, &crate::report::groups::name(&root.path), style);
         }
         text.push_str(&body(root, outcome.many, style));
     }
@@ -89,7 +78,7 @@ fn others(outcome: &Outcome, style: Style) -> String {
 fn body(root: &RootOutcome, many: bool, style: Style) -> String {
     let Ok(body) = &root.body else { return String::new() };
     match body {
-        Body::Verified(verified) if !many => verified::verified(verified, &root.findings, style),
+        Body::Verified(verified) if !many => summary::verified(verified, &root.findings, style),
         // These have a form for several root modules; the notes have the decisions of a merge.
         Body::Merged(_)
         | Body::Requirements(_)
@@ -103,17 +92,17 @@ fn body(root: &RootOutcome, many: bool, style: Style) -> String {
         | Body::Mirror(_)
         | Body::Audit(_) => String::new(),
         Body::Trust(report) if style.detail == Detail::Quiet && report.changed.is_some() => String::new(),
-        Body::Trust(report) => trust::trust(report, style),
-        Body::Modules(used) => modules::list(used, style),
+        Body::Trust(report) => tools::trust(report, style),
+        Body::Modules(used) => packages::modules(used, style),
         Body::Installed(_) if style.detail == Detail::Quiet => String::new(),
-        Body::Installed(installed) => modules::installed(installed),
+        Body::Installed(installed) => packages::installed_modules(installed),
         Body::Explained(explained) => explained::explained(explained, style),
         Body::Formatted(files) => tools::formatted(files),
         Body::Hashed(lines) => tools::hashes(lines),
         Body::Cache(report) => tools::cache(report),
-        Body::Sbom(inventory) => super::json::harmless(&super::sbom::cyclonedx(inventory)),
-        Body::Setup(report) => status::setup(report),
-        Body::Status(status) => status::status(status, style),
+        Body::Sbom(inventory) => json::harmless(&sbom::cyclonedx(inventory)),
+        Body::Setup(report) => tools::setup(report),
+        Body::Status(status) => tools::status(status, style),
         Body::Git(reports) => tools::git(reports),
         Body::Shortened(shortened) => shortened.text.lines().flat_map(|line| [printable(line), "\n".into()]).collect(),
         Body::Generated(generated) => tools::generated(generated),
@@ -131,9 +120,9 @@ fn heading(text: &mut String, name: &str, style: Style) {
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
     let others = outcome.roots.iter().filter(|root| !has_findings(root)).flat_map(RootOutcome::placed_findings);
-    let mut text = notes(&outcome.notes, style) + &findings::findings(others, naming, style);
+    let mut text = notes(&outcome.notes, style) + &problems::findings(others, naming, style);
     text.push_str(&failures(outcome.errors(), naming, style));
-    text + &outcome.error.iter().map(|error| failure::human(error, style)).collect::<String>()
+    text + &outcome.error.iter().map(|error| problems::error_text(error, style)).collect::<String>()
 }
 
 pub(super) fn notes(notes: &[String], style: Style) -> String {

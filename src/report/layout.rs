@@ -1,8 +1,11 @@
-//! Columns of text under headings.
+//! Lays out text for a terminal: columns under headings, lines broken at spaces, a few colours.
 
-use super::Style;
-use super::paint::Paint;
-use super::wrap::{narrowest, width, wrap};
+use std::fmt;
+
+use anstyle::AnsiColor;
+use unicode_width::UnicodeWidthStr;
+
+use crate::report::Style;
 
 pub(super) struct Table<const N: usize> {
     pub(super) headings: [&'static str; N],
@@ -110,6 +113,103 @@ impl<const N: usize> Columns<N> {
 /// The indent of continued text if its column has no room.
 const BELOW: usize = 4;
 
+pub(super) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Operators, which stay with the following word.
+const BEFORE: [&str; 8] = ["~>", ">=", "<=", ">", "<", "=", "!=", "->"];
+
+/// The words of a text, each with the operators before it; text between backticks is one word, so users can paste it.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut open, mut quoted) = (false, false);
+    let is_paired = text.matches('`').count().is_multiple_of(2);
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut().filter(|_| open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            None => words.push(word.to_owned()),
+        }
+        quoted ^= is_paired && !word.matches('`').count().is_multiple_of(2);
+        open = quoted || BEFORE.contains(&word);
+    }
+    words
+}
+
+/// The least number of columns for a text: its widest word.
+pub(super) fn narrowest(text: &str) -> usize {
+    words(text).iter().map(|word| width(word)).max().unwrap_or(0)
+}
+
+/// Wraps a sentence that begins after `before` columns; the following lines are indented.
+pub(super) fn flow(before: usize, text: &str, style: Style) -> String {
+    if style.width.is_none() {
+        return text.to_owned();
+    }
+    let room = style.room();
+    wrap(text, room.saturating_sub(before), room - INDENT.len()).join(&format!("\n{INDENT}"))
+}
+
+/// The indent of the following lines of a sentence.
+const INDENT: &str = "    ";
+
+/// The lines of a text, none wider than `room` except for long words; the first line has `first` columns.
+pub(super) fn wrap(text: &str, first: usize, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in &words(text) {
+        let limit = if lines.len() == 1 { first } else { room };
+        let count = lines.len();
+        let Some(line) = lines.last_mut() else { continue };
+        let needed = width(line) + usize::from(!line.is_empty()) + width(word);
+        // A text that does not fit next to a label begins on the next line, even with its first word.
+        if needed > limit && (!line.is_empty() || (count == 1 && first < room)) {
+            lines.push(word.clone());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Bad,
+    Careful,
+    Good,
+    Aside,
+    Strong,
+}
+
+impl Paint {
+    fn style(self) -> anstyle::Style {
+        match self {
+            Paint::Bad => AnsiColor::Red.on_default().bold(),
+            Paint::Careful => AnsiColor::Yellow.on_default(),
+            Paint::Good => AnsiColor::Green.on_default(),
+            Paint::Aside => AnsiColor::Cyan.on_default(),
+            Paint::Strong => anstyle::Style::new().bold(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Painted<T>(pub(crate) T, pub(crate) Option<Paint>);
+
+impl<T: fmt::Display> fmt::Display for Painted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Some(paint) => write!(f, "{style}{}{style:#}", self.0, style = paint.style()),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,5 +246,22 @@ mod tests {
         assert_eq!(table.markdown(1000, str::to_uppercase), "| A | LONG |\n|---|---|\n| XY | 1 |\n| Z |  |\n");
         let cut = table.markdown(35, str::to_owned);
         assert_eq!(cut, "| a | long |\n|---|---|\n| xy | 1 |\n\n_Left out for lack of space: 1 more rows._\n");
+    }
+
+    #[test]
+    fn lines_break_at_spaces() {
+        assert_eq!(wrap("one two three", 7, 7), ["one two", "three"]);
+        assert_eq!(wrap("one  two", 3, 9), ["one", "two"]);
+        assert_eq!(wrap("longest of all", 3, 10), ["", "longest of", "all"]);
+        assert_eq!(wrap("日本 語", 6, 6), ["日本", "語"]);
+        assert_eq!(wrap("unbreakable", 4, 4), ["unbreakable"]);
+        assert_eq!(wrap("", 4, 4), [""]);
+        assert_eq!(wrap("now ~> 5.0, >= 4", 9, 9), ["now", "~> 5.0,", ">= 4"]);
+    }
+
+    #[test]
+    fn plain_or_painted() {
+        assert_eq!(Painted("a", None).to_string(), "a");
+        assert_eq!(Painted("a", Some(Paint::Bad)).to_string(), "\x1b[1m\x1b[31ma\x1b[0m");
     }
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use super::modules;
 use crate::addr::ProviderAddr;
 use crate::count::{counted, nonzero};
 use crate::hash::HashScheme;
@@ -13,9 +12,9 @@ use crate::outcome::{
     Body, CallOnPath, Grouping, Listed, Outcome, Outdated, OutdatedModule, PassedOver, Required, RootOutcome,
 };
 use crate::platform::Platform;
+use crate::report::body::packages;
 use crate::report::groups::{RootSummary, Same};
-use crate::report::paint::Paint;
-use crate::report::table::{Table, rows};
+use crate::report::layout::{Paint, Table, rows};
 use crate::report::{Detail, Style, printable, shown};
 use crate::requirements::{Origin, OriginKind};
 use crate::trust::Fingerprint;
@@ -25,7 +24,7 @@ use crate::version::Version;
 /// How many places that only use a provider are listed for it.
 const MOST_USES: usize = 8;
 
-pub(super) fn tables(outcome: &Outcome, naming: RootSummary, style: Style) -> String {
+pub(super) fn lists(outcome: &Outcome, naming: RootSummary, style: Style) -> String {
     let list = by_provider(outcome, naming, style).map(|table| table.text(style) + &total(outcome));
     let list = list.unwrap_or_else(|| by_root(&listed(outcome), naming, style));
     let outdated = outdated(outcome, naming, style).map(|table| table.text(style));
@@ -180,9 +179,12 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, naming: RootSummary
     let reports =
         of(outcome, |body| if let Body::OutdatedModules(report) = body { Some(report.rows.as_slice()) } else { None });
     let noteworthy = reports.into_iter().filter(|(_, row)| row.is_noteworthy());
-    let held = |row: &OutdatedModule| row.held_back_by.iter().map(|held| modules::holder(held, !naming.many)).collect();
+    let held = |row: &OutdatedModule| {
+        row.held_back_by.iter().map(|held| packages::module_holder(held, !naming.many)).collect()
+    };
     let called = |row: &OutdatedModule| -> Vec<String> { row.calls.iter().filter(|_| !naming.many).cloned().collect() };
-    let key = |row: &OutdatedModule| -> (_, _, BTreeSet<String>) { (modules::versions(row), called(row), held(row)) };
+    let key =
+        |row: &OutdatedModule| -> (_, _, BTreeSet<String>) { (packages::module_versions(row), called(row), held(row)) };
     let mut items = Same::of(noteworthy.map(|(path, row)| (path, key(row)))).into_items();
     items.sort();
     let cells = items.into_iter().map(|(([source, selected, allowed, newest], calls, held), paths)| {

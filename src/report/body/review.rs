@@ -9,9 +9,8 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::report::annotation::{age, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same};
-use crate::report::paint::Paint;
+use crate::report::layout::{Paint, width, wrap};
 use crate::report::summary::unanswered;
-use crate::report::wrap::{width, wrap};
 use crate::report::{Detail, Style, printable, shown};
 
 /// The widest line of prose, even on wider terminals.

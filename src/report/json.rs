@@ -2,25 +2,29 @@
 //! `command`. Absent values are `null`. Several root modules are listed under `roots`, each with the `path` of its
 //! directory; a file that is `path` in a single result is `file` there.
 
-mod explained;
-mod modules;
-mod tools;
-mod trust;
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::printable::hidden;
-use super::shown;
+use crate::addr::{AddrPattern, ProviderAddr};
+use crate::config::ModuleVersion;
 use crate::dialect::Dialect;
-use crate::diff::{Change, Formatting, OriginChange, Standing};
-use crate::diff::{Distance, explain, headline, risk};
+use crate::diff::{Change, Distance, Formatting, OriginChange, Standing, explain, headline, risk};
 use crate::error::Error;
-use crate::finding::Finding;
+use crate::exit_code::ExitCode;
+use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Body, Changes, Listed, Outcome, Required, Review, RootOutcome};
+use crate::merge::{Remark, Shortened};
+use crate::modulelock::{LockedModule, ModuleChange, ModuleKey};
+use crate::outcome::{
+    Body, Changes, Explained, Generated, GitReport, GitSetting, Listed, MergedFile, Outcome, Required, Review,
+    RootOutcome, TrustReport,
+};
+use crate::report::printable::hidden;
+use crate::report::{sbom, shown};
 use crate::requirements::Origin;
+use crate::topics::{TOPICS, Topic};
+use crate::trust::pins::Pin;
 use crate::verify::Verified;
 use crate::version::Constraints;
 
@@ -131,8 +135,8 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Modules(used)) => one("modules", json!(used)),
         Ok(Body::Installed(installed)) => members(installed),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
-        Ok(Body::Trust(report)) => trust::report(report),
-        Ok(Body::Explained(explained)) => explained::explained(explained),
+        Ok(Body::Trust(report)) => trust(report),
+        Ok(Body::Explained(explained)) => self::explained(explained),
         Ok(Body::Formatted(files)) => one("files", json!(files)),
         Ok(Body::Hashed(lines)) => one("hashes", json!(lines)),
         Ok(Body::Cache(report)) => one("cache", json!(report)),
@@ -141,11 +145,11 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Install(report)) => one("install", json!(report)),
         Ok(Body::Mirror(report)) => one("mirror", json!(report)),
         Ok(Body::Audit(report)) => one("audit", json!(report)),
-        Ok(Body::Sbom(inventory)) => one("sbom", super::sbom::cyclonedx(inventory)),
-        Ok(Body::Git(reports)) => tools::git(reports),
-        Ok(Body::Merged(files)) => tools::merged(files),
-        Ok(Body::Shortened(shortened)) => tools::shortened(shortened),
-        Ok(Body::Generated(generated)) => tools::generated(generated),
+        Ok(Body::Sbom(inventory)) => one("sbom", sbom::cyclonedx(inventory)),
+        Ok(Body::Git(reports)) => git(reports),
+        Ok(Body::Merged(files)) => merged(files),
+        Ok(Body::Shortened(shortened)) => self::shortened(shortened),
+        Ok(Body::Generated(generated)) => self::generated(generated),
         Err(error) => one("error", json!(error)),
     };
     // Part of the body of `lock` and related commands; other bodies have it only with findings.
@@ -236,7 +240,7 @@ fn changes(changes: &Changes) -> Map<String, Value> {
         object.insert("edited".to_owned(), changes.edited.iter().map(|path| shown(path)).collect());
     }
     if !changes.modules.is_empty() {
-        object.insert("modules".to_owned(), changes.modules.iter().map(modules::change).collect());
+        object.insert("modules".to_owned(), changes.modules.iter().map(module_change).collect());
     }
     if !changes.advice.is_empty() {
         object.insert("hints".to_owned(), json!(changes.advice));
@@ -263,7 +267,7 @@ fn review(review: &Review) -> Map<String, Value> {
         object.insert("inconclusive".to_owned(), json!(review.inconclusive));
     }
     if !review.modules.is_empty() {
-        object.insert("modules".to_owned(), review.modules.iter().map(modules::change).collect());
+        object.insert("modules".to_owned(), review.modules.iter().map(module_change).collect());
     }
     object
 }
@@ -355,4 +359,146 @@ fn finding(finding: &Finding) -> Value {
 /// The text of constraints; `None` if there are none.
 fn constraints(constraints: &Constraints) -> Option<String> {
     (!constraints.is_empty()).then(|| constraints.to_string())
+}
+
+fn explained(explained: &Explained) -> Map<String, Value> {
+    match explained {
+        Explained::Index => Map::from_iter([
+            ("topics".to_owned(), TOPICS.iter().map(topic).collect()),
+            ("rules".to_owned(), Rule::ALL.iter().map(|rule| self::rule(*rule)).collect()),
+        ]),
+        Explained::Topic(page) => one("topic", topic(page)),
+        Explained::Rule(rule) => one("rule", self::rule(*rule)),
+        Explained::Item(rule) => one("change", json!(rule)),
+        Explained::Hash(hash) => one("hash", json!(hash)),
+        Explained::Provider(provider) => members(provider),
+    }
+}
+
+fn topic(topic: &Topic) -> Value {
+    json!({ "name": topic.name, "title": topic.title(), "text": topic.text })
+}
+
+fn rule(rule: Rule) -> Value {
+    json!({
+        "id": rule.id(),
+        "summary": rule.summary(),
+        "help": rule.help(),
+        "level": rule.level(),
+        "class": rule.class(),
+        "exit_code": ExitCode::of_class(rule.class()) as u8,
+    })
+}
+
+fn module_change(change: &ModuleChange) -> Value {
+    let [added, removed] = change.calls();
+    json!({
+        "source": change.key.source,
+        "kind": change.kind,
+        "old": change.old.as_ref().map(|(key, block)| side(key, block)),
+        "new": change.new.as_ref().map(|block| side(&change.key, block)),
+        "calls_added": added,
+        "calls_removed": removed,
+        "summary": change.sentence(),
+    })
+}
+
+fn side(key: &ModuleKey, block: &LockedModule) -> Value {
+    json!({
+        "source": key.source,
+        "version": key.version.as_ref().map(ModuleVersion::canonical),
+        "location": block.content.location,
+        "commit": block.content.commit,
+        "hash": block.content.hash.as_str(),
+    })
+}
+
+fn git(reports: &[GitReport]) -> Map<String, Value> {
+    let setting = |setting: &GitSetting| json!({ "name": setting.name, "found": setting.found, "wanted": setting.wanted, "ok": setting.is_set() });
+    let report = |report: &GitReport| match report {
+        GitReport::Installed(attributes) => json!({ "done": "install", "attributes_changed": attributes }),
+        GitReport::Uninstalled { attributes, .. } => json!({ "done": "uninstall", "attributes_changed": attributes }),
+        GitReport::Status(settings) => json!({ "settings": settings.iter().map(setting).collect::<Value>() }),
+    };
+    one("clones", reports.iter().map(report).collect())
+}
+
+fn merged(files: &[MergedFile]) -> Map<String, Value> {
+    let remark = |remark: &Remark| json!({ "address": remark.address(), "message": remark.to_string() });
+    let file = |file: &MergedFile| {
+        json!({
+            "path": shown(&file.path),
+            "merged": file.merged,
+            "conflicts": file.conflicts,
+            "remarks": file.remarks.iter().map(remark).collect::<Value>(),
+        })
+    };
+    one("files", files.iter().map(file).collect())
+}
+
+/// The short form of the entries; empty for a text that is no lock file.
+fn shortened(shortened: &Shortened) -> Map<String, Value> {
+    let entry = |(address, entry): (&ProviderAddr, &LockEntry)| {
+        let count = |scheme| entry.hashes.of(scheme).count();
+        json!({
+            "address": address,
+            "version": entry.version,
+            "constraints": constraints(&entry.constraints),
+            "h1": count(HashScheme::H1),
+            "zh": count(HashScheme::Zh),
+            "other": count(HashScheme::Other),
+        })
+    };
+    Map::from_iter([
+        ("readable".to_owned(), json!(shortened.lock.is_some())),
+        ("summary".to_owned(), shortened.lock.iter().flat_map(|lock| lock.iter().map(entry)).collect()),
+    ])
+}
+
+fn generated(generated: &Generated) -> Map<String, Value> {
+    match generated {
+        Generated::Script(text) => one("script", json!(text)),
+        Generated::Page(text) => one("page", json!(text)),
+        Generated::Version(version) => one("version", json!(version)),
+        // The schema is part of the program, so it parses.
+        Generated::Schema(text) => one("schema", serde_json::from_str(text).unwrap_or_default()),
+    }
+}
+
+fn trust(report: &TrustReport) -> Map<String, Value> {
+    let pins = &report.pins;
+    let providers = pins.providers.iter().map(|(pattern, pin)| pinned_provider(pattern, pin));
+    let denied = pins.denied.iter().map(|(key, reason)| json!({ "signer": key, "reason": reason }));
+    let republished = pins.republished.iter().map(|(republication, reason)| {
+        json!({
+            "address": republication.address,
+            "version": republication.version,
+            "date": republication.date,
+            "reason": reason,
+        })
+    });
+    Map::from_iter([
+        ("path".to_owned(), json!(shown(&report.path))),
+        ("changed".to_owned(), json!(report.changed.unwrap_or_default())),
+        ("providers".to_owned(), providers.collect()),
+        ("denied".to_owned(), denied.collect()),
+        ("republished".to_owned(), republished.collect()),
+    ])
+}
+
+fn pinned_provider(pattern: &AddrPattern, pin: &Pin) -> Value {
+    let retired = pin.retired.iter().map(|(signer, retired)| {
+        json!({
+            "signer": signer,
+            "versions": retired.versions,
+            "reason": retired.reason,
+        })
+    });
+    let reasons = pin.reasons.iter().map(|(signer, reason)| json!({ "signer": signer, "reason": reason }));
+    json!({
+        "address": pattern,
+        "signers": pin.signers,
+        "reasons": reasons.collect::<Value>(),
+        "retired": retired.collect::<Value>(),
+    })
 }
