@@ -9,7 +9,7 @@ use super::options::Within;
 use crate::disk::atomic::Stored;
 use crate::disk::attributes_file;
 use crate::error::Error;
-use crate::git::attributes::{wanted, with_lines, without_lines};
+use crate::git::tracked::{wanted, with_lines, without_lines};
 use crate::git::{Git, GitError};
 use crate::interrupt::{Interrupt, What};
 use crate::outcome::{Body, GitReport, GitSetting, Outcome};

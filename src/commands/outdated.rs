@@ -11,7 +11,7 @@ use crate::addr::ProviderAddr;
 use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
 use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
 use crate::error::{Error, ErrorKind};
-use crate::lock::held_back;
+use crate::lock;
 use crate::lockfile::LockFile;
 use crate::modulelock::{ModuleLock, Offered};
 use crate::outcome::{
@@ -107,7 +107,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
             let Chosen { version: allowed, passed_over } = choice.unwrap_or_else(by_number);
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
             let holders = newest.iter().filter(|newest| allowed.as_ref() != Some(newest));
-            let holders = holders.flat_map(|newest| held_back::holders(requirement, newest)).cloned().collect();
+            let holders = holders.flat_map(|newest| lock::holders(requirement, newest)).cloned().collect();
             let required_by = requirement.origins.iter().map(|origin| origin.module.clone()).collect();
             Outdated { address: addr.clone(), selected, allowed, newest, holders, required_by, passed_over, warnings }
         })

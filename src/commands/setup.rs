@@ -14,11 +14,10 @@ use crate::disk::atomic::{Mode, NewFile, store};
 use crate::disk::{attributes_file, text};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
-use crate::git::attributes;
+use crate::git::tracked;
 use crate::interrupt::What;
 use crate::outcome::{Body, Outcome, SetupFile, SetupReport, SetupState};
-use crate::path::shown;
-use crate::path::worktree;
+use crate::path::{shown, worktree};
 use crate::platform::Platform;
 use crate::release::Releases;
 use crate::{settings, trust};
@@ -151,19 +150,19 @@ impl Setup<'_, '_> {
     }
 
     fn attributes(&self) -> Result<SetupFile, Error> {
-        let old = text::read(&self.top.join(attributes::FILE_NAME))?;
-        let new = attributes::with_lines(old.as_deref().unwrap_or_default());
+        let old = text::read(&self.top.join(tracked::FILE_NAME))?;
+        let new = tracked::with_lines(old.as_deref().unwrap_or_default());
         let state = match &old {
             Some(old) if *old == new => SetupState::Kept,
             Some(_) => SetupState::Extended,
             None => SetupState::Created,
         };
         if state != SetupState::Kept && !self.dry_run {
-            attributes_file::update(&self.top, &self.services.interrupt, attributes::with_lines)?;
+            attributes_file::update(&self.top, &self.services.interrupt, tracked::with_lines)?;
         }
         let added = new.get(old.map_or(0, |old| old.len())..).unwrap_or_default();
         let text = String::from_utf8_lossy(added).trim_start().to_owned();
-        Ok(SetupFile { path: PathBuf::from(attributes::FILE_NAME), state, text })
+        Ok(SetupFile { path: PathBuf::from(tracked::FILE_NAME), state, text })
     }
 
     /// The platforms that the hashes of all lock files are known to be for.

@@ -9,12 +9,11 @@ use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::git::ChangedFiles;
-use crate::lockfile;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
-use crate::parallel;
 use crate::path::{shown, worktree};
 use crate::workspace::discover::discover_knowing;
 use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
+use crate::{lockfile, parallel};
 
 #[derive(Debug)]
 pub struct Targets<'a> {

@@ -7,7 +7,7 @@ use super::atomic::{Mode, NewFile, Stored, store};
 use super::directory_lock::DirectoryLock;
 use super::text;
 use crate::error::{Error, ErrorKind};
-use crate::git::attributes::FILE_NAME;
+use crate::git::tracked::FILE_NAME;
 use crate::interrupt::{Interrupt, What};
 use crate::path::shown;
 

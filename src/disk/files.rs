@@ -5,8 +5,7 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use crate::path::links::{Refusal, refused, stepwise};
-use crate::path::no_follow;
+use crate::path::links::{self, Refusal, refused, stepwise};
 
 /// The most bytes of a file; no real one comes near.
 pub const LIMIT: u64 = 16 << 20;
@@ -21,7 +20,7 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 fn open(path: &Path) -> io::Result<std::fs::File> {
-    if let Some(file) = no_follow::open(path)? {
+    if let Some(file) = links::open_without_links(path)? {
         return Ok(file);
     }
     let place = stepwise(path)?;

@@ -1,4 +1,7 @@
-//! Plans the queries from requirements, lock file and intent. Pure: it sends no query and assumes no answer.
+//! Plans the queries from requirements, lock file and intent, and decides whether records of earlier runs make them
+//! unnecessary. Pure: it sends no query and assumes no answer.
+//!
+//! The records are only hints. No hash is written because of them; they show that there is nothing to write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +9,13 @@ use crate::addr::{ProviderAddr, default_host};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
-use crate::query::criteria::Rules;
-use crate::query::criteria::{Criteria, VersionStep};
+use crate::query::criteria::{Criteria, ReportedRule, Rules, VersionStep};
 use crate::query::question::{Goal, Moved, Query, Selection};
+use crate::release::Release;
 use crate::requirements::{Requirement, Requirements, StateProviders};
 use crate::version::{Constraints, Version};
 
@@ -265,6 +270,60 @@ impl<'a> Planner<'a> {
     }
 }
 
+/// The platforms whose archive was hashed here, with an `h1:` among the recorded hashes.
+pub fn fetched<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
+    release.computed().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, platform)| platform)
+}
+
+/// True if the platforms of the recorded `h1:` hashes are unknown, so only packages can show them.
+pub fn is_unattributed(step: &Query, release: Option<&Release>) -> bool {
+    let Some(entry) = step.recorded_release().filter(|_| step.rules.reported != ReportedRule::Write) else {
+        return false;
+    };
+    let mut recorded = entry.hashes.of(HashScheme::H1);
+    let is_covered = |platform: &Platform| release.is_some_and(|release| release.covers(platform, &entry.hashes));
+    recorded.any(|hash| !release.is_some_and(|release| release.h1.contains_key(hash)))
+        && step.platforms.iter().any(|platform| !is_covered(platform))
+}
+
+/// True if an entry has fewer `h1:` hashes than platforms that need one.
+pub fn has_fewer_than_platforms(step: &Query) -> bool {
+    let needed =
+        step.platforms.iter().filter(|it| !step.rules.optional.contains(it) && !step.rules.unnamed.contains(it));
+    step.recorded.as_ref().is_some_and(|entry| entry.hashes.of(HashScheme::H1).count() < needed.count())
+}
+
+/// True if the release could add nothing to the recorded entry.
+pub fn is_complete(step: &Query, release: &Release) -> bool {
+    let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };
+    let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
+    let is_listed = release.listed.iter().all(|digest| recorded(&PackageHash::zh(*digest)));
+    if entry.version != *version || step.accept_republished || release.listed.is_empty() || !is_listed {
+        return false;
+    }
+    let accepts = step.rules.reported == ReportedRule::Write;
+    let archives = archives(release);
+    let covers = |platform: &Platform, evidence: Evidence| {
+        let is_archive = archives.get(platform).is_some_and(&recorded);
+        is_archive && release.platforms_with(&entry.hashes).any(|covered| covered == (platform, &evidence))
+    };
+    let covered = |platform: &Platform| {
+        covers(platform, Evidence::Computed)
+            // Hashes that would be written without a download.
+            || accepts && covers(platform, Evidence::ReportedByOrigin)
+            || step.rules.optional.contains(platform)
+            || step.rules.unnamed.contains(platform) && !archives.contains_key(platform)
+    };
+    let mut reported = release.h1.iter().filter(|(_, attested)| attested.evidence == Evidence::ReportedByOrigin);
+    step.platforms.iter().all(covered) && (!accepts || reported.all(|(h1, _)| recorded(h1)))
+}
+
+/// The archive of each platform, by file names.
+fn archives(release: &Release) -> BTreeMap<&Platform, PackageHash> {
+    let lines = release.lines.iter();
+    lines.flat_map(|(digest, line)| line.platforms().map(|platform| (platform, PackageHash::zh(*digest)))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,5 +360,135 @@ mod tests {
         assert_eq!(moved("~> 1.0", Some("1.1.0")).unwrap(), (Selection::Keep(version("1.1.0")), false));
         let errors = moved("~> 2.0", None).unwrap_err();
         assert!(errors[0].message.contains("the locked version 1.2.0 of provider acme/widget does not match"));
+    }
+}
+
+#[cfg(test)]
+mod complete_tests {
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::hash::Sha256Digest;
+    use crate::lockfile::LockEntry;
+    use crate::query::criteria::Rules;
+    use crate::release::{Attestation, ListedLine};
+    use crate::version::{Constraints, Version};
+
+    fn digest(byte: u8) -> Sha256Digest {
+        Sha256Digest::from_bytes([byte; 32])
+    }
+
+    fn zh(byte: u8) -> PackageHash {
+        PackageHash::zh(digest(byte))
+    }
+
+    fn h1(byte: u8) -> PackageHash {
+        PackageHash::h1(digest(byte))
+    }
+
+    /// A release for linux, whose archive was hashed here, and with another file.
+    fn known() -> Release {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let lines = [(digest(1), archive("linux_amd64")), (digest(2), ListedLine::Other)];
+        let linux = attested("linux_amd64", Evidence::Computed);
+        Release {
+            lines: lines.into(),
+            listed: vec![digest(1), digest(2)],
+            h1: [(h1(1), linux)].into(),
+            ..Release::new(addr, Version::new(1, 0, 0))
+        }
+    }
+
+    fn archive(platform: &str) -> ListedLine {
+        ListedLine::archive(Some(platform.parse().unwrap()))
+    }
+
+    fn attested(platform: &str, evidence: Evidence) -> Attestation {
+        Attestation::new(Some(platform.parse().unwrap()), evidence)
+    }
+
+    /// The same with an archive for darwin in the place of the other file.
+    fn with_darwin() -> Release {
+        Release { lines: [(digest(1), archive("linux_amd64")), (digest(2), archive("darwin_arm64"))].into(), ..known() }
+    }
+
+    fn step(hashes: &[PackageHash], platforms: &[&str]) -> Query {
+        let version = Version::new(1, 0, 0);
+        let entry = LockEntry {
+            version: version.clone(),
+            constraints: Constraints::default(),
+            hashes: hashes.iter().cloned().collect(),
+        };
+        Query {
+            constraints: Constraints::default(),
+            selection: Selection::Keep(version),
+            platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
+            recorded: Some(entry),
+            moved: None,
+            accept_republished: false,
+            rules: Rules::default(),
+            goal: crate::query::question::Goal::Packages,
+        }
+    }
+
+    #[test]
+    fn complete_only_with_every_hash() {
+        let all = [zh(1), zh(2), h1(1)];
+        assert!(is_complete(&step(&all, &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&all, &["linux_amd64", "darwin_arm64"]), &known()));
+        assert!(!is_complete(&step(&[zh(1), h1(1)], &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&[zh(1), zh(2)], &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&all, &["linux_amd64"]), &Release { listed: Vec::new(), ..known() }));
+        // A platform that the release does not have was not asked for.
+        let mut unnamed = step(&all, &["linux_amd64", "darwin_arm64"]);
+        unnamed.rules.unnamed.insert("darwin_arm64".parse().unwrap());
+        assert!(is_complete(&unnamed, &known()));
+        assert!(!is_complete(&unnamed, &with_darwin()));
+    }
+
+    #[test]
+    fn one_package_for_several_platforms_covers_each() {
+        let platforms = ["darwin_amd64", "darwin_arm64"];
+        let mut universal = known();
+        universal.lines.insert(digest(2), ListedLine::archive(platforms.map(|platform| platform.parse().unwrap())));
+        let step = step(&[zh(1), zh(2), h1(2)], &platforms);
+        universal.attest(h1(2), attested("darwin_arm64", Evidence::Computed));
+        assert!(!is_complete(&step, &universal));
+        universal.attest(h1(2), attested("darwin_amd64", Evidence::Computed));
+        assert!(is_complete(&step, &universal));
+        let recorded = [h1(2)].into_iter().collect();
+        assert_eq!(fetched(&universal, &recorded).count(), 2);
+    }
+
+    #[test]
+    fn a_report_covers_if_reports_are_trusted() {
+        let mut known = with_darwin();
+        known.h1.insert(h1(2), attested("darwin_arm64", Evidence::ReportedByOrigin));
+        let mut step = step(&[zh(1), zh(2), h1(1), h1(2)], &["linux_amd64", "darwin_arm64"]);
+        assert!(!is_complete(&step, &known));
+        step.rules.reported = ReportedRule::Write;
+        assert!(is_complete(&step, &known));
+        step.recorded.as_mut().unwrap().hashes.remove(&h1(2));
+        assert!(!is_complete(&step, &known));
+    }
+
+    #[test]
+    fn only_packages_show_the_platform_of_an_unknown_h1() {
+        let step = step(&[zh(1), h1(1)], &["linux_amd64"]);
+        assert!(!is_unattributed(&step, Some(&known())));
+        let unknown = Release { h1: BTreeMap::default(), ..known() };
+        assert!(is_unattributed(&step, None) && is_unattributed(&step, Some(&unknown)));
+        let mut accepts = step.clone();
+        accepts.rules.reported = ReportedRule::Write;
+        assert!(!is_unattributed(&accepts, None));
+        // Nothing is recorded that a package would tell of.
+        assert!(!is_unattributed(&self::step(&[zh(1)], &["linux_amd64"]), None));
+    }
+
+    #[test]
+    fn platforms_are_attributed_by_h1() {
+        let recorded = [h1(1)].into_iter().collect();
+        assert_eq!(known().platforms_with(&recorded).count(), 1);
+        assert_eq!(known().platforms_with(&PackageHashes::new()).count(), 0);
     }
 }

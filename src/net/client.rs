@@ -9,11 +9,10 @@ use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use url::Url;
 
-use super::document::{Authorization, Document, DocumentRequest, Kind, RedirectChain, Sent};
-use super::download::Download;
 use super::error::{Fault, NetError, ShownUrl};
-use super::options::{ClientOptions, Purpose, build_client};
 use super::policy::{Permits, Retry, RunBudget, retry_after};
+use super::transfer::{Authorization, Document, DocumentRequest, Download, Kind, RedirectChain, Sent};
+use super::{ClientOptions, Purpose, build_client};
 
 /// The most redirects of one request, except for discovery.
 const MAX_REDIRECTS: usize = 10;
@@ -165,13 +164,13 @@ impl Client {
     }
 
     /// The head of an archive's answer, with the permit to read its body.
-    pub(super) async fn open(&self, request: &DocumentRequest) -> Result<super::download::Body, Fault> {
+    pub(super) async fn open(&self, request: &DocumentRequest) -> Result<super::transfer::Body, Fault> {
         let url = &request.url;
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
         let patience = self.inner.options.idle_timeout;
         let (response, _) = self.within(patience, self.send(&client, request, patience)).await?;
-        Ok(super::download::Body::new(response, self.clone(), permit))
+        Ok(super::transfer::Body::new(response, self.clone(), permit))
     }
 
     /// The client below, for a crate that speaks the protocols of cloud stores.

@@ -5,12 +5,19 @@
 //! make links of their own below `.terraform`, which lead anywhere; if git tracks them, another check reports it.
 //!
 //! What tflock makes for itself (caches, stores, data directories) is never behind a link of a working tree, wherever that leads.
+//!
+//! That a path has no link is checked by the system in one call where it can: Linux can refuse all links, from version 5.6 on. On
+//! other systems, or if a link is on the way, the callers go step by step: most paths have none, and for them that would be a call
+//! for each part.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
-use super::{lexical, no_follow, shown, worktree};
+use super::{lexical, shown, worktree};
 
 /// How many symbolic links in a row are followed, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -61,7 +68,7 @@ pub(crate) fn refused(refusal: Refusal) -> io::Error {
 }
 
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
-    if no_follow::leads(path)? {
+    if exists_without_links(path)? {
         return Ok(lexical(Path::new(""), &std::path::absolute(path)?));
     }
     stepwise(path)
@@ -76,7 +83,7 @@ pub(crate) fn stepwise(path: &Path) -> io::Result<PathBuf> {
 /// Refuses a symbolic link on the way to a directory that tflock makes: in a git working tree, where a change may have put
 /// it, and anywhere below `top`. What does not exist is no link.
 pub fn refuse_on_the_way(top: &Path, directory: &Path) -> io::Result<()> {
-    if no_follow::leads(directory).is_ok_and(|leads| leads) {
+    if exists_without_links(directory).is_ok_and(|leads| leads) {
         return Ok(());
     }
     let (base, below) = directory.strip_prefix(top).map_or((directory, Path::new("")), |below| (top, below));
@@ -104,7 +111,7 @@ pub fn stations(path: &Path) -> Vec<PathBuf> {
 
 /// The directory `dir` that configuration in `base` names, with links resolved, as the tools do. A name that cannot be resolved is an error when it is read.
 pub fn without_links(base: &Path, dir: &Path) -> PathBuf {
-    if no_follow::leads(&base.join(dir)).is_ok_and(|leads| leads) {
+    if exists_without_links(&base.join(dir)).is_ok_and(|leads| leads) {
         return dir.to_owned();
     }
     let resolved = resolve(base).and_then(|base| Ok((resolve(&base.join(dir))?, base)));
@@ -170,20 +177,20 @@ impl Way {
             // The first part of a path that is absolute.
             Some(Component::Prefix(_) | Component::RootDir) => {
                 self.place.push(&step.part);
-                no_follow::remember(&self.place);
+                remember_without_links(&self.place);
             }
             Some(Component::Normal(name)) => {
                 if !self.links.is_empty() && name.eq_ignore_ascii_case(".git") {
                     return Err(refused(Refusal::Repository));
                 }
                 self.place.push(name);
-                if !no_follow::is_remembered(&self.place) {
+                if !is_remembered(&self.place) {
                     let meta = self.place.symlink_metadata().map_err(|reason| self.absent(reason))?;
                     if meta.is_symlink() {
                         return self.follow(step);
                     }
                     if meta.is_dir() {
-                        no_follow::remember(&self.place);
+                        remember_without_links(&self.place);
                     }
                 }
             }
@@ -236,4 +243,70 @@ fn confines(directory: &Path, name: &OsStr) -> Option<PathBuf> {
 fn as_seen_here(path: &Path) -> PathBuf {
     let here = std::path::absolute(".").unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).to_owned()
+}
+
+/// Directories of which no part was a symbolic link when this run looked, so each is checked once.
+static PLAIN: RwLock<Option<HashSet<PathBuf>>> = RwLock::new(None);
+
+/// Remembers a directory that is none and has none above it.
+pub(super) fn remember_without_links(directory: &Path) {
+    let mut plain = PLAIN.write().unwrap_or_else(PoisonError::into_inner);
+    plain.get_or_insert_default().insert(directory.to_owned());
+}
+
+pub(super) fn is_remembered(directory: &Path) -> bool {
+    let plain = PLAIN.read().unwrap_or_else(PoisonError::into_inner);
+    plain.as_ref().is_some_and(|plain| plain.contains(directory))
+}
+
+fn leads_to_remembered(path: &Path) -> bool {
+    // By its text alone `..` leads elsewhere where a link is before it, so each part must be known.
+    let Ok(path) = std::path::absolute(path) else { return false };
+    let plain = lexical(Path::new(""), &path);
+    let has_parents = path.components().any(|part| part == std::path::Component::ParentDir);
+    is_remembered(&plain)
+        && (!has_parents || path.ancestors().all(|above| is_remembered(&lexical(Path::new(""), above))))
+}
+
+/// Opens what is at a path for reading, without waiting for the other end of a pipe; `None` if a link is on the way, or
+/// if the system cannot know.
+#[cfg(target_os = "linux")]
+pub fn open_without_links(path: &Path) -> io::Result<Option<File>> {
+    use rustix::fs::OFlags;
+    flagged(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map(|opened| opened.ok().map(File::from))
+}
+
+/// True if the path exists without a link on the way; false also if the system cannot know.
+#[cfg(target_os = "linux")]
+pub fn exists_without_links(path: &Path) -> io::Result<bool> {
+    match flagged(path, rustix::fs::OFlags::PATH)? {
+        Ok(_) => Ok(true),
+        Err(rustix::io::Errno::LOOP) => Ok(false),
+        // The system does not know how to.
+        Err(_) => Ok(leads_to_remembered(path)),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn flagged(path: &Path, flags: rustix::fs::OFlags) -> io::Result<Result<std::os::fd::OwnedFd, rustix::io::Errno>> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    match openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(opened) => Ok(Ok(opened)),
+        Err(reason @ (rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR)) => Err(reason.into()),
+        Err(reason) => Ok(Err(reason)),
+    }
+}
+
+/// As on Linux: nothing is known here.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
+pub fn open_without_links(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// As on Linux: nothing is known here.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
+pub fn exists_without_links(path: &Path) -> io::Result<bool> {
+    Ok(leads_to_remembered(path))
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{lexical, links, no_follow};
+use super::{lexical, links};
 
 /// A directory, and the working tree around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub fn place(directory: &Path) -> Option<PathBuf> {
 /// A directory's absolute path without symbolic links; as far as that can be known.
 pub fn absolute(directory: &Path) -> PathBuf {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    if no_follow::leads(directory).is_ok_and(|leads| leads)
+    if links::exists_without_links(directory).is_ok_and(|leads| leads)
         && let Ok(path) = std::path::absolute(directory)
     {
         return lexical(Path::new(""), &path);

@@ -1,14 +1,354 @@
-//! Root modules: their paths, and the combination of flags, environment and settings files for each.
+//! Root modules: their paths, and flags, environment, settings files and clues, combined into one value for each of them.
 
 pub mod discover;
-mod names;
 mod root_module;
-mod root_settings;
-mod settings;
 
-pub use discover::Exclusions;
-pub use names::{NamedProviders, Names, directory};
-pub use root_module::{LockedRoot, Reading, Readings, RootModule, absent, git_in, refused};
-pub use root_settings::{RootSource, RunSettings, TrustPlace};
-pub use settings::{Environment, Scope, ToolSelection};
-pub use settings::{dialect_of_text, existing_directory, named_roots, one_dialect, root_settings, with_base_settings};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::dialect::Dialect;
+use crate::disk::roots::{self, ModuleAccess};
+use crate::disk::settings_files::settings_texts;
+use crate::disk::{index_directory, lock_file, text, trust_file};
+use crate::error::{Error, ErrorKind};
+use crate::lockfile;
+use crate::path::worktree::{self, Top, WorkTree};
+use crate::path::{links, shown};
+use crate::settings::{self, Settings, SourceChoice, Variables};
+
+pub use discover::{Exclusions, NamedProviders, Names, directory};
+pub use root_module::{
+    LockedRoot, Reading, Readings, RootModule, RootSource, RunSettings, TrustPlace, absent, git_in, refused,
+};
+
+/// The settings of each named root module.
+pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
+    let (mut roots, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for directory in scope.directories() {
+        match of_root(&directory, scope) {
+            // A root module that is named twice is processed once.
+            Ok(root) => roots.extend(places.insert(worktree::absolute(&root.root)).then_some(root)),
+            Err(error) => errors.push(error),
+        }
+    }
+    Error::all(errors).map_or(Ok(roots), Err)
+}
+
+/// The tool that all root modules share, if any.
+pub fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
+    let first = roots.first()?.dialect;
+    roots.iter().all(|root| root.dialect == first).then_some(first)
+}
+
+/// The settings of a root module from a search: the path to open, and the path for reports.
+pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSettings, Error> {
+    let settings = of_root(root, scope)?;
+    Ok(RunSettings { path: shown.to_owned(), ..settings })
+}
+
+/// Replaces the settings of a root module by settings from outside the working tree. If they name no tool, it is the
+/// only tool that reads the configuration, else the tool of the earlier lock file, if there was one.
+pub fn with_base_settings(
+    root: RunSettings,
+    settings: Settings,
+    before: Option<Dialect>,
+    scope: &Scope,
+) -> RunSettings {
+    let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
+    let by_files = || only_dialect(&root.root);
+    let dialect = stated(&settings, scope).or_else(by_files).or(before).unwrap_or_else(clues);
+    RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
+}
+
+/// The existing directory that a misspelt one probably means.
+fn near(directory: &Path) -> Option<String> {
+    let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = directory.file_name()?.to_str()?;
+    let around = parent.unwrap_or(Path::new("."));
+    let names = text::names_in(around).into_iter().filter(|other| around.join(other).is_dir());
+    let distance = |other: &String| strsim::osa_distance(other, name);
+    let near = names.filter(|other| distance(other) <= name.len().div_ceil(3)).min_by_key(distance)?;
+    let near = parent.map_or_else(|| PathBuf::from(&near), |parent| parent.join(&near));
+    Some(format!("did you mean {}?", shown(&near)))
+}
+
+/// A directory to work in, never empty.
+pub fn existing_directory(path: &Path) -> Result<PathBuf, Error> {
+    let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
+    if root.is_dir() {
+        links::resolve(&root).map_err(|reason| {
+            let message = format!("cannot work in {}: {reason}", shown(&root));
+            Error::new(ErrorKind::Disk, message).hint("name the directory that it is in")
+        })?;
+        return Ok(root);
+    }
+    let message = format!("cannot work in {}: it is not a directory", shown(&root));
+    Err(near(&root).into_iter().fold(Error::new(ErrorKind::Disk, message), Error::hint))
+}
+
+fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
+    // `./a/` and `a` are one root module.
+    let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
+    let root = existing_directory(&path)?;
+    // Relative to the top, since annotations name files of the repository.
+    let place = WorkTree::of(&root);
+    let path = place.way().map_or(path, Path::to_owned);
+    let environment = &scope.environment;
+    let settings = settings_files(&place, environment)?;
+    let mut indexes = settings.indexes.values();
+    if let Some(index) = indexes.find(|it| index_directory::is_within(&it.place, &worktree::trees(&place.directory))) {
+        let message = format!("the index {:?} is inside the working tree, so a change could forge it", index.name);
+        return Err(Error::new(ErrorKind::Settings, message).hint("move it out of the working tree"));
+    }
+    let dialect =
+        stated(&settings, scope).unwrap_or_else(|| dialect_by_clues(&root, &lock_text(&root), &environment.variables));
+    Ok(RunSettings {
+        boundary: place.boundary().to_owned(),
+        trust: trust_place(&place, scope.trust_file.as_deref(), environment)?,
+        root,
+        place: place.directory,
+        path,
+        dialect,
+        settings,
+        source: scope.source.clone(),
+        offline: scope.offline,
+        cache: !scope.no_cache,
+        modules: scope.modules.clone(),
+        variables: environment.variables.clone(),
+        now: environment.now,
+        readings: scope.readings.clone(),
+    })
+}
+
+/// The named trust file, else the one at the top of the working tree.
+fn trust_place(root: &WorkTree, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
+    if let Some(named) = named {
+        return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
+    }
+    let path = trust_file::locate(root)?;
+    Ok(TrustPlace { shown: from_top(root, &path, environment), path })
+}
+
+/// A file as reports name it: from the top of the working tree, outside of git from the directory of the process.
+fn from_top(root: &WorkTree, path: &Path, environment: &Environment) -> PathBuf {
+    let within = root.top.as_ref().and_then(|top| path.strip_prefix(top).ok().map(Path::to_owned));
+    within.unwrap_or_else(|| shown_from(&environment.directory, path))
+}
+
+/// A file relative to a directory, if it is below it or in a directory above it; otherwise unchanged.
+pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
+        let up = directory.strip_prefix(path.parent()?).ok()?.components().count();
+        Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
+    });
+    shown.unwrap_or_else(|| path.to_owned())
+}
+
+/// The tool for a text that replaces the lock file of a directory.
+pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<Dialect, Error> {
+    let settings = settings_files(&WorkTree::of(directory), &scope.environment)?;
+    let clues = || dialect_by_clues(directory, text, &scope.environment.variables);
+    Ok(stated(&settings, scope).unwrap_or_else(clues))
+}
+
+/// The tool of the flag, else of the settings.
+fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
+    scope.tool.map_or_else(|| settings.dialect(), ToolSelection::dialect)
+}
+
+/// All `.tflock.hcl` of a root module, inner ones over outer ones.
+fn settings_files(root: &WorkTree, environment: &Environment) -> Result<Settings, Error> {
+    let (mut settings, mut errors) = (Settings::default(), Vec::new());
+    for file in settings_texts(root)?.into_iter().rev() {
+        let shown = from_top(root, &file.path, environment);
+        match settings::decode(&file.text, &shown) {
+            Ok(nested) => {
+                let folder = file.path.parent().unwrap_or(Path::new(""));
+                settings = nested.stated_in(folder).over(settings).bounded(&shown)?;
+            }
+            Err(wrong) => errors.extend(wrong),
+        }
+    }
+    Error::all(errors).map_or(Ok(settings), Err)
+}
+
+/// The global options and the environment.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The named directories, in order; empty for the directory of the process.
+    pub named: Vec<PathBuf>,
+    /// The named tool, which overrides settings files.
+    pub tool: Option<ToolSelection>,
+    /// The named trust file, instead of the one at the top of the working tree.
+    pub trust_file: Option<PathBuf>,
+    /// The named source of packages, which overrides settings files.
+    pub source: Option<SourceChoice>,
+    pub offline: bool,
+    /// True if the index of known hashes is neither read nor written.
+    pub no_cache: bool,
+    /// Access to modules that are not local.
+    pub modules: ModuleAccess,
+    pub environment: Environment,
+    /// The parsed files of the run.
+    pub readings: Readings,
+}
+
+/// The values of `--tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolSelection {
+    /// Detect the tool from files, ignoring settings files.
+    Auto,
+    Named(Dialect),
+}
+
+impl ToolSelection {
+    /// The tool; `None` if it is to be detected.
+    pub fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Auto => None,
+            Self::Named(dialect) => Some(dialect),
+        }
+    }
+}
+
+impl Scope {
+    /// A scope without network and cache, for quick answers.
+    pub fn offline(environment: Environment, named: Vec<PathBuf>) -> Self {
+        Self {
+            named,
+            tool: None,
+            trust_file: None,
+            source: None,
+            offline: true,
+            no_cache: true,
+            modules: ModuleAccess::default(),
+            environment,
+            readings: Readings::default(),
+        }
+    }
+
+    /// The named directories, else the directory of the process, which is empty.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        if self.named.is_empty() { vec![PathBuf::new()] } else { self.named.clone() }
+    }
+
+    pub fn many(&self) -> bool {
+        self.named.len() > 1
+    }
+
+    /// The base of paths for root modules in a search: the top of the working tree, or outside of git the directory
+    /// itself. The flag is true inside a working tree.
+    pub fn top(&self) -> (Top, bool) {
+        let start = self.directories().into_iter().next().unwrap_or_default();
+        let (from, to) = (WorkTree::of(&self.environment.directory), WorkTree::of(&start));
+        let in_work_tree = to.top.is_some();
+        let to = to.top.unwrap_or(to.directory);
+        let common = from.directory.ancestors().find(|above| to.starts_with(above)).unwrap_or(Path::new("/"));
+        let here = from.directory.strip_prefix(common).unwrap_or(Path::new(""));
+        let below = to.strip_prefix(common).unwrap_or(&to);
+        let up = std::iter::repeat_n(Path::new(".."), here.components().count()).chain([below]).collect();
+        // At the top there is no way down.
+        let down = if below.as_os_str().is_empty() { here.to_owned() } else { PathBuf::new() };
+        (Top { up, down }, in_work_tree)
+    }
+
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.tool.and_then(ToolSelection::dialect)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Environment {
+    pub variables: Variables,
+    pub directory: PathBuf,
+    /// The time of the run, for all checks that depend on time.
+    pub now: SystemTime,
+}
+
+/// The tool by the first clear clue: configuration that only one tool reads; header of the lock file, else its hosts;
+/// `.tofu` files; CLI configuration of only one tool. Without a clue, Terraform.
+fn dialect_by_clues(root: &Path, lock: &[u8], variables: &Variables) -> Dialect {
+    let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);
+    let by_lock = || lockfile::detect_dialect(lock);
+    let clue = only_dialect(root).or_else(by_lock).or_else(by_files).or_else(|| of_cli_config(variables));
+    clue.unwrap_or(Dialect::Terraform)
+}
+
+/// The only tool that reads the configuration of a directory: to the other one, it is empty.
+fn only_dialect(root: &Path) -> Option<Dialect> {
+    roots::is_only_for_tofu(root).then_some(Dialect::OpenTofu)
+}
+
+/// The tool with CLI configuration, if only one has it.
+fn of_cli_config(variables: &Variables) -> Option<Dialect> {
+    let (terraform, tofu) = cli_configs(variables);
+    let [terraform, tofu] = [terraform, tofu].map(|files| files.iter().any(|file| file.exists()));
+    match (terraform, tofu) {
+        (true, false) => Some(Dialect::Terraform),
+        (false, true) => Some(Dialect::OpenTofu),
+        _ => None,
+    }
+}
+
+fn has_tofu_files(root: &Path) -> bool {
+    #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tool compares so")]
+    let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
+    text::names_in(root).iter().any(|name| is_tofu(name))
+}
+
+/// The paths of the main CLI configuration files: Terraform's, and those that only OpenTofu reads. Source:
+/// `internal/command/cliconfig/config_unix.go` and `config_windows.go` of both tools.
+fn cli_configs(variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    if cfg!(windows) {
+        let Some(data) = variables.get("APPDATA").map(PathBuf::from) else { return Default::default() };
+        return (vec![data.join("terraform.rc")], vec![data.join("tofu.rc")]);
+    }
+    let home = variables.get("HOME").map(PathBuf::from).or_else(std::env::home_dir);
+    let in_home = |name: &str| home.iter().map(|home| home.join(name)).collect::<Vec<_>>();
+    let xdg = variables.get("XDG_CONFIG_HOME").map(|dir| Path::new(dir).join("opentofu/tofurc"));
+    (in_home(".terraformrc"), in_home(".tofurc").into_iter().chain(xdg).collect())
+}
+
+/// The text of the lock file. An unreadable one is no clue; the error is reported when the file is used.
+fn lock_text(root: &Path) -> Vec<u8> {
+    lock_file::read(&root.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod clues_tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes files")]
+    fn clues_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, home) = (folder.path().join("root"), folder.path().join("home"));
+        let write = |path: PathBuf, text: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let xdg = folder.path().join("xdg");
+        let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
+        let dialect = || dialect_by_clues(&root, &lock_text(&root), &Variables::from_iter(set));
+        write(root.join("main.tofu"), "");
+        write(root.join(lockfile::FILE_NAME), "provider \"registry.terraform.io/a/b\" {\n}\n");
+        assert_eq!(dialect(), Dialect::OpenTofu);
+        for name in ["main.tofu", lockfile::FILE_NAME] {
+            std::fs::remove_file(root.join(name)).unwrap();
+        }
+        write(root.join("main.tf"), "");
+        assert_eq!(dialect(), Dialect::Terraform);
+        if cfg!(unix) {
+            write(xdg.join("opentofu/tofurc"), "");
+            assert_eq!(dialect(), Dialect::OpenTofu);
+            write(home.join(".terraformrc"), "");
+        }
+        assert_eq!(dialect(), Dialect::Terraform);
+        write(root.join("more.tofu.json"), "{}");
+        assert_eq!(dialect(), Dialect::OpenTofu);
+        write(root.join(lockfile::FILE_NAME), "provider \"registry.terraform.io/a/b\" {\n}\n");
+        assert_eq!(dialect(), Dialect::Terraform);
+    }
+}

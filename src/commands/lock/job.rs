@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::git_history::Earlier;
-use super::super::trust::init;
 use super::decision::{Decision, RootDecision, name_release_before, recovery_hints, unknown_provider};
 use super::root::RootEdit;
 use super::writing::{StoredTrust, TrustStores};
 use super::{LockRoot, LockRun, LockShared, is_denied};
 use crate::addr::ProviderAddr;
+use crate::commands::git_history::Earlier;
+use crate::commands::trust::init;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::placed;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
+use crate::lock;
 use crate::lock::plan::{self, Plan};
 use crate::lock::settle::EntryDecision;
-use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::query::answer::{Answer, Refusal};
 use crate::query::cached::{self, Check};
@@ -92,14 +92,14 @@ impl LockJob {
             let mut findings = root.against(addr, step);
             if !is_denied(&findings) {
                 let release = release(addr, step);
-                let complete = root.uses_origin() && release.as_ref().is_some_and(|it| complete::is_complete(step, it));
+                let complete = root.uses_origin() && release.as_ref().is_some_and(|it| plan::is_complete(step, it));
                 let of_kept = complete.then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten();
                 if let Some(of_kept) = of_kept {
                     findings.extend(of_kept);
                 } else {
                     let is_unknown = run.no_download && step.recorded_release().is_some();
-                    if is_unknown || complete::is_unattributed(step, release.as_ref()) {
-                        unattributed.insert(addr.clone(), complete::has_fewer_than_platforms(step));
+                    if is_unknown || plan::is_unattributed(step, release.as_ref()) {
+                        unattributed.insert(addr.clone(), plan::has_fewer_than_platforms(step));
                     }
                     if run.no_download {
                         step.goal = Goal::Documents;
@@ -179,10 +179,10 @@ impl LockJob {
             if let (Some(_), Ok(facts), false) = (&self.root.intent.upgrade, answer, refused) {
                 let decision = &mut deciding.decision;
                 let requirement = self.root.requirements.get(addr).map(|it| self.root.shown(it));
-                let held = held_back::held_back(addr, step, requirement.as_ref(), facts);
+                let held = lock::held_back(addr, step, requirement.as_ref(), facts);
                 decision.findings.extend(held.map(leveled));
                 let new = decision.entries.get(addr).map(|decided| &decided.entry);
-                let dropped = new.and_then(|new| held_back::platforms_dropped(addr, step, new));
+                let dropped = new.and_then(|new| lock::platforms_dropped(addr, step, new));
                 decision.findings.extend(dropped.map(leveled));
             }
         }

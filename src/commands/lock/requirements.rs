@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use super::super::git_history;
-use super::super::remove::RemoveArgs;
 use super::LockRoot;
 use crate::addr::ProviderAddr;
+use crate::commands::git_history;
+use crate::commands::remove::RemoveArgs;
 use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::dialect::Dialect;
 use crate::disk::{roots, text};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
-use crate::lock::held_back;
+use crate::lock;
 use crate::lock::plan::Reselect;
 use crate::requirements::{Origin, OriginKind, Requirement, Requirements};
 use crate::version::{Constraints, Operator, Version};
@@ -153,7 +153,7 @@ pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Re
         let releases = releases.filter(|version| !root.excludes(&addr, version));
         let newest = || newest_beside(requirement, releases, prereleases);
         let Some(target) = wanted.or_else(newest) else { continue };
-        let holders: Vec<Origin> = held_back::holders(requirement, target).cloned().collect();
+        let holders: Vec<Origin> = lock::holders(requirement, target).cloned().collect();
         if let Some(other) = holders.iter().find(|origin| !is_entry(origin)) {
             return Err(not_ours(&addr, target, other, settings));
         }
@@ -185,7 +185,7 @@ fn newest_beside<'a>(
     prereleases: bool,
 ) -> Option<&'a Version> {
     let releases = offered.filter(|version| prereleases || !version.is_prerelease());
-    releases.filter(|version| held_back::holders(requirement, version).all(is_entry)).max()
+    releases.filter(|version| lock::holders(requirement, version).all(is_entry)).max()
 }
 
 fn not_ours(addr: &ProviderAddr, target: &Version, other: &Origin, settings: &RunSettings) -> Error {

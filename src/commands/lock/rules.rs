@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::super::LockOptions;
 use crate::addr::{Hostname, ProviderAddr};
+use crate::commands::LockOptions;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::{index_directory, state};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
-use crate::lock::complete;
-use crate::lock::plan::Intent;
+use crate::lock::plan::{self, Intent};
 use crate::lockfile::LockFile;
 use crate::path::worktree;
 use crate::platform::Platform;
@@ -246,7 +245,7 @@ impl RecordedPlatforms {
         let mut locked = Self::default();
         for (addr, entry) in lock.iter() {
             let Some(release) = cached::unchecked(cache, addr, &entry.version) else { continue };
-            locked.fetched.extend(complete::fetched(&release, &entry.hashes).cloned());
+            locked.fetched.extend(plan::fetched(&release, &entry.hashes).cloned());
             let attributed: BTreeSet<Platform> =
                 release.platforms_with(&entry.hashes).map(|(platform, _)| platform.clone()).collect();
             locked.reported.entry(addr.host().clone()).or_default().extend(attributed.iter().cloned());

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::key_names;
-use super::super::trust_store::{TrustPlace, TrustStore};
 use super::decision::Decision;
 use super::job::LockJob;
 use super::root::RootEdit;
 use super::{LockRun, WriteMode};
 use crate::addr::ProviderAddr;
+use crate::commands::key_names;
+use crate::commands::trust_store::{TrustPlace, TrustStore};
 use crate::diff::{self, AddedHash, Standing};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
 use crate::interrupt::Interrupt;
-use crate::lock::commit::{self, Write};
 use crate::lock::settle::EntryDecision;
+use crate::lock::{self, Write};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Changes, Need};
 use crate::report::diff::unified;
@@ -107,16 +107,16 @@ impl LockJob {
         if lock_file::read(&self.root.settings.lock_file())? != self.root.bytes {
             return Ok(None);
         }
-        let edits: Vec<commit::Edit<'_>> = edits
+        let edits: Vec<lock::Edit<'_>> = edits
             .iter()
-            .map(|edit| commit::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
+            .map(|edit| lock::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
             .collect();
         let write = Write {
             path: self.root.settings.lock_file(),
             text: text.to_owned(),
             boundary: self.root.settings.boundary.clone(),
         };
-        commit::commit(&write, &edits, interrupt)
+        lock::commit(&write, &edits, interrupt)
     }
 }
 

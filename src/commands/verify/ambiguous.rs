@@ -8,8 +8,7 @@ use super::Roots;
 use crate::config::is_read;
 use crate::finding::{Finding, Rule};
 use crate::git::TrackedFiles;
-use crate::path::folding::ambiguous_names;
-use crate::path::worktree;
+use crate::path::{ambiguous_names, worktree};
 use crate::settings::Settings;
 use crate::verify::of_tree;
 

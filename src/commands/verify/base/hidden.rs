@@ -10,8 +10,7 @@ use crate::disk::{lock_file, roots};
 use crate::finding::{Finding, Rule};
 use crate::git::{ChangedFiles, Kind, Tree};
 use crate::lockfile::{self, FILE_NAME};
-use crate::path::folding::PackageFolder;
-use crate::path::{RepoPath, links};
+use crate::path::{PackageFolder, RepoPath, links};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 

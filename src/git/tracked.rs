@@ -1,5 +1,5 @@
 //! What git tracks below a directory and in the working trees of a run: packages that the tools would install, and names
-//! that differ by system.
+//! that differ by system; and the text of `.gitattributes`: our lines in it, every other byte unchanged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,7 @@ use super::objects::escaped;
 use super::{Git, Kind, Running};
 use crate::config::suffixes;
 use crate::lockfile;
-use crate::path::folding::{PackageFolder, folded};
-use crate::path::{RepoPath, worktree};
+use crate::path::{PackageFolder, RepoPath, folded, worktree};
 use crate::trust::pins;
 
 #[derive(Debug, Default)]
@@ -120,65 +119,6 @@ fn is_installed_from(top: &Path, folder: &PackageFolder<'_>, kind: Kind) -> bool
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_git_tracks_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        let write = |path: &str| {
-            let path = root.join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
-        };
-        let git = |args: &[&str]| {
-            let output = std::process::Command::new("git").arg("-C").arg(root).args(args).output().unwrap();
-            assert!(output.status.success());
-        };
-        let packages = |files: &TrackedFiles, directory: &str| -> Vec<(String, String, bool)> {
-            let found = files.packages(&root.join(directory)).into_iter();
-            found.map(|it| (it.path.to_string(), it.first.to_string(), it.is_plain)).collect()
-        };
-        let row = |path: &str, first: &str, is_plain| (path.to_owned(), first.to_owned(), is_plain);
-        write("terraform.d/plugins/x/y");
-        write(".terraform/z");
-        git(&["init", "--quiet"]);
-        assert_eq!(packages(&TrackedFiles::default(), ""), []);
-        git(&["add", "terraform.d"]);
-        let expected = row("terraform.d/plugins", "terraform.d/plugins/x/y", true);
-        assert_eq!(packages(&TrackedFiles::default(), ""), [expected]);
-        // Each root module has its own, by whatever spelling.
-        for path in
-            ["a/terraform.d/plugins/x/y", "a-b/.terraform/y", "c/terraform.d/y", "d/Terraform.D/Plugins/y", "e/y"]
-        {
-            write(path);
-        }
-        git(&["add", "--force", "."]);
-        let all = TrackedFiles::default();
-        assert_eq!(packages(&all, "a"), [row("a/terraform.d/plugins", "a/terraform.d/plugins/x/y", true)]);
-        assert_eq!(packages(&all, "a-b"), [row("a-b/.terraform", "a-b/.terraform/y", true)]);
-        assert_eq!(packages(&all, "c"), []);
-        assert_eq!(packages(&all, "d"), [row("d/Terraform.D/Plugins", "d/Terraform.D/Plugins/y", false)]);
-        assert_eq!((packages(&all, "").len(), packages(&all, "e").len()), (2, 0));
-        let first = |place: &str| all.first_at(&root.join(place)).map(|it| it.first.to_string());
-        for (place, expected) in [
-            ("e", Some("e/y")),
-            ("E", Some("e/y")),
-            ("e/y/z", Some("e/y")),
-            ("c/terraform.d", Some("c/terraform.d/y")),
-            ("d/terraform.d/plugins/", Some("d/Terraform.D/Plugins/y")),
-            ("a-", None),
-            ("e/yy", None),
-            ("e/z", None),
-            ("new/e", None),
-        ] {
-            assert_eq!(first(place).as_deref(), expected, "{place}");
-        }
-    }
-}
-
 #[derive(Debug)]
 pub struct Question {
     running: Option<Running>,
@@ -240,4 +180,161 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
+/// The name of the file, at the top of the working tree.
+pub const FILE_NAME: &str = ".gitattributes";
+
+/// The lines that we put there. Code hosts fold generated files away, which a lock file must not be.
+pub const LINES: [&str; 3] = [
+    ".terraform.lock.hcl merge=tflock diff=tflock linguist-generated=false",
+    ".tflock.trust.hcl merge=tflock diff=tflock linguist-generated=false",
+    ".tflock.modules.hcl merge=tflock linguist-generated=false",
+];
+
+/// The files that our lines are about, each with the attributes that its line sets, and their values.
+pub fn wanted() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
+    LINES.into_iter().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some((words.next()?, words.filter_map(|word| word.split_once('=')).collect()))
+    })
+}
+
+/// The text with our lines; those that are there stay where they are.
+///
+/// New ones go to the end, since the last line about an attribute decides. They get the line ends of the text, and a
+/// text whose last line has no end still has none.
+pub fn with_lines(text: &[u8]) -> Vec<u8> {
+    let missing: Vec<&str> = LINES.into_iter().filter(|line| !lines(text).any(|there| is(there, line))).collect();
+    let end = if text.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
+    let mut text = text.to_owned();
+    let ended = text.is_empty() || text.ends_with(b"\n");
+    for line in missing {
+        let line = if ended { format!("{line}{end}") } else { format!("{end}{line}") };
+        text.extend_from_slice(line.as_bytes());
+    }
+    text
+}
+
+/// The text without our lines: what it was before [`with_lines`].
+pub fn without_lines(text: &[u8]) -> Vec<u8> {
+    let ours = |line: &&[u8]| LINES.iter().any(|ours| is(line, ours));
+    let mut kept: Vec<u8> = lines(text).filter(|line| !ours(line)).collect::<Vec<_>>().concat();
+    if !text.ends_with(b"\n") && lines(text).last().as_ref().is_some_and(ours) {
+        let end = [&b"\r\n"[..], b"\n"].into_iter().find(|end| kept.ends_with(end)).map_or(0, <[u8]>::len);
+        kept.truncate(kept.len() - end);
+    }
+    kept
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n')
+}
+
+fn is(line: &[u8], ours: &str) -> bool {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line) == ours.as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_git_tracks_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let write = |path: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
+        let git = |args: &[&str]| {
+            let output = std::process::Command::new("git").arg("-C").arg(root).args(args).output().unwrap();
+            assert!(output.status.success());
+        };
+        let packages = |files: &TrackedFiles, directory: &str| -> Vec<(String, String, bool)> {
+            let found = files.packages(&root.join(directory)).into_iter();
+            found.map(|it| (it.path.to_string(), it.first.to_string(), it.is_plain)).collect()
+        };
+        let row = |path: &str, first: &str, is_plain| (path.to_owned(), first.to_owned(), is_plain);
+        write("terraform.d/plugins/x/y");
+        write(".terraform/z");
+        git(&["init", "--quiet"]);
+        assert_eq!(packages(&TrackedFiles::default(), ""), []);
+        git(&["add", "terraform.d"]);
+        let expected = row("terraform.d/plugins", "terraform.d/plugins/x/y", true);
+        assert_eq!(packages(&TrackedFiles::default(), ""), [expected]);
+        // Each root module has its own, by whatever spelling.
+        for path in
+            ["a/terraform.d/plugins/x/y", "a-b/.terraform/y", "c/terraform.d/y", "d/Terraform.D/Plugins/y", "e/y"]
+        {
+            write(path);
+        }
+        git(&["add", "--force", "."]);
+        let all = TrackedFiles::default();
+        assert_eq!(packages(&all, "a"), [row("a/terraform.d/plugins", "a/terraform.d/plugins/x/y", true)]);
+        assert_eq!(packages(&all, "a-b"), [row("a-b/.terraform", "a-b/.terraform/y", true)]);
+        assert_eq!(packages(&all, "c"), []);
+        assert_eq!(packages(&all, "d"), [row("d/Terraform.D/Plugins", "d/Terraform.D/Plugins/y", false)]);
+        assert_eq!((packages(&all, "").len(), packages(&all, "e").len()), (2, 0));
+        let first = |place: &str| all.first_at(&root.join(place)).map(|it| it.first.to_string());
+        for (place, expected) in [
+            ("e", Some("e/y")),
+            ("E", Some("e/y")),
+            ("e/y/z", Some("e/y")),
+            ("c/terraform.d", Some("c/terraform.d/y")),
+            ("d/terraform.d/plugins/", Some("d/Terraform.D/Plugins/y")),
+            ("a-", None),
+            ("e/yy", None),
+            ("e/z", None),
+            ("new/e", None),
+        ] {
+            assert_eq!(first(place).as_deref(), expected, "{place}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod attributes_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn installed(text: &str) -> String {
+        String::from_utf8(with_lines(text.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn lines_go_to_the_end_in_the_line_ends_of_the_text() {
+        let [lock, trust, modules] = LINES;
+        assert_eq!(installed(""), format!("{lock}\n{trust}\n{modules}\n"));
+        assert_eq!(installed("* text\n"), format!("* text\n{lock}\n{trust}\n{modules}\n"));
+        assert_eq!(installed("* text"), format!("* text\n{lock}\n{trust}\n{modules}"));
+        assert_eq!(installed("* text\r\n"), format!("* text\r\n{lock}\r\n{trust}\r\n{modules}\r\n"));
+        assert_eq!(installed("a b\r\n* text"), format!("a b\r\n* text\r\n{lock}\r\n{trust}\r\n{modules}"));
+        assert_eq!(installed(&format!("{trust}\nx y\n")), format!("{trust}\nx y\n{lock}\n{modules}\n"));
+        assert_eq!(installed(&format!("#{lock}\n")), format!("#{lock}\n{lock}\n{trust}\n{modules}\n"));
+    }
+
+    #[test]
+    fn only_our_lines_are_taken_out() {
+        let [lock, trust, _] = LINES;
+        let other = ".terraform.lock.hcl merge=tflock\n";
+        assert_eq!(
+            without_lines(format!("{other}{lock}\r\nx y\n{trust}").as_bytes()),
+            format!("{other}x y").as_bytes()
+        );
+        assert_eq!(without_lines(lock.as_bytes()), b"");
+    }
+
+    proptest! {
+        #[test]
+        fn there_and_back(text in "[a*# ]{0,3}(\r?\n[a*# \u{e9}]{0,3}){0,4}") {
+            let once = with_lines(text.as_bytes());
+            prop_assert_eq!(&with_lines(&once), &once);
+            prop_assert!(once.starts_with(text.as_bytes()));
+            prop_assert_eq!(without_lines(&once), text.as_bytes());
+        }
+    }
 }
