@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Environment;
 use super::args::Global;
-use crate::disk::report_file;
+use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::redact;
 use crate::report::{Format, Style, shown};
@@ -22,7 +22,7 @@ pub(super) fn write(
     let mut errors = Vec::new();
     for (format, file) in requested {
         errors.extend(
-            report_file::write(&file, &redact::secrets(&render(format, plain)))
+            root_files::write_report(&file, &redact::secrets(&render(format, plain)))
                 .err()
                 .map(|reason| unwritable(&file, &reason)),
         );

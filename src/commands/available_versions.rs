@@ -12,8 +12,7 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::query::Session;
-use crate::query::answer::{Answer, Refusal};
-use crate::query::question::Query;
+use crate::query::question::{Answer, Query, Refusal};
 
 /// An opened root module, with the versions that its sources have.
 pub(super) struct Opened {

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use clap::Subcommand;
 
-use super::Services;
-use super::publish;
-use crate::disk::cache::exchange::Exported;
-use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
+use super::{Services, publish};
+use crate::disk::cache::exchange::{self, Exported};
+use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned};
 use crate::disk::package_store::PackageStore;
-use crate::disk::{files, report_file};
+use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
@@ -133,7 +132,7 @@ fn export(file: PathBuf, cache: &Cache, interrupt: &Interrupt) -> Result<CacheRe
         return Ok(CacheReport::Exported { file, entries, text: Some(text) });
     }
     let _writing = interrupt.writing()?;
-    report_file::write(&file, &text).map_err(|problem| {
+    root_files::write_report(&file, &text).map_err(|problem| {
         Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", shown(&file))).in_file(&file)
     })?;
     Ok(CacheReport::Exported { file, entries, text: None })

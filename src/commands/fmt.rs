@@ -4,26 +4,23 @@ use std::path::{Path, PathBuf};
 
 use super::Services;
 use super::options::Within;
-use crate::config;
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, NewFile, store};
 use crate::disk::below::{Directory, survey};
-use crate::disk::directory_lock::DirectoryLock;
-use crate::disk::lock_file;
+use crate::disk::files::is_there;
+use crate::disk::root_files::{self, DirectoryLock};
 use crate::disk::roots::ReadModuleLock;
-use crate::disk::text::is_there;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, shell_word};
 use crate::interrupt::What;
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
-use crate::modulelock;
 use crate::outcome::{Body, FormattedFile, Outcome};
 use crate::path::shown;
 use crate::path::worktree::{absolute, boundary, place};
-use crate::settings;
 use crate::trust::pins;
 use crate::workspace::{Exclusions, Scope, absent, dialect_of_text, refused};
+use crate::{config, modulelock, settings};
 
 /// Write the lock file as the tools write it.
 ///
@@ -141,7 +138,7 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned(), directory));
+    let read = || root_files::read_lock_file(path)?.ok_or_else(|| absent(path.to_owned(), directory));
     let (text, lock) = (read()?, DirectoryLock::acquire(directory)?);
     // Read again under the lock, since another run may have written meanwhile.
     let text = if check { text } else { read()? };

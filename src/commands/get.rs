@@ -8,9 +8,9 @@ use super::options::{Assignments, Within};
 use super::targets::{Targets, Unlocked};
 use super::verify::tracked_packages;
 use crate::config::{Installed, Location, ModuleConstraints, ModuleSource};
-use crate::disk::directories::refuse_links;
-use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::files::refuse_linked_directory;
 use crate::disk::modules_dir::ModulesDir;
+use crate::disk::root_files::DirectoryLock;
 use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, TreeOptions, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::git::TrackedFiles;
@@ -67,7 +67,7 @@ pub(super) fn install_for(settings: &RunSettings, interrupt: &Interrupt) -> Resu
 
 /// What git tracks below the data directory would be replaced, and comes back with the next checkout.
 fn refuse_tracked(settings: &RunSettings, tracked: &TrackedFiles) -> Result<(), Error> {
-    refuse_links(&settings.data_dir(), "modules")?;
+    refuse_linked_directory(&settings.data_dir(), "modules")?;
     let found = tracked.first_at(&settings.data_dir());
     let findings = tracked_packages(settings, &found.into_iter().collect::<Vec<_>>());
     Error::of_findings(ErrorKind::Trust, &findings).map_or(Ok(()), Err)
@@ -78,7 +78,7 @@ fn install(settings: &RunSettings, interrupt: &Interrupt) -> Result<InstalledMod
     // Ignore the modules that are installed already.
     settings.modules.lookup = ModuleLookup::Auto;
     let data_dir = settings.data_dir_name();
-    refuse_links(&settings.root.join(&data_dir), "modules")?;
+    refuse_linked_directory(&settings.root.join(&data_dir), "modules")?;
     let tree = settings.load_tree(&settings.tree_options(MissingModules::Refuse)).map_err(|errors| {
         let errors = errors.into_iter().map(|error| settings.tree_error(error));
         Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use super::Services;
 use super::options::Within;
 use crate::disk::atomic::Stored;
-use crate::disk::attributes_file;
+use crate::disk::root_files;
 use crate::error::Error;
 use crate::git::tracked::{wanted, with_lines, without_lines};
 use crate::git::{Git, GitError};
@@ -82,7 +82,7 @@ const CONFIG: [(&str, &str); 3] = [
 ];
 
 fn install(repository: &Git, interrupt: &Interrupt) -> Result<Stored, Error> {
-    let stored = attributes_file::update(repository.top(), interrupt, with_lines)?;
+    let stored = root_files::update_attributes(repository.top(), interrupt, with_lines)?;
     for (key, value) in CONFIG {
         let writing = interrupt.writing()?;
         repository.set_config(key, value)?;
@@ -93,7 +93,7 @@ fn install(repository: &Git, interrupt: &Interrupt) -> Result<Stored, Error> {
 
 /// Removes what [`install`] wrote, and the attributes file if nothing else is in it.
 fn uninstall(repository: &Git, interrupt: &Interrupt) -> Result<GitReport, Error> {
-    let stored = attributes_file::update(repository.top(), interrupt, without_lines)?;
+    let stored = root_files::update_attributes(repository.top(), interrupt, without_lines)?;
     let mut clone = false;
     for (key, _) in CONFIG {
         let writing = interrupt.writing()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::trust_store::TrustStore;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::disk::{below, lock_file};
+use crate::disk::{below, root_files};
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::git::Git;
@@ -56,7 +56,7 @@ pub(super) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) 
     let files = places.into_iter().filter(|place| place.has_lock);
     let files = files.map(|place| directory.join(place.path).join(lockfile::FILE_NAME));
     let files = files.filter(|file| !others.contains(file));
-    let texts: BTreeSet<Vec<u8>> = files.filter_map(|file| lock_file::read(&file).ok().flatten()).collect();
+    let texts: BTreeSet<Vec<u8>> = files.filter_map(|file| root_files::read_lock_file(&file).ok().flatten()).collect();
     let locked = texts.iter().filter_map(|bytes| {
         let dialect = lockfile::detect_dialect(bytes).unwrap_or(Dialect::Terraform);
         Some(lockfile::decode(bytes, dialect).ok()?.lock)
@@ -70,7 +70,9 @@ type Below = Vec<(PathBuf, Result<Decoded, Vec<Finding>>)>;
 pub(super) fn locks_below(top: &Path) -> Result<Below, Error> {
     let mut locks = Vec::new();
     for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
-        let Some(bytes) = lock_file::read(&top.join(&place.path).join(lockfile::FILE_NAME))? else { continue };
+        let Some(bytes) = root_files::read_lock_file(&top.join(&place.path).join(lockfile::FILE_NAME))? else {
+            continue;
+        };
         let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
         locks.push((place.path, lockfile::decode(&bytes, dialect)));
     }

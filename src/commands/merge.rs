@@ -8,7 +8,7 @@ use super::resolve::{Configuration, conflicted, directory_of, document_of, keep,
 use crate::addr::ProviderAddr;
 use crate::disk::atomic::{Mode, NewFile, store};
 use crate::disk::cache::Cache;
-use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::root_files::DirectoryLock;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::hash::HashScheme;
@@ -304,5 +304,5 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
         return Err(error.hint("name the file in it"));
     }
     let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", shown(path))).in_file(path);
-    crate::disk::text::read(path)?.ok_or_else(absent)
+    crate::disk::files::read_file(path)?.ok_or_else(absent)
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use super::sources::watch;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::CliConfig;
+use crate::disk::files;
 use crate::disk::oci_credentials::OciCredentials;
-use crate::disk::text;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::net::{Background, Client, ClientOptions, Credentials, Discovery, RunBudget};
@@ -35,7 +35,7 @@ pub(super) struct Access {
 /// The certificates that the user trusts instead of the system's, and why the file cannot be used; then they are none, and
 /// no server is trusted.
 fn named_roots(path: &str) -> (Vec<u8>, Option<String>) {
-    let wrong = match text::read_named(Path::new(path)) {
+    let wrong = match files::read_named_file(Path::new(path)) {
         Ok(Some(pem)) if memchr::memmem::find(&pem, b"-----BEGIN ").is_some() => return (pem, None),
         Ok(Some(_)) => "contains no PEM certificate".to_owned(),
         Ok(None) => "is not there".to_owned(),

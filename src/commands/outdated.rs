@@ -19,7 +19,7 @@ use crate::outcome::{
     RootOutcome,
 };
 use crate::path::worktree;
-use crate::query::answer::{Answer, Refusal};
+use crate::query::question::{Answer, Refusal};
 use crate::requirements::Requirements;
 use crate::settings::VERSION_RULES;
 use crate::version::{Version, newest_allowed};

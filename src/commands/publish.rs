@@ -10,20 +10,19 @@ use super::Services;
 use super::sources::Sources;
 use crate::dialect::Dialect;
 use crate::disk::atomic::failed;
-use crate::disk::cache::exchange::{IndexKey, IndexLine, decode_line};
+use crate::disk::cache::exchange::{self, IndexKey, IndexLine, decode_line};
 use crate::disk::cache::{Cache, IndexEntry, Origin, ProgramRecord};
-use crate::disk::{directories, index_directory, lock_file};
+use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule, shell_word};
 use crate::hash::PackageHash;
-use crate::lockfile;
 use crate::net::{Client, ClientOptions};
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::path::worktree;
-use crate::query;
 use crate::settings::IndexPlace;
 use crate::source::{IndexStores, Published};
 use crate::workspace::dialect_of_text;
+use crate::{lockfile, query};
 
 #[derive(Debug, Clone)]
 pub(super) struct Publishing {
@@ -53,7 +52,7 @@ impl Publishing {
         })?;
         let here = [PathBuf::from(".")].into_iter().chain(services.scope.directories());
         let tops = here.filter(|directory| !directory.as_os_str().is_empty()).flat_map(|it| worktree::tops(&it));
-        if index_directory::is_within(&place, &tops.collect::<Vec<_>>()) {
+        if exchange::is_index_within(&place, &tops.collect::<Vec<_>>()) {
             let message = format!("the index {shown} is inside the working tree, where a pull request could write it");
             return Err(refused(message).hint("keep it outside of the working tree"));
         }
@@ -67,7 +66,7 @@ impl Publishing {
     /// Writes the missing lines.
     fn publish(&self, lines: Vec<IndexLine>, sources: &Sources<'_>, stores: IndexStores) -> Result<Published, Error> {
         if let IndexPlace::Directory(base) = &self.place {
-            directories::create(base).map_err(failed("create", base))?;
+            files::create_directory(base).map_err(failed("create", base))?;
         }
         query::publish(&sources.online.background, stores, self.place.clone(), lines).map_err(|error| {
             let message = format!("cannot publish to {}: {}", self.shown, error.message);
@@ -87,7 +86,7 @@ impl Publishing {
             return Ok(IndexStores::new(&client, Arc::default(), client.options().timeout));
         }
         let first = directories.first().map_or(Path::new(""), PathBuf::as_path);
-        let text = lock_file::read(&first.join(lockfile::FILE_NAME))?.unwrap_or_default();
+        let text = root_files::read_lock_file(&first.join(lockfile::FILE_NAME))?.unwrap_or_default();
         sources.index_stores(dialect_of_text(first, &text, &services.scope)?)
     }
 
@@ -147,7 +146,7 @@ pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>
 /// What was computed here of the packages in some lock files; an unreadable file has none.
 fn locked(directories: &[PathBuf], cache: &Cache) -> Vec<IndexLine> {
     let read = |directory: &PathBuf| {
-        let text = lock_file::read(&directory.join(lockfile::FILE_NAME)).ok()??;
+        let text = root_files::read_lock_file(&directory.join(lockfile::FILE_NAME)).ok()??;
         Some(lockfile::decode(&text, Dialect::Terraform).ok()?.lock)
     };
     let locks = directories.iter().filter_map(read);

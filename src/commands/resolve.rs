@@ -74,7 +74,7 @@ pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error>
     let git = Git::open(start).map_err(|error| Error::from(error).hint("name the FILE to resolve"))?;
     let (top, _) = services.scope.top();
     let files = git.own_files()?.into_iter().map(|name| top.path_to(Path::new(&name)));
-    let is_conflicted = |file: &PathBuf| match crate::disk::text::read(file) {
+    let is_conflicted = |file: &PathBuf| match crate::disk::files::read_file(file) {
         Ok(Some(text)) => {
             split(&text) != Ok(None) || is_left_whole(file, &text) || is_repeated(file, &text, MergeOptions::default())
         }
@@ -129,7 +129,7 @@ impl Configuration {
         let directory = directory_of(file);
         let settings = root_settings(directory, directory, &services.scope)?;
         let markers = |file: &Path| {
-            let text = crate::disk::text::read(&directory.join(file)).ok().flatten()?;
+            let text = crate::disk::files::read_file(&directory.join(file)).ok().flatten()?;
             (split(&text) != Ok(None)).then(|| {
                 let message = "the configuration has conflict markers, so it does not decide about the lock file";
                 let error = Error::new(ErrorKind::Configuration, message).in_file(directory.join(file));

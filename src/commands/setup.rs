@@ -11,7 +11,7 @@ use super::targets::{Targets, Unlocked};
 use super::verify::opening::open;
 use super::verify::{Roots, recalled};
 use crate::disk::atomic::{Mode, NewFile, store};
-use crate::disk::{attributes_file, text};
+use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::tracked;
@@ -108,7 +108,7 @@ struct Setup<'a, 's> {
 
 impl Setup<'_, '_> {
     fn read(&self, name: &str) -> Result<Option<String>, Error> {
-        text::read_text(&self.top.join(name), Path::new(name), ErrorKind::Settings)
+        files::read_text(&self.top.join(name), Path::new(name), ErrorKind::Settings)
     }
 
     /// Writes a file that is not there.
@@ -150,7 +150,7 @@ impl Setup<'_, '_> {
     }
 
     fn attributes(&self) -> Result<SetupFile, Error> {
-        let old = text::read(&self.top.join(tracked::FILE_NAME))?;
+        let old = files::read_file(&self.top.join(tracked::FILE_NAME))?;
         let new = tracked::with_lines(old.as_deref().unwrap_or_default());
         let state = match &old {
             Some(old) if *old == new => SetupState::Kept,
@@ -158,7 +158,7 @@ impl Setup<'_, '_> {
             None => SetupState::Created,
         };
         if state != SetupState::Kept && !self.dry_run {
-            attributes_file::update(&self.top, &self.services.interrupt, tracked::with_lines)?;
+            root_files::update_attributes(&self.top, &self.services.interrupt, tracked::with_lines)?;
         }
         let added = new.get(old.map_or(0, |old| old.len())..).unwrap_or_default();
         let text = String::from_utf8_lossy(added).trim_start().to_owned();

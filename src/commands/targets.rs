@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crate::dialect::Dialect;
-use crate::disk::trust_file;
+use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::git::ChangedFiles;
@@ -107,7 +107,7 @@ impl<'a> Targets<'a> {
         }
         let prefix = worktree::above(start).map(|(_, prefix)| prefix).unwrap_or_default();
         if self.scope.trust_file.is_none() {
-            trust_file::only_at_tops(found.trust_files.iter().map(|path| start.join(path)))?;
+            root_files::refuse_second_trust_files(found.trust_files.iter().map(|path| start.join(path)))?;
         }
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
         if nothing && unlocked != Unlocked::Opened {

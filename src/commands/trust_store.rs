@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::disk::trust_file;
+use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::hcl::Anchor;
@@ -27,7 +27,7 @@ pub struct TrustStore {
 impl TrustStore {
     /// Reads the trust file; a missing one has no signers.
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
-        let text = trust_file::read(&place.path, &place.shown)?;
+        let text = root_files::read_trust_file(&place.path, &place.shown)?;
         Self::decoded(text, place)
     }
 
@@ -114,7 +114,7 @@ impl TrustStore {
         interrupt: &Interrupt,
         change: impl FnOnce(&mut Pins) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        let _guard = trust_file::guard(&self.place.path)?;
+        let _guard = root_files::lock_trust_file(&self.place.path)?;
         let now = Self::load(&self.place)?;
         (self.text, self.file) = (now.text, now.file);
         let before = self.file.pins.clone();
@@ -127,7 +127,7 @@ impl TrustStore {
         }
         self.introduce(&before, names);
         let text = self.file.encode();
-        let written = trust_file::store(&self.place.path, &text, interrupt)?;
+        let written = root_files::store_trust_file(&self.place.path, &text, interrupt)?;
         self.text = Some(text);
         Ok(written)
     }
@@ -192,7 +192,10 @@ mod tests {
         let now = TrustStore::load(&place).unwrap();
         assert_eq!(now.pins().providers.len(), 2);
         assert!(
-            trust_file::read(&place.path, &place.path).unwrap().unwrap().starts_with("# Who may sign the providers")
+            root_files::read_trust_file(&place.path, &place.path)
+                .unwrap()
+                .unwrap()
+                .starts_with("# Who may sign the providers")
         );
         assert_eq!(one.learn(vec![update("a/b", 'A')]).unwrap(), []);
         assert!(!one.commit(&|_, _| Identities::new(), &Interrupt::default()).unwrap());

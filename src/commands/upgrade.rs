@@ -17,7 +17,7 @@ use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind};
 use crate::lock::plan::{self, OneForAll};
 use crate::outcome::Outcome;
-use crate::query::criteria;
+use crate::query::select;
 use crate::settings::{Age, Date};
 use crate::version::Version;
 use crate::workspace::RunSettings;
@@ -46,7 +46,7 @@ pub(crate) struct UpgradeArgs {
     pub(crate) precise: Option<Version>,
     /// Change no more than this part of the version.
     #[arg(long = "within", value_name = "PART", value_enum)]
-    pub(crate) step: Option<criteria::VersionStep>,
+    pub(crate) step: Option<select::VersionStep>,
     /// Skip releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
     #[arg(long, value_name = "DATE|AGE")]
     exclude_newer: Option<Limit>,

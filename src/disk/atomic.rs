@@ -1,6 +1,15 @@
-//! Files that are replaced whole: either the old bytes are there or the new ones, whatever happens in between.
+//! Files that are replaced whole, one or several: either the old bytes are there or the new ones, whatever happens in between.
 //!
 //! A new file is written next to the old one, flushed and renamed over it. Equal bytes are not written again.
+//!
+//! Configuration, lock file and trust file are replaced together: all new files are written and flushed next to the old ones before
+//! the first one is renamed, so most failures happen while nothing has changed. Each rename is atomic: after a kill at any moment every
+//! file is the old one or the new one, and the new ones are the first of the list.
+//!
+//! The caller's order makes a second run complete what a first one left: the trust file, then the lock files, then
+//! configuration. A pin without an entry in a lock file is a known signer, no more. An entry that configuration does not
+//! require yet is found again by the second run, which finds the configuration as the first one did. The reverse order
+//! would leave a requirement that is there already, and an entry whose first use is not remembered.
 //!
 //! Source: `internal/replacefile` in terraform, which neither flushes nor locks, and replaces symbolic links.
 
@@ -10,7 +19,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::directories;
+use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::{Interrupt, Interrupted, What, Writing};
 use crate::path::shown;
@@ -281,11 +290,68 @@ impl From<StoreError> for Error {
             StoreError::Interrupted(interrupted) => return (*interrupted).into(),
         };
         let of_link = match &error {
-            StoreError::System { reason, .. } => directories::hint(reason),
+            StoreError::System { reason, .. } => files::hint_about_directory(reason),
             _ => None,
         };
         let mapped = Self::new(ErrorKind::Disk, error.to_string()).in_file(bare(file));
         hint.map(str::to_owned).into_iter().chain(of_link).fold(mapped, Self::hint)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Replacement<'a> {
+    pub file: NewFile<'a>,
+    pub was: Expected<'a>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected<'a> {
+    Anything,
+    Absent,
+    Bytes(&'a [u8]),
+}
+
+/// Replaces files, or creates them, in the order of the list; see [`store`] for each.
+///
+/// A file that already has its new bytes is not touched, whatever `was` says, so a second run can complete the first.
+/// The caller must have locked `directory`; leftovers of killed runs are removed from it first. A signal finds all files
+/// old, or waits until all are new.
+pub fn store_all(
+    files: &[Replacement<'_>],
+    directory: &Path,
+    within: &Path,
+    interrupt: &Interrupt,
+) -> Result<Vec<Stored>, StoreError> {
+    sweep(directory);
+    let staged: Vec<_> = files
+        .iter()
+        .map(|replacement| {
+            check(*replacement)?;
+            stage(replacement.file, within)
+        })
+        .collect::<Result<_, _>>()?;
+    let writing = interrupt.writing()?;
+    staged.into_iter().map(|file| file.replace(&writing)).collect()
+}
+
+fn check(Replacement { file, was }: Replacement<'_>) -> Result<(), StoreError> {
+    if was == Expected::Anything {
+        return Ok(());
+    }
+    let now = match std::fs::read(file.path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(reason) => return Err(StoreError::System { action: "read", path: file.path.to_owned(), reason }),
+    };
+    let is_as_expected = match (&now, was) {
+        (None, Expected::Absent) => true,
+        (Some(now), Expected::Bytes(was)) => now == was,
+        _ => false,
+    };
+    if is_as_expected || now.as_deref() == Some(file.bytes) {
+        Ok(())
+    } else {
+        Err(StoreError::Changed(file.path.to_owned()))
     }
 }
 
@@ -422,5 +488,96 @@ mod tests {
         left.retain(|name| cfg!(unix) || !is_left_behind(name));
         assert_eq!(left, kept);
         assert!(staged.replace(&Interrupt::default().writing().unwrap()).is_err());
+    }
+}
+
+#[cfg(test)]
+mod transaction_tests {
+    use super::*;
+    use crate::disk::atomic::Mode;
+    use crate::interrupt::What;
+
+    fn replacement<'a>(path: &'a Path, bytes: &'a [u8], was: Expected<'a>) -> Replacement<'a> {
+        Replacement { file: NewFile { path, bytes, mode: Mode::KeepOr(0o644), what: What::File }, was }
+    }
+
+    fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> Result<Vec<Stored>, StoreError> {
+        super::store_all(files, directory, within, &Interrupt::default())
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn all_files_are_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let [trust, lock, config] = ["trust", "lock", "versions.tf"].map(|name| directory.path().join(name));
+        std::fs::write(&lock, "old").unwrap();
+        std::fs::write(&config, "same").unwrap();
+        let files = [
+            replacement(&trust, b"pin", Expected::Absent),
+            replacement(&lock, b"new", Expected::Bytes(b"old")),
+            replacement(&config, b"same", Expected::Bytes(b"before")),
+        ];
+        let stored = store_all(&files, directory.path(), directory.path()).unwrap();
+        assert_eq!(stored, [Stored::Written, Stored::Written, Stored::Unchanged]);
+        assert_eq!(std::fs::read(&trust).unwrap(), b"pin");
+        assert_eq!(std::fs::read(&lock).unwrap(), b"new");
+        assert_eq!(store_all(&files, directory.path(), directory.path()).unwrap(), [Stored::Unchanged; 3]);
+        assert_eq!(names(directory.path()), ["lock", "trust", "versions.tf"]);
+    }
+
+    #[test]
+    fn an_error_with_the_last_file_leaves_the_first_unchanged() {
+        let directory = tempfile::tempdir().unwrap();
+        let [lock, config, folder] = ["lock", "versions.tf", "folder"].map(|name| directory.path().join(name));
+        std::fs::write(&lock, "old").unwrap();
+        std::fs::write(&config, "theirs").unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        for (last, was) in [
+            (&config, Expected::Bytes(b"ours")),
+            (&config, Expected::Absent),
+            (&folder, Expected::Anything),
+            (&directory.path().join("none/x.tf"), Expected::Absent),
+            (&directory.path().join("new.tf"), Expected::Bytes(b"there")),
+        ] {
+            let files = [replacement(&lock, b"new", Expected::Anything), replacement(last, b"x", was)];
+            assert!(store_all(&files, directory.path(), directory.path()).is_err(), "{last:?}");
+            assert_eq!(std::fs::read(&lock).unwrap(), b"old");
+            assert_eq!(std::fs::read(&config).unwrap(), b"theirs");
+            assert_eq!(names(directory.path()), ["folder", "lock", "versions.tf"]);
+        }
+        let error =
+            store_all(&[replacement(&config, b"x", Expected::Absent)], directory.path(), directory.path()).unwrap_err();
+        assert!(matches!(&error, StoreError::Changed(path) if *path == config), "{error}");
+    }
+
+    #[test]
+    fn a_second_run_completes_what_was_cut_off_anywhere() {
+        let texts = [("trust", None, "pin"), ("lock", Some("old"), "new"), ("main.tf", Some("before"), "after")];
+        for done in 0..=texts.len() {
+            let directory = tempfile::tempdir().unwrap();
+            let paths = texts.map(|(name, _, _)| directory.path().join(name));
+            for (index, (_, old, new)) in texts.iter().enumerate() {
+                if let Some(bytes) = if index < done { Some(*new) } else { *old } {
+                    std::fs::write(&paths[index], bytes).unwrap();
+                }
+            }
+            let files: Vec<_> = paths
+                .iter()
+                .zip(&texts)
+                .map(|(path, (_, old, new))| {
+                    let was = old.map_or(Expected::Absent, |old| Expected::Bytes(old.as_bytes()));
+                    replacement(path, new.as_bytes(), was)
+                })
+                .collect();
+            let stored = store_all(&files, directory.path(), directory.path()).unwrap();
+            assert_eq!(stored.iter().filter(|stored| **stored == Stored::Written).count(), texts.len() - done);
+            assert!(paths.iter().zip(&texts).all(|(path, (_, _, new))| std::fs::read_to_string(path).unwrap() == *new));
+        }
     }
 }

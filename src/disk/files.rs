@@ -1,11 +1,24 @@
-//! The one reader of files that someone else may have written: those of root modules, their settings and trust files.
+//! The one reader of files that someone else may have written: those of root modules, their settings and trust files; and the
+//! directories that tflock makes for what it keeps: caches, the package store, data directories, mirrors.
 //!
 //! Only regular files of at most [`LIMIT`] bytes are read, and links that `path/links.rs` refuses are not followed.
+//!
+//! No directory of ours is behind a symbolic link that a change of a working tree may contain: what is written there, and what is swept
+//! there, would be elsewhere. The way is looked at before anything is made.
 
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::path::links::{self, Refusal, refused, stepwise};
+use super::files;
+use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
+use crate::hash::Sha256Digest;
+use crate::path::links::{self, LinkOnTheWay, Refusal, refused, stepwise};
+use crate::path::shown;
 
 /// The most bytes of a file; no real one comes near.
 pub const LIMIT: u64 = 16 << 20;
@@ -66,6 +79,134 @@ fn bounded(file: std::fs::File, expected: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(expected);
     file.take(LIMIT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT { Err(refused(Refusal::TooLarge)) } else { Ok(bytes) }
+}
+
+/// `None` if there is no such file.
+pub fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    files::read(path).map_err(|reason| unreadable(ErrorKind::Disk, path, &reason))
+}
+
+/// Reads a path from the command line, which may be a pipe; `None` if there is no such file.
+pub fn read_named_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match files::read_named(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(reason) => Err(unreadable(ErrorKind::Disk, path, &reason)),
+    }
+}
+
+/// Reads one of tflock's own files, in UTF-8; `None` if there is no such file. Errors show it as `named`.
+pub fn read_text(path: &Path, named: &Path, kind: ErrorKind) -> Result<Option<String>, Error> {
+    let Some(bytes) = files::read(path).map_err(|reason| unreadable(kind, named, &reason))? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|_| unreadable(kind, named, &"it is not UTF-8 text"))
+}
+
+fn unreadable(kind: ErrorKind, path: &Path, reason: &dyn Display) -> Error {
+    Error::new(kind, format!("cannot read {}: {reason}", shown(path))).in_file(path)
+}
+
+/// True even for a broken link.
+pub fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// The names in a directory that are UTF-8; empty if it cannot be read.
+pub fn names_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+#[derive(Debug)]
+pub struct TextMemo<V> {
+    /// The first text, which most others are compared with; so a run about one root module hashes nothing.
+    first: OnceLock<(Box<[u8]>, V)>,
+    others: Mutex<HashMap<Sha256Digest, V>>,
+}
+
+impl<V> Default for TextMemo<V> {
+    fn default() -> Self {
+        Self { first: OnceLock::new(), others: Mutex::default() }
+    }
+}
+
+impl<V: Clone> TextMemo<V> {
+    pub fn get(&self, text: &[u8]) -> Option<V> {
+        let (first, value) = self.first.get()?;
+        if **first == *text {
+            return Some(value.clone());
+        }
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).get(&Sha256Digest::of(text)).cloned()
+    }
+
+    pub fn keep(&self, text: &[u8], value: V) -> V {
+        let (first, kept) = self.first.get_or_init(|| (text.into(), value.clone()));
+        if **first == *text {
+            return kept.clone();
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.entry(Sha256Digest::of(text)).or_insert(value).clone()
+    }
+}
+
+/// Makes a directory and those above it. Links that lead to the working tree or to the user's own directories are followed.
+pub fn create_directory(directory: &Path) -> io::Result<()> {
+    create_directory_below(directory, directory)
+}
+
+/// The same; below `top` no link is followed, in a working tree or not.
+pub fn create_directory_below(top: &Path, directory: &Path) -> io::Result<()> {
+    links::refuse_on_the_way(top, directory)?;
+    fs::create_dir_all(directory)
+}
+
+/// True if only we and the administrator may write to a file or directory.
+#[cfg(unix)]
+pub(super) fn is_ours_alone(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let own = rustix::process::geteuid().as_raw();
+    (found.uid() == own || found.uid() == 0) && found.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_ours_alone(_: &fs::Metadata) -> bool {
+    true
+}
+
+/// Takes from others what lets them write to a directory of ours, whatever the umask was when it was made.
+#[cfg(unix)]
+pub(super) fn close_to_others(directory: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    let found = fs::metadata(directory)?;
+    if found.mode() & 0o022 == 0 || found.uid() != rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(found.mode() & !0o022))
+}
+
+#[cfg(not(unix))]
+pub(super) fn close_to_others(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Refuses a data directory, or a folder in it, behind which another place is.
+pub fn refuse_linked_directory(data_dir: &Path, folder: &str) -> Result<(), Error> {
+    let place = data_dir.join(folder);
+    links::refuse_on_the_way(around_data_dir(data_dir), &place).map_err(|reason| {
+        let error = Error::new(ErrorKind::Disk, format!("cannot install {folder}: {reason}")).in_file(&place);
+        hint_about_directory(&reason).into_iter().fold(error, Error::hint)
+    })
+}
+
+/// The directory that a data directory is in.
+pub fn around_data_dir(data_dir: &Path) -> &Path {
+    data_dir.parent().unwrap_or(data_dir)
+}
+
+/// The next step if a link is the reason.
+pub(super) fn hint_about_directory(reason: &io::Error) -> Option<String> {
+    LinkOnTheWay::of(reason).map(|LinkOnTheWay { link }| format!("remove the link: `rm {}`", shell_word(&shown(link))))
 }
 
 #[cfg(unix)]
@@ -157,5 +298,21 @@ mod tests {
         std::fs::File::create(top.join("large")).unwrap().set_len(LIMIT + 1).unwrap();
         assert_eq!(refusal(&top.join("large")), Some(Refusal::TooLarge));
         assert!(read_named(&top.join("large")).is_err() && read_named(&top.join("c/f")).is_ok());
+    }
+}
+
+#[cfg(test)]
+mod memo_tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn equal_texts_share_their_result() {
+        let memo = TextMemo::default();
+        let [one, two] = [b"one", b"two"].map(|text| memo.keep(text, Arc::new(text.to_vec())));
+        assert!(Arc::ptr_eq(&one, &memo.keep(b"one", Arc::default())));
+        assert!(memo.get(b"two").is_some_and(|kept| Arc::ptr_eq(&two, &kept)));
+        assert_eq!((memo.get(b"three"), *two != *one), (None, true));
     }
 }

@@ -1,14 +1,13 @@
 //! Directories of packages that appear whole: links to the files of a stored package, made next to their place and renamed.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
 
 use tempfile::TempDir;
 
 use super::atomic::{StoreError, failed, renamed};
-use super::directory_lock::DirectoryLock;
+use super::root_files::DirectoryLock;
 use crate::interrupt::{Interrupt, What};
 use crate::settings::LinkChoice;
 

@@ -17,11 +17,10 @@ use tempfile::TempDir;
 
 use super::atomic::{StoreError, failed};
 use super::cache::Pruned;
-use super::directories;
-use super::directory_lock::DirectoryLock;
-use super::linking;
 use super::mirror_writer::directory_in;
 use super::package::{self, KnownFiles};
+use super::root_files::DirectoryLock;
+use super::{files, linking};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::{Contents, PackageFile};
@@ -119,10 +118,10 @@ impl Shelf {
 
     /// Waits until no other run fills the shelf. What a killed run left there is removed.
     pub fn lock(&self) -> Result<DirectoryLock, StoreError> {
-        directories::create(&self.directory).map_err(failed("create", &self.directory))?;
+        files::create_directory(&self.directory).map_err(failed("create", &self.directory))?;
         // Those of the store, from the platform up to `packages`.
         for folder in self.directory.ancestors().take(LEVELS) {
-            directories::close_to_others(folder).map_err(failed("set the permissions of", folder))?;
+            files::close_to_others(folder).map_err(failed("set the permissions of", folder))?;
         }
         let lock = DirectoryLock::acquire_patiently(&self.directory)?;
         linking::sweep(&self.directory);
@@ -182,7 +181,7 @@ impl Unpacking {
     /// Begins, or starts again.
     pub fn begin(&self) -> Result<(), StoreError> {
         let directory = linking::temporary_in(&self.shelf.directory)?;
-        directories::close_to_others(directory.path()).map_err(failed("set the permissions of", directory.path()))?;
+        files::close_to_others(directory.path()).map_err(failed("set the permissions of", directory.path()))?;
         *self.state() = State { directory: Some(directory), ..State::default() };
         Ok(())
     }
@@ -289,7 +288,7 @@ fn create_within(top: &Path, file: &Path) -> std::io::Result<()> {
             Err(reason) if reason.kind() == std::io::ErrorKind::AlreadyExists => {}
             made => {
                 made?;
-                directories::close_to_others(folder)?;
+                files::close_to_others(folder)?;
             }
         }
     }

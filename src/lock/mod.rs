@@ -9,8 +9,7 @@ pub mod settle;
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::disk::atomic::{Mode, NewFile, StoreError, Stored};
-use crate::disk::transaction::{self, Expected, Replacement};
+use crate::disk::atomic::{self, Expected, Mode, NewFile, Replacement, StoreError, Stored};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::hash::HashScheme;
@@ -18,9 +17,8 @@ use crate::interrupt::{Interrupt, What};
 use crate::lockfile::LockEntry;
 use crate::path::shown;
 use crate::platform::Platform;
-use crate::query::answer::Selected;
-use crate::query::criteria::Criteria;
-use crate::query::question::{Query, Selection};
+use crate::query::question::{Query, Selected, Selection};
+use crate::query::select::Criteria;
 use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Version};
 
@@ -59,7 +57,7 @@ pub fn commit(write: &Write, edits: &[Edit<'_>], interrupt: &Interrupt) -> Resul
     });
     let files: Vec<Replacement<'_>> = std::iter::once(lock).chain(edits).collect();
     let directory = write.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match transaction::store_all(&files, directory, &write.boundary, interrupt) {
+    match atomic::store_all(&files, directory, &write.boundary, interrupt) {
         Ok(stored) => {
             // `add` creates such a file. What a run that is killed here leaves is empty, and means the same.
             let is_created = |path: &Path| path.file_stem().is_some_and(|stem| stem == "versions");

@@ -13,8 +13,8 @@ use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
-use crate::query::criteria::{Criteria, ReportedRule, Rules, VersionStep};
 use crate::query::question::{Goal, Moved, Query, Selection};
+use crate::query::select::{Criteria, ReportedRule, Rules, VersionStep};
 use crate::release::Release;
 use crate::requirements::{Requirement, Requirements, StateProviders};
 use crate::version::{Constraints, Version};
@@ -370,7 +370,7 @@ mod complete_tests {
     use crate::dialect::Dialect;
     use crate::hash::Sha256Digest;
     use crate::lockfile::LockEntry;
-    use crate::query::criteria::Rules;
+    use crate::query::select::Rules;
     use crate::release::{Attestation, ListedLine};
     use crate::version::{Constraints, Version};
 

@@ -15,8 +15,7 @@ use url::Url;
 
 use super::address::RemoteAddress;
 use super::archive::unfetched;
-use super::checkout::{Checkout, SUBMODULES, ambiguous};
-use super::git_package::GitAccess;
+use super::git_package::{Checkout, GitAccess, SUBMODULES, ambiguous};
 use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;

@@ -4,8 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::wanted::{ModuleHosts, Wanted};
-use super::{Fetcher, FetcherOptions, ModuleRegistry, Store};
+use super::{Fetcher, FetcherOptions, ModuleHosts, ModuleRegistry, Store, Wanted};
 use crate::config::ModuleSource;
 use crate::dialect::Dialect;
 use crate::disk::oci_credentials::OciCredentials;

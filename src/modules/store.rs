@@ -13,11 +13,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::checkout::is_control_file;
+use super::git_package::is_control_file;
 use super::unpack::Contents;
 use crate::disk::atomic::put_in_place;
 use crate::disk::cache::MODULES;
-use crate::disk::directories;
+use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::modulelock::Ambiguity;
@@ -130,7 +130,7 @@ impl Store {
         let path = self.path("facts", key);
         let write = || -> io::Result<()> {
             let folder = path.parent().unwrap_or(&self.place);
-            directories::create(folder)?;
+            files::create_directory(folder)?;
             let file = tempfile::NamedTempFile::new_in(folder)?;
             serde_json::to_writer(&file, &fact)?;
             put_in_place(file, &path)?;
@@ -161,7 +161,7 @@ impl Store {
     pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
         self.at_work.get_or_init(|| self.begin());
         let folder = self.place.join("staging");
-        let made = directories::create(&folder).and_then(|()| tempfile::tempdir_in(&folder));
+        let made = files::create_directory(&folder).and_then(|()| tempfile::tempdir_in(&folder));
         let staging = made.map_err(|reason| unwritable(&folder, &reason))?;
         let tree = staging.path().join("tree");
         fs::create_dir(&tree).map_err(|reason| unwritable(&tree, &reason))?;
@@ -172,7 +172,7 @@ impl Store {
     /// killed, and is removed.
     fn begin(&self) -> Option<File> {
         let path = self.path("locks", "staging");
-        directories::create(path.parent()?).ok()?;
+        files::create_directory(path.parent()?).ok()?;
         let file = File::create(&path).ok()?;
         if file.try_lock().is_ok() {
             // What cannot be removed is not looked at by anyone.
@@ -195,7 +195,7 @@ impl Store {
         let folder = self.path("packages", key);
         let keep = || -> io::Result<()> {
             fs::write(staging.path().join("package.json"), serde_json::to_vec(&record)?)?;
-            directories::create(folder.parent().unwrap_or(&self.place))?;
+            files::create_directory(folder.parent().unwrap_or(&self.place))?;
             if folder.exists() {
                 // Moved aside first, for removing takes a while.
                 let aside = tempfile::tempdir_in(self.place.join("staging"))?;
@@ -212,7 +212,7 @@ impl Store {
     /// Waits for the turn to put a package in its place, which takes next to no time.
     fn turn(&self, key: &str) -> Option<File> {
         let path = self.path("locks", &format!("keep {key}"));
-        directories::create(path.parent()?).ok()?;
+        files::create_directory(path.parent()?).ok()?;
         let file = File::create(path).ok()?;
         file.lock().ok().map(|()| file)
     }
@@ -220,7 +220,7 @@ impl Store {
     /// Waits until no other run fetches a package. A killed run releases the lock.
     pub async fn alone(&self, key: &str) -> Option<File> {
         let path = self.path("locks", key);
-        directories::create(path.parent()?).ok()?;
+        files::create_directory(path.parent()?).ok()?;
         let file = File::create(path).ok()?;
         let (step, mut waited) = (Duration::from_millis(50), Duration::ZERO);
         while waited < PATIENCE {

@@ -4,11 +4,8 @@
 //! as values; a [`Session`] sends requests to the sources, each once for all root modules, and decides nothing. What progress
 //! may show are plain [`Events`], whose sender knows nothing of bars, terminals or languages.
 
-pub mod answer;
 pub mod cached;
-pub mod criteria;
 pub mod question;
-pub mod same_version;
 pub mod select;
 
 pub mod engine;

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use url::Url;
 
 use crate::advisory::{Advisory, BadDocument, Index, ListedAdvisory, modified};
-use crate::disk::advisory_files;
+use crate::disk::advisories;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, DocumentRequest, Kind};
@@ -96,7 +96,7 @@ impl Database {
     ) -> Result<Self, Error> {
         let documents = match place {
             DatabasePlace::Directory(path) => Documents::Directory(path.clone()),
-            DatabasePlace::Archive(path) => Documents::Archive(Arc::new(advisory_files::documents(path)?)),
+            DatabasePlace::Archive(path) => Documents::Archive(Arc::new(advisories::advisory_documents(path)?)),
             DatabasePlace::Url(url) => Documents::Server(client, Arc::clone(cache), url.clone()),
         };
         let mut database = Self::read(place, documents.clone()).await;
@@ -180,7 +180,7 @@ impl Database {
 impl Documents {
     async fn get(&self, name: &str) -> Result<Vec<u8>, Error> {
         match self {
-            Self::Directory(path) => advisory_files::document(path, name),
+            Self::Directory(path) => advisories::advisory_document(path, name),
             Self::Archive(documents) => documents
                 .get(name)
                 .cloned()

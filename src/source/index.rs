@@ -16,9 +16,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use url::Url;
 
+#[cfg(feature = "cloud")]
+use super::index_cloud::Clouds;
 use crate::addr::Hostname;
-use crate::disk::cache::exchange::{IndexKey, IndexLine};
-use crate::disk::index_directory;
+use crate::disk::cache::exchange::{self, IndexKey, IndexLine};
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, Credentials, DocumentRequest, Kind, Shared};
 use crate::path::shown;
@@ -81,9 +82,6 @@ impl SharedIndexes {
     }
 }
 
-#[cfg(feature = "cloud")]
-use super::index_cloud::Clouds;
-
 /// Entries that are written at once.
 const ABREAST: usize = 16;
 
@@ -121,7 +119,7 @@ impl IndexStores {
         let text = match place {
             IndexPlace::Directory(base) => {
                 let (base, key) = (base.clone(), *key);
-                let read = tokio::task::spawn_blocking(move || index_directory::read(&base, &key));
+                let read = tokio::task::spawn_blocking(move || exchange::read_entry(&base, &key));
                 self.in_time(async {
                     read.await.map_err(stopped)?.map_err(|problem| Error::new(ErrorKind::Disk, problem))
                 })
@@ -148,7 +146,7 @@ impl IndexStores {
             IndexPlace::Directory(base) => {
                 let path = base.join(key.name());
                 let entry = path.clone();
-                let writing = tokio::task::spawn_blocking(move || index_directory::write(&path, &text));
+                let writing = tokio::task::spawn_blocking(move || exchange::write_entry(&path, &text));
                 let failed = |problem| {
                     let message = format!("cannot write {}: {problem}", shown(&entry));
                     Error::new(ErrorKind::Disk, message).in_file(&entry)

@@ -8,9 +8,10 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::dialect::Dialect;
+use crate::disk::cache::exchange;
+use crate::disk::files;
+use crate::disk::root_files::{self, settings_texts};
 use crate::disk::roots::{self, ModuleAccess};
-use crate::disk::settings_files::settings_texts;
-use crate::disk::{index_directory, lock_file, text, trust_file};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::path::worktree::{self, Top, WorkTree};
@@ -66,7 +67,7 @@ fn near(directory: &Path) -> Option<String> {
     let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = directory.file_name()?.to_str()?;
     let around = parent.unwrap_or(Path::new("."));
-    let names = text::names_in(around).into_iter().filter(|other| around.join(other).is_dir());
+    let names = files::names_in(around).into_iter().filter(|other| around.join(other).is_dir());
     let distance = |other: &String| strsim::osa_distance(other, name);
     let near = names.filter(|other| distance(other) <= name.len().div_ceil(3)).min_by_key(distance)?;
     let near = parent.map_or_else(|| PathBuf::from(&near), |parent| parent.join(&near));
@@ -97,7 +98,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     let environment = &scope.environment;
     let settings = settings_files(&place, environment)?;
     let mut indexes = settings.indexes.values();
-    if let Some(index) = indexes.find(|it| index_directory::is_within(&it.place, &worktree::trees(&place.directory))) {
+    if let Some(index) = indexes.find(|it| exchange::is_index_within(&it.place, &worktree::trees(&place.directory))) {
         let message = format!("the index {:?} is inside the working tree, so a change could forge it", index.name);
         return Err(Error::new(ErrorKind::Settings, message).hint("move it out of the working tree"));
     }
@@ -126,7 +127,7 @@ fn trust_place(root: &WorkTree, named: Option<&Path>, environment: &Environment)
     if let Some(named) = named {
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
     }
-    let path = trust_file::locate(root)?;
+    let path = root_files::locate_trust_file(root)?;
     Ok(TrustPlace { shown: from_top(root, &path, environment), path })
 }
 
@@ -295,7 +296,7 @@ fn of_cli_config(variables: &Variables) -> Option<Dialect> {
 fn has_tofu_files(root: &Path) -> bool {
     #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tool compares so")]
     let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
-    text::names_in(root).iter().any(|name| is_tofu(name))
+    files::names_in(root).iter().any(|name| is_tofu(name))
 }
 
 /// The paths of the main CLI configuration files: Terraform's, and those that only OpenTofu reads. Source:
@@ -313,7 +314,7 @@ fn cli_configs(variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
 
 /// The text of the lock file. An unreadable one is no clue; the error is reported when the file is used.
 fn lock_text(root: &Path) -> Vec<u8> {
-    lock_file::read(&root.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default()
+    root_files::read_lock_file(&root.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::Names;
 use super::discover::below;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::disk::lock_file;
-use crate::disk::memo::TextMemo;
+use crate::disk::files::TextMemo;
+use crate::disk::root_files;
 use crate::disk::roots::{
     MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, file_from, placed,
 };
@@ -57,7 +57,7 @@ impl Reading {
 
 impl RootModule {
     pub fn open(settings: &RunSettings) -> Result<Self, Error> {
-        let bytes = lock_file::read(&settings.lock_file())?;
+        let bytes = root_files::read_lock_file(&settings.lock_file())?;
         let lock = bytes.as_ref().map(|bytes| settings.readings.lock_file(bytes, settings.dialect));
         Ok(Self { settings: settings.clone(), bytes, lock, tree: None })
     }

@@ -8,7 +8,7 @@ use crate::commands::verify::Root;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{AuditedProgram, FixedBy};
-use crate::query::answer::Refusal;
+use crate::query::question::Refusal;
 use crate::source::advisories::Database;
 use crate::verify::policy;
 use crate::version::Constraints;

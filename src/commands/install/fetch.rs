@@ -17,11 +17,9 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockFile;
 use crate::parallel;
-use crate::query::PackageKey;
-use crate::query::Session;
-use crate::query::answer::Refusal;
 use crate::query::engine::{Destination, FetchOrder, FetchedPackage};
-use crate::query::question::Depth;
+use crate::query::question::{Depth, Refusal};
+use crate::query::{PackageKey, Session};
 use crate::release::Release;
 
 /// The result for one package.

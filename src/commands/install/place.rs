@@ -9,13 +9,13 @@ use super::{InstallArgs, installed_differs, refused};
 use crate::commands::get;
 use crate::config::{Installed, Manifest, ModuleSource, ModuleVersion};
 use crate::disk::atomic::failed;
-use crate::disk::directories::{around, create_below};
-use crate::disk::directory_lock::DirectoryLock;
-use crate::disk::installed_modules::hashes;
+use crate::disk::files::{around_data_dir, create_directory_below};
 use crate::disk::linking::{self, Linker};
 use crate::disk::mirror::FilesystemMirror;
+use crate::disk::modules_dir::installed_hashes;
 use crate::disk::package::KnownFiles;
 use crate::disk::package_store::StoredPackage;
+use crate::disk::root_files::DirectoryLock;
 use crate::disk::roots::{MissingModules, ModuleLookup, Tree, TreeOptions, installed_modules};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
@@ -23,7 +23,7 @@ use crate::modulelock::{LockedModule, ModuleKey, ModuleLock};
 use crate::outcome::{InstallState, InstalledModule, InstalledModules};
 use crate::path::shown;
 use crate::query::PackageKey;
-use crate::query::answer::Refusal;
+use crate::query::question::Refusal;
 use crate::workspace::RunSettings;
 
 impl Root {
@@ -98,7 +98,7 @@ impl Root {
     }
 
     fn prepare(&self, place: &Path) -> Result<DirectoryLock, Error> {
-        prepare(around(&self.settings.data_dir()), &self.providers, place)
+        prepare(around_data_dir(&self.settings.data_dir()), &self.providers, place)
     }
 
     /// Reports why a package is not installed.
@@ -132,7 +132,7 @@ impl Root {
 /// Creates the parent directory of `place`, without links below `top`, and waits until no other run writes below `shared`.
 fn prepare(top: &Path, shared: &Path, place: &Path) -> Result<DirectoryLock, Error> {
     let parent = place.parent().unwrap_or(place);
-    create_below(top, parent).map_err(failed("create", parent))?;
+    create_directory_below(top, parent).map_err(failed("create", parent))?;
     let lock = DirectoryLock::acquire(shared)?;
     linking::sweep(parent);
     Ok(lock)
@@ -272,7 +272,7 @@ impl ModuleCheck<'_> {
         let is_recorded = source.is_ok_and(|source| source.package().as_ref() == Some(&key.source))
             && version(&record.version) == version(&key.version)
             && Path::new(&record.dir).starts_with(&within);
-        let is_locked = is_recorded && hashes(&place).is_ok_and(|found| found.contains(&block.content.hash));
+        let is_locked = is_recorded && installed_hashes(&place).is_ok_and(|found| found.contains(&block.content.hash));
         if is_locked { InstallState::Present } else { InstallState::Differs }
     }
 }

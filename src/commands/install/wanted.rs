@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::RunSettings;
 use crate::commands::local_places::LocalPlaces;
 use crate::commands::verify::tracked_packages;
-use crate::disk::directories::refuse_links;
+use crate::disk::files::refuse_linked_directory;
 use crate::disk::mirror_writer::directory_in;
 use crate::disk::package::{KnownFiles, hash_directory_once};
 use crate::error::Error;
@@ -73,7 +73,7 @@ impl Root {
         let data = settings.data_dir();
         let is_installed_to = |folder: &&crate::git::TrackedFolder| folder.path.ends_with(".terraform");
         let mut folders: Vec<_> = tracked.packages(&settings.root).iter().filter(is_installed_to).cloned().collect();
-        refuse_links(&data, "providers")?;
+        refuse_linked_directory(&data, "providers")?;
         if folders.is_empty() {
             folders.extend(tracked.first_at(&data));
         }

@@ -10,7 +10,7 @@ use crate::commands::remove::RemoveArgs;
 use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::dialect::Dialect;
-use crate::disk::{roots, text};
+use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::lock;
@@ -92,7 +92,8 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
     for edit in &edits {
         // Decoding replaced each byte sequence that is not UTF-8 by this character.
         if edit.old.as_ref().is_some_and(|old| old.contains(char::REPLACEMENT_CHARACTER))
-            && text::read(&settings.root.join(&edit.path))?.is_some_and(|bytes| std::str::from_utf8(&bytes).is_err())
+            && files::read_file(&settings.root.join(&edit.path))?
+                .is_some_and(|bytes| std::str::from_utf8(&bytes).is_err())
         {
             let message = "the file has bytes that are not UTF-8, and is not edited";
             return Err(Error::new(ErrorKind::Configuration, message)

@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::super::LockOptions;
-use super::super::git_history::Earlier;
 use super::job::KeptReleases;
 use super::modules::ModuleLockEdit;
 use super::requirements::Pending;
 use super::rules::{RecordedPlatforms, RuleBook, intent, named_platforms};
 use crate::addr::ProviderAddr;
+use crate::commands::LockOptions;
+use crate::commands::git_history::Earlier;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{MissingModules, Tree};
-use crate::disk::{lock_file, roots};
+use crate::disk::root_files;
+use crate::disk::roots::{self, MissingModules, Tree};
 use crate::error::Error;
 use crate::finding::{Finding, Level};
 use crate::lock::plan::{self, Intent};
 use crate::lockfile::{self, Decoded, LockFile};
 use crate::platform::Platform;
-use crate::query::criteria::{Criteria, Rules};
 use crate::query::question::{Goal, Query, Selection};
+use crate::query::select::{Criteria, Rules};
 use crate::release::signers::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
 use crate::settings::{Basis, Candidate, Date, SourceChoice};
@@ -276,7 +276,7 @@ impl LockRoot {
             return findings;
         }
         // An unreadable lock file is reported elsewhere.
-        let bytes = lock_file::read(&self.settings.lock_file()).ok().flatten().unwrap_or_default();
+        let bytes = root_files::read_lock_file(&self.settings.lock_file()).ok().flatten().unwrap_or_default();
         let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
         let place = |finding: Finding| {
             let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else { return finding };

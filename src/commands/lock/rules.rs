@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use crate::addr::{Hostname, ProviderAddr};
 use crate::commands::LockOptions;
 use crate::dialect::Dialect;
-use crate::disk::cache::Cache;
-use crate::disk::{index_directory, state};
+use crate::disk::cache::{Cache, exchange};
+use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::lock::plan::{self, Intent};
@@ -16,7 +16,7 @@ use crate::lockfile::LockFile;
 use crate::path::worktree;
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
-use crate::query::criteria::{ReportedRule, Rules};
+use crate::query::select::{ReportedRule, Rules};
 use crate::release::signers::ExpiryRules;
 use crate::requirements::{Requirements, StateProviders, providers_in_state};
 use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
@@ -178,7 +178,7 @@ impl RuleBook {
     fn indexes(&self, addr: &ProviderAddr) -> Vec<Index> {
         let counts = |index: &&Index| index.trust == IndexTrust::Verified || self.imported(addr);
         let all = self.settings.indexes.values().filter(counts);
-        let is_within = |index: &Index| index_directory::is_within(&index.place, &worktree::trees(&self.boundary));
+        let is_within = |index: &Index| exchange::is_index_within(&index.place, &worktree::trees(&self.boundary));
         all.filter(|index| !is_within(index)).cloned().collect()
     }
 
@@ -217,7 +217,7 @@ fn state_providers(
     settings: &RunSettings,
     required: Option<&Requirements>,
 ) -> Result<StateProviders, Error> {
-    let text = state::read(path)?;
+    let text = root_files::read_state(path)?;
     let found = providers_in_state(&text, settings.dialect)
         .map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))?;
     Ok(if settings.translates_state() { found.translated(required) } else { found })

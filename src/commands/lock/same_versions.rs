@@ -10,9 +10,9 @@ use crate::disk::roots;
 use crate::finding::{Finding, Position, Rule};
 use crate::lock::plan::OneForAll;
 use crate::path::shown;
-use crate::query::criteria::Criteria;
+use crate::query::cached::SameVersion;
 use crate::query::question::{Query, Selection};
-use crate::query::same_version::SameVersion;
+use crate::query::select::Criteria;
 use crate::version::Version;
 
 /// The criteria of all root modules, by provider; empty unless requested. A root module that starts again adds the same

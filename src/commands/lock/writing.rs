@@ -11,8 +11,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::key_names;
 use crate::commands::trust_store::{TrustPlace, TrustStore};
 use crate::diff::{self, AddedHash, Standing};
-use crate::disk::directory_lock::DirectoryLock;
-use crate::disk::lock_file;
+use crate::disk::root_files::{self, DirectoryLock};
 use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
@@ -104,7 +103,7 @@ impl LockJob {
     /// Writes the lock file together with the configuration, unless one of them changed since it was read.
     fn store(&self, text: &str, edits: &[RootEdit], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
         let _lock = DirectoryLock::acquire(&self.root.settings.root)?;
-        if lock_file::read(&self.root.settings.lock_file())? != self.root.bytes {
+        if root_files::read_lock_file(&self.root.settings.lock_file())? != self.root.bytes {
             return Ok(None);
         }
         let edits: Vec<lock::Edit<'_>> = edits

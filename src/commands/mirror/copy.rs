@@ -20,10 +20,9 @@ use crate::lockfile::LockEntry;
 use crate::outcome::{Body, Fate, MirroredPackage, RootOutcome};
 use crate::path::shown;
 use crate::platform::Platform;
-use crate::query::answer::Refusal;
-use crate::query::criteria::Rules;
 use crate::query::engine::{Destination, FetchAnswer, FetchOrder, unrecorded};
-use crate::query::question::{Depth, Query};
+use crate::query::question::{Depth, Query, Refusal};
+use crate::query::select::Rules;
 use crate::query::{PackageKey, Session};
 use crate::release::{Lookup, ReleaseKey, Releases, reported};
 

@@ -18,7 +18,7 @@ use crate::finding::Finding;
 use crate::outcome::{Fate, MirrorReport, MirroredPackage, Outcome};
 use crate::platform::Platform;
 use crate::query::PackageKey;
-use crate::query::answer::PackageFacts;
+use crate::query::question::PackageFacts;
 use crate::release::reported;
 
 /// Copy the locked packages into a directory that serves as a mirror.

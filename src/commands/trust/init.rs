@@ -4,22 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use super::super::lock::RuleBook;
-use super::super::sources::Group;
-use super::super::trust_store::{TrustPlace, TrustStore};
-use super::super::witnesses::Witnesses;
-use super::super::{LockOptions, RunSettings, key_names};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
+use crate::commands::lock::RuleBook;
+use crate::commands::sources::Group;
+use crate::commands::trust_store::{TrustPlace, TrustStore};
+use crate::commands::witnesses::Witnesses;
+use crate::commands::{LockOptions, RunSettings, key_names};
 use crate::disk::cache::Cache;
-use crate::disk::lock_file;
+use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::interrupt::Interrupt;
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
-use crate::query::criteria::Rules;
 use crate::query::question::{Depth, Explain, Query};
+use crate::query::select::Rules;
 use crate::release::continuity::{self, Continuity};
 use crate::release::{Lookup, Release, ReleaseKey, republished};
 use crate::settings::Date;
@@ -134,7 +134,7 @@ impl<'a> Tree<'a> {
 
 fn read(root: &RunSettings) -> Result<LockFile, Error> {
     let file = root.lock_file_shown();
-    let Some(bytes) = lock_file::read(&root.lock_file())? else {
+    let Some(bytes) = root_files::read_lock_file(&root.lock_file())? else {
         return Err(Error::new(ErrorKind::LockFile, "there is no lock file here")
             .in_file(file)
             .hint("`tflock lock` writes one and remembers the signers")

@@ -7,7 +7,7 @@ use super::{TrustArgs, TrustCommand, act};
 use crate::commands::Services;
 use crate::commands::sources::Sources;
 use crate::commands::targets::{Targets, Unlocked};
-use crate::disk::{below, trust_file};
+use crate::disk::{below, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::{RunSettings, one_dialect};
@@ -21,7 +21,7 @@ pub fn trust(args: &TrustArgs, services: &Services<'_>) -> Result<Outcome, Error
     let one = one_trust_file(&roots)?;
     if services.scope.trust_file.is_none() {
         let found = below::survey(&one.boundary)?.trust_files.into_iter();
-        trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
+        root_files::refuse_second_trust_files(found.map(|path| one.boundary.join(path)))?;
     }
     let outcome = act(one, &args.command, services, &Arc::new(services.open_cache_of(&roots)))?;
     Ok(Outcome { dialect, ..outcome })

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Root;
 use super::modules::LockedModules;
 use crate::config::{Installed, Manifest, ModuleVersion};
-use crate::disk::installed_modules::hashes;
+use crate::disk::modules_dir::installed_hashes;
 use crate::disk::roots::{RemoteModuleCall, file_from, installed_modules};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -99,7 +99,7 @@ impl Copy<'_> {
             return Ok(Some(self.finding(&format!("is installed in {version}, locked is {key}"))));
         }
         // Unchanged, or with line ends converted by a checkout.
-        let found = hashes(self.at).map_err(|reason| {
+        let found = installed_hashes(self.at).map_err(|reason| {
             let message = format!("cannot read the installed module {}: {reason}", self.call.key);
             Error::new(ErrorKind::Disk, message).in_file(file_from(&settings.path, self.shown))
         })?;

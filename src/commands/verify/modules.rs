@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::installed_modules;
 use crate::config::{ModuleConstraints, ModuleSource, VersionList};
-use crate::disk::installed_modules::is_read_from_hidden;
+use crate::disk::modules_dir::is_read_from_hidden;
 use crate::disk::roots::{MissingModule, ReadModuleLock, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};

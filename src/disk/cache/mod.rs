@@ -1,7 +1,7 @@
 //! The user's cache: facts about archives, and the signed documents that name them.
 //!
 //! - The index, `zh → (h1, size)`: a function of the archive, so an entry never goes stale.
-//! - Documents by their digest: SHA256SUMS, signatures, lists of keys.
+//! - Documents by their digest, one file each: SHA256SUMS, signatures, lists of keys.
 //! - Release records: which documents a release had when it was last seen, and which platform each archive is for. They
 //!   are hints; the caller must check the documents again.
 //!
@@ -9,15 +9,10 @@
 //! as absent. All three are written by [`Cache::flush`] only, so a run that fails leaves them unchanged. Several runs may read
 //! and write at once.
 
-mod advisories;
-mod document;
 pub mod exchange;
 mod index;
-mod programs;
 mod prune;
 mod release;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::io;
@@ -27,15 +22,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use etcetera::BaseStrategy as _;
 
 use super::atomic::put_in_place;
-use super::{directories, package_store};
+use super::{files, package_store};
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::path::links::refuse_on_the_way;
 use crate::path::worktree::{is_within, tops};
 use crate::path::{lexical, shown};
 use exchange::Exported;
-pub use index::{IndexEntry, Origin};
-pub use programs::ProgramRecord;
+
+pub use index::{IndexEntry, Origin, ProgramRecord};
 pub use prune::{Prune, Pruned, Stats};
 pub use release::{Locked, ReleasePackage, ReleaseRecord};
 
@@ -187,7 +182,7 @@ impl Cache {
     /// The document with this digest, if it is there undamaged.
     pub fn document(&self, digest: &Sha256Digest) -> Option<Vec<u8>> {
         let kept = self.state().documents.get(digest).cloned();
-        kept.or_else(|| document::load(&self.folder()?, digest))
+        kept.or_else(|| load(&self.folder()?, digest))
     }
 
     /// Keeps a list of ASCII-armored keys, in its order, as one document.
@@ -212,14 +207,14 @@ impl Cache {
         };
         let index = state.index.flush(&folder);
         drop(state);
-        let documents = documents.iter().map(|(digest, bytes)| document::store(&folder, digest, bytes));
+        let documents = documents.iter().map(|(digest, bytes)| store(&folder, digest, bytes));
         // Records come last, so they never name documents that are missing.
         let releases = releases.values().map(|record| release::store(&folder, record));
-        let programs = programs.values().map(|record| programs::store(&folder, record));
+        let programs = programs.values().map(|record| index::store(&folder, record));
         [index].into_iter().chain(documents).chain(releases).chain(programs).fold(Ok(()), Result::and)
     }
 
-    fn folder(&self) -> Option<PathBuf> {
+    pub(super) fn folder(&self) -> Option<PathBuf> {
         self.place.as_ref().map(|place| place.join(LAYOUT))
     }
 
@@ -320,9 +315,9 @@ fn fan_out(folder: &Path, kind: &str, hex: &str) -> PathBuf {
 }
 
 /// Writes a file by renaming. It is not flushed to the disk: what is damaged counts as absent.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
     let directory = path.parent().unwrap_or(path);
-    directories::create(directory).map_err(CacheError::at(directory))?;
+    files::create_directory(directory).map_err(CacheError::at(directory))?;
     let file = tempfile::NamedTempFile::new_in(directory).map_err(CacheError::at(directory))?;
     std::fs::write(file.path(), bytes).map_err(CacheError::at(path))?;
     put_in_place(file, path).map_err(CacheError::at(path))
@@ -335,3 +330,20 @@ impl From<CacheError> for Error {
             .hint("set TFLOCK_CACHE_DIR to a directory that can be written, or use --no-cache")
     }
 }
+
+const FOLDER: &str = "documents";
+
+fn load(folder: &Path, digest: &Sha256Digest) -> Option<Vec<u8>> {
+    let bytes = std::fs::read(fan_out(folder, FOLDER, &digest.to_hex())).ok()?;
+    (Sha256Digest::of(&bytes) == *digest).then_some(bytes)
+}
+
+fn store(folder: &Path, digest: &Sha256Digest, bytes: &[u8]) -> Result<(), CacheError> {
+    match load(folder, digest) {
+        Some(_) => Ok(()),
+        None => replace(&fan_out(folder, FOLDER, &digest.to_hex()), bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,10 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Cache, CacheError, MODULES, Origin, advisories, document, index, programs, release};
+use super::{Cache, CacheError, MODULES, Origin, index, release};
 use crate::disk::linking::size_of;
 use crate::disk::package_store::PackageStore;
+use crate::disk::{advisories, cache};
 
 /// Where module packages are in their folder, and what is written last of each.
 const PACKAGES: &str = "packages";
@@ -51,7 +52,7 @@ impl Cache {
         let imported = entries.iter().filter(|entry| entry.origin == Origin::Imported).count();
         let mut stats = Stats { computed: entries.len() - imported, imported, ..Stats::default() };
         let (Some(folder), Some(modules)) = (self.folder(), self.modules()) else { return stats };
-        stats.documents = files(&folder.join(document::FOLDER)).len();
+        stats.documents = files(&folder.join(cache::FOLDER)).len();
         stats.releases = files(&folder.join(release::FOLDER)).len();
         stats.modules = inside(&modules.join(PACKAGES)).count();
         let store = self.dir().map(PackageStore::in_cache);
@@ -79,10 +80,8 @@ impl Cache {
         }
         let unwanted: Vec<DirEntry> = match what {
             Prune::All => files(&folder),
-            Prune::Imported => {
-                files(&folder.join(programs::FOLDER)).into_iter().filter(programs::is_imported).collect()
-            }
-            Prune::OlderThan(time) => [document::FOLDER, release::FOLDER, programs::FOLDER, advisories::FOLDER]
+            Prune::Imported => files(&folder.join(index::PROGRAMS)).into_iter().filter(index::is_imported).collect(),
+            Prune::OlderThan(time) => [cache::FOLDER, release::FOLDER, index::PROGRAMS, advisories::FOLDER]
                 .iter()
                 .flat_map(|kind| files(&folder.join(kind)))
                 .filter(|file| written(file).is_some_and(|at| at < time))

@@ -167,7 +167,7 @@ fn documents_are_checked_on_reading() {
     assert_eq!(later.keys(&keys).unwrap(), ["first\n", "second \"key\""]);
     assert_eq!(later.keys(&digest), None);
 
-    let file = fan_out(&directory.path().join("v1"), document::FOLDER, &digest.to_hex());
+    let file = fan_out(&directory.path().join("v1"), FOLDER, &digest.to_hex());
     std::fs::write(&file, b"forged").unwrap();
     assert_eq!(later.document(&digest), None);
     later.put_document(b"sums");

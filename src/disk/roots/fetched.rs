@@ -1,4 +1,4 @@
-//! Modules that were fetched for a tree, because they are neither local nor installed.
+//! Modules that are fetched for a tree while it is read, because they are neither local nor installed.
 //!
 //! Reading a tree and fetching take turns: what is read names what is missing, someone fetches it, and the tree is read
 //! again. Nothing here knows where modules come from.
@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
-use super::module_lock;
-use super::under_way::UnderWay;
-use super::variables::{self, Assignment};
-use super::{MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, load_tree, read};
+use super::error::{self, Assignment};
+use super::{MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, load_tree};
 use crate::addr::Hostname;
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
 use crate::dialect::Dialect;
+use crate::disk::roots;
 use crate::error::Error;
 use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, Offered, Pin, Served};
 
@@ -122,7 +123,7 @@ impl ModuleAccess {
         terms: &ModuleTerms,
         show: &dyn Fn(&Arc<Tree>),
     ) -> Result<Arc<Tree>, Vec<TreeError>> {
-        let read = module_lock::read(root).map_err(|error| vec![*error])?.map(Arc::new);
+        let read = roots::read(root).map_err(|error| vec![*error])?.map(Arc::new);
         let locked = read.as_ref().map(|read| &read.file.lock);
         let pins = self.locking.pins(locked, terms.dialect).map(Arc::new);
         let fresh = self.locking.reselected != Reselected::None;
@@ -140,7 +141,7 @@ impl ModuleAccess {
     fn assigned(&self) -> Result<Vec<Assignment>, TreeError> {
         let assigned = self.assigned.iter().map(|assigned| match assigned {
             Assigned::Value(name, value) => Ok(Assignment::Value(name.clone(), value.clone())),
-            Assigned::File(path) => variables::named(path),
+            Assigned::File(path) => error::named(path),
         });
         assigned.collect()
     }
@@ -217,7 +218,7 @@ impl FetchedModule {
 
 /// A file of a tree from another base: those of the working tree are below it, those of fetched packages are where they are.
 pub fn file_from(base: &Path, file: &Path) -> PathBuf {
-    if file.to_string_lossy().contains("//") { file.to_owned() } else { read::join(base, &file.to_string_lossy()) }
+    if file.to_string_lossy().contains("//") { file.to_owned() } else { roots::join(base, &file.to_string_lossy()) }
 }
 
 /// An error about such files, and those next to it, from another base.
@@ -232,4 +233,86 @@ pub(super) fn key(request: &ModuleRequest) -> RequestKey {
     let version = |pin: &Pin| pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
     let pin = request.pin.as_ref().map(|pin| (version(pin), pin.content.clone()));
     (request.source.address(), constraints.unwrap_or_default(), pin)
+}
+
+/// Modules that arrive closer together than this are read together.
+const PAUSE: Duration = Duration::from_millis(10);
+
+type Arrival = (RequestKey, Result<FetchedModule, Error>);
+
+pub(super) struct UnderWay {
+    requested: BTreeSet<RequestKey>,
+    sender: Sender<Arrival>,
+    arrivals: Receiver<Arrival>,
+}
+
+impl Default for UnderWay {
+    fn default() -> Self {
+        let (sender, arrivals) = channel();
+        Self { requested: BTreeSet::new(), sender, arrivals }
+    }
+}
+
+impl UnderWay {
+    /// Begins to fetch a module, unless that is under way.
+    pub(super) fn begin(&mut self, request: &ModuleRequest, fetch: impl FnOnce(Handler)) {
+        let (key, sender) = (key(request), self.sender.clone());
+        if self.requested.insert(key.clone()) {
+            // The reader of the tree may have given up.
+            fetch(Box::new(move |answer| drop(sender.send((key, answer)))));
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.requested.is_empty()
+    }
+
+    /// Waits until some of them have arrived: what those call need not wait for the slowest. For each arrival all of the tree
+    /// is read again, therefore at least a quarter of them are waited for, and those that come right after.
+    pub(super) fn arrived(&mut self) -> Vec<Arrival> {
+        let (all, mut arrived) = (self.requested.len(), Vec::new());
+        while arrived.len() < all {
+            let next = if arrived.len() * 4 < all {
+                self.arrivals.recv().ok()
+            } else {
+                self.arrivals.recv_timeout(PAUSE).ok()
+            };
+            let Some((key, answer)) = next else { break };
+            self.requested.remove(&key);
+            arrived.push((key, answer));
+        }
+        arrived
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ModuleSource;
+    use crate::error::ErrorKind;
+
+    fn request(name: &str) -> ModuleRequest {
+        let address = format!("https://a.example/{name}.zip");
+        let source = ModuleSource::parse(&address, false, crate::dialect::Dialect::Terraform);
+        ModuleRequest { source: source.unwrap(), constraints: None, pin: None }
+    }
+
+    #[test]
+    fn slow_fetches_do_not_delay_the_others() {
+        let mut under_way = UnderWay::default();
+        let failed = || Err(Error::new(ErrorKind::Unavailable, "gone"));
+        let mut slow = Vec::new();
+        under_way.begin(&request("slow"), |handler| slow.push(handler));
+        under_way.begin(&request("quick"), |handler| handler(failed()));
+        // Once is enough.
+        under_way.begin(&request("slow"), |handler| slow.push(handler));
+        assert_eq!(slow.len(), 1);
+        assert_eq!(under_way.arrived(), [(key(&request("quick")), failed())]);
+        assert!(!under_way.is_over());
+        for handler in slow {
+            handler(failed());
+        }
+        assert_eq!(under_way.arrived(), [(key(&request("slow")), failed())]);
+        assert!(under_way.is_over());
+    }
 }

@@ -1,4 +1,4 @@
-//! Root modules: the tree of modules below one, and what it needs.
+//! Root modules: the tree of modules below one, what it needs, and the module lock file.
 //!
 //! Local modules are read in place, others where `modules.json` says they are installed. Each directory is read
 //! once. What the texts mean is the business of `config/`.
@@ -7,33 +7,30 @@
 
 mod error;
 mod fetched;
-mod module_lock;
-mod read;
-mod under_way;
-mod variables;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs, io};
 
-pub use error::{ModuleProblem, TreeError};
+use super::files::{self, TextMemo};
+use crate::config::{
+    ConfigFiles, Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile, Unevaluated,
+};
+use crate::count::counted;
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
+use crate::path::links::{self, Refusal};
+use crate::path::{lexical, worktree};
+use crate::requirements::Requirements;
+
+pub use error::{Assignment, ModuleProblem, TreeError};
 pub use fetched::{
     Assigned, FetchModules, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking,
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
-pub use module_lock::ReadModuleLock;
-pub use read::{is_only_for_tofu, join};
-pub use variables::Assignment;
-
-use crate::config::{Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile, Unevaluated};
-use crate::count::counted;
-use crate::dialect::Dialect;
-use crate::disk::memo::TextMemo;
-use crate::error::{Error, ErrorKind};
-use crate::modulelock::ModuleLock;
-use crate::requirements::Requirements;
 
 pub const TEST_DIRECTORY: &str = "tests";
 
@@ -246,15 +243,15 @@ impl TreeOptions {
 
 /// The configuration files of a directory, with their texts; empty if the directory does not exist.
 pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeError> {
-    let failed = |error: std::io::Error| read::unreadable(root.to_owned(), &error);
-    let files = read::list(root, dialect).map_err(failed)?;
+    let failed = |error: std::io::Error| unreadable(root.to_owned(), &error);
+    let files = list(root, dialect).map_err(failed)?;
     let names: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
-    read::texts(root, Path::new(""), &names).map_err(|error| *error)
+    texts(root, Path::new(""), &names).map_err(|error| *error)
 }
 
 /// The list of installed modules of a root module; empty if there is none.
 pub fn installed_modules(root: &Path, data_dir: &Path) -> Result<Manifest, TreeError> {
-    read::manifest(root, Some(data_dir)).map_err(|error| *error)
+    manifest(root, Some(data_dir)).map_err(|error| *error)
 }
 
 /// Reads a root module and all modules below it. Equal root modules without further modules have one tree.
@@ -262,7 +259,128 @@ pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<Tr
     walk::load(root, options)
 }
 
+fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(links::resolve(dir)?)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        // A broken link stays in, to fail when it is read.
+        let is_dir = kind.is_dir() || (kind.is_symlink() && fs::metadata(entry.path()).is_ok_and(|meta| meta.is_dir()));
+        if is_dir {
+            continue;
+        }
+        let counts = |shown: String| ConfigFiles::select([shown], dialect) != ConfigFiles::default();
+        match entry.file_name().into_string() {
+            Ok(name) => names.push(name),
+            // By its name as it can be shown, another file would be read.
+            Err(name) if counts(name.to_string_lossy().into_owned()) => return Err(io::Error::other(Refusal::Name)),
+            Err(_) => {}
+        }
+    }
+    Ok(ConfigFiles::select(names, dialect))
+}
+
+/// True if a directory has configuration, and only `OpenTofu` reads it: to Terraform the directory is empty.
+pub fn is_only_for_tofu(dir: &Path) -> bool {
+    let of_tofu = list(dir, Dialect::OpenTofu).unwrap_or_default();
+    of_tofu.differs_by_tool
+        && !of_tofu.is_empty()
+        && list(dir, Dialect::Terraform).is_ok_and(|of_terraform| of_terraform.is_empty())
+}
+
+fn texts(root: &Path, dir: &Path, names: &[String]) -> Result<Vec<SourceFile>, Box<TreeError>> {
+    names.iter().map(|name| text(root, dir.join(name))).collect()
+}
+
+fn text(root: &Path, path: PathBuf) -> Result<SourceFile, Box<TreeError>> {
+    match files::read(&root.join(&path)) {
+        Ok(Some(bytes)) => {
+            let text =
+                String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+            Ok(SourceFile { path, text })
+        }
+        Ok(None) => Err(Box::new(TreeError::Read { path, kind: io::ErrorKind::NotFound })),
+        Err(error) => Err(Box::new(unreadable(path, &error))),
+    }
+}
+
+fn unreadable(path: PathBuf, error: &io::Error) -> TreeError {
+    match Refusal::of(error) {
+        Some(reason) => TreeError::Refused { path, reason },
+        None => TreeError::Read { path, kind: error.kind() },
+    }
+}
+
+fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest, Box<TreeError>> {
+    let path = data_dir.unwrap_or(Path::new(".terraform")).join("modules/modules.json");
+    match text(root, path) {
+        Ok(file) => {
+            Manifest::decode(&file.text).map_err(|reason| Box::new(TreeError::Manifest { path: file.path, reason }))
+        }
+        Err(error) => match *error {
+            TreeError::Read { kind: io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, .. } => {
+                Ok(Manifest::default())
+            }
+            _ => Err(error),
+        },
+    }
+}
+
+/// The submodule of git in which a directory from a root module would be, by the list at the top of the working tree.
+fn submodule_of(root: &Path, dir: &Path) -> Option<String> {
+    let top = worktree::absolute(&worktree::boundary(root));
+    let list = files::read(&top.join(".gitmodules")).ok().flatten()?;
+    let place = lexical(&worktree::absolute(root), dir);
+    let within = place.strip_prefix(&top).ok()?;
+    let list = String::from_utf8_lossy(&list);
+    let mut paths = list.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim().strip_prefix('='));
+    paths.find(|path| within.starts_with(path.trim())).map(|path| path.trim().to_owned())
+}
+
+/// A path relative to another, by their text: without `.` and inner `..`.
+pub fn join(base: &Path, path: &str) -> PathBuf {
+    lexical(base, Path::new(path))
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadModuleLock {
+    pub text: String,
+    pub file: ModuleLockFile,
+}
+
+impl ReadModuleLock {
+    /// Reads a text; `shown` is its file as reports name it.
+    pub fn decode(bytes: Vec<u8>, shown: &Path) -> Result<Self, Error> {
+        let wrong = |message: &str| Error::new(ErrorKind::LockFile, message).in_file(shown);
+        let text = String::from_utf8(bytes).map_err(|_| wrong("the module lock file is not UTF-8 text"))?;
+        match modulelock::decode(&text, shown).map_err(Error::all) {
+            Ok(file) => Ok(Self { text, file }),
+            Err(error) => Err(error.unwrap_or_else(|| wrong("the module lock file cannot be read"))),
+        }
+    }
+}
+
+impl Tree {
+    /// What is known of a root module whose configuration cannot be read: which modules are locked.
+    pub fn of_modules_alone(root: &Path) -> Self {
+        Self { complete: false, module_lock: read(root).ok().flatten().map(Arc::new), ..Self::default() }
+    }
+}
+
+fn read(root: &Path) -> Result<Option<ReadModuleLock>, Box<TreeError>> {
+    let path = PathBuf::from(FILE_NAME);
+    match files::read(&root.join(&path)) {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) => {
+            let read = ReadModuleLock::decode(bytes, &path);
+            read.map(Some).map_err(|error| Box::new(TreeError::ModuleLock(Box::new(error))))
+        }
+        Err(error) => Err(Box::new(unreadable(path, &error))),
+    }
+}
+
 #[cfg(test)]
 mod peer_tests;
+
 #[cfg(test)]
 mod tests;

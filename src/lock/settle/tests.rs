@@ -6,9 +6,8 @@ use super::*;
 use crate::dialect::Dialect;
 use crate::evidence::Evidence;
 use crate::hash::Sha256Digest;
-use crate::query::answer::PackageFacts;
-use crate::query::criteria::{ReportedRule, Rules};
-use crate::query::question::{Goal, Moved};
+use crate::query::question::{Goal, Moved, PackageFacts};
+use crate::query::select::{ReportedRule, Rules};
 use crate::release::{Attestation, ListedLine};
 use crate::version::{Constraints, Version};
 

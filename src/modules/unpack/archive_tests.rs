@@ -46,7 +46,7 @@ fn untarred(entries: &[Vec<u8>]) -> Result<Contents, String> {
     let place = Sandbox::new();
     let mut builder = place.builder();
     let bytes = [entries.concat(), vec![0; 1024]].concat();
-    let unpacked = super::tar::unpack(&*bytes, &mut builder).and_then(|()| builder.finish());
+    let unpacked = super::formats::unpack_tar_entries(&*bytes, &mut builder).and_then(|()| builder.finish());
     unpacked.map_err(|error| error.to_string())
 }
 
@@ -112,7 +112,7 @@ fn a_tar_does_not_end_at_the_limit() {
     let mut builder = place.builder();
     builder.bytes = MAX_BYTES - 512;
     let plain = [header("d/", 0, &[(156, b"5")]), entry("main.tf", "", &[])].concat();
-    let error = super::tar::unpack(&*plain, &mut builder).unwrap_err();
+    let error = super::formats::unpack_tar_entries(&*plain, &mut builder).unwrap_err();
     assert!(matches!(error, UnpackError::TooLarge), "{error}");
 }
 
@@ -145,7 +145,7 @@ fn zip_end(disks: [u16; 2], entries: [u16; 2], place: [usize; 2], comment: usize
 fn unzipped(bytes: Vec<u8>) -> Result<Contents, UnpackError> {
     let place = Sandbox::new();
     let mut builder = place.builder();
-    super::zip::unpack(&mut io::Cursor::new(bytes), &mut builder)?;
+    super::formats::unpack_zip_entries(&mut io::Cursor::new(bytes), &mut builder)?;
     builder.finish()
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Cursor;
 
-use super::{Builder, tar, zip};
+use super::{Builder, formats};
 use crate::hash::Sha256Digest;
 use crate::hash::archive::{ArchiveHasher, ArchiveHashes, Limits, Refusal};
 
@@ -28,8 +28,8 @@ pub fn read_package(bytes: &[u8]) {
     fs::create_dir(&top).unwrap();
     let mut builder = Builder::new(&top);
     let unpacked = match kind % 2 {
-        0 => tar::unpack(bytes, &mut builder),
-        _ => zip::unpack(&mut Cursor::new(bytes), &mut builder),
+        0 => formats::unpack_tar_entries(bytes, &mut builder),
+        _ => formats::unpack_zip_entries(&mut Cursor::new(bytes), &mut builder),
     };
     let contents = unpacked.and_then(|()| builder.finish());
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is next to the package");

@@ -13,7 +13,8 @@ use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
-use crate::disk::package::{self as packages, PackageError};
+use crate::disk::package as packages;
+use crate::disk::package::PackageError;
 use crate::disk::package_store::Unpacking;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -23,7 +24,7 @@ use crate::hash::archive::{
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
 use crate::platform::Platform;
-use crate::query::answer::{PackageFacts, Refusal};
+use crate::query::question::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
 use crate::release::ReleaseKey;
 use crate::source::Package;

@@ -13,8 +13,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::parallel::spawn_all;
 use crate::platform::Platform;
-use crate::query::answer::{PackageFacts, Refusal, Selected};
-use crate::query::question::{Goal, Query};
+use crate::query::question::{Goal, PackageFacts, Query, Refusal, Selected};
 use crate::release::{Release, mirrors};
 
 #[derive(Debug, Default)]
@@ -158,8 +157,8 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::finding::{Finding, Rule};
     use crate::hash::Sha256Digest;
-    use crate::query::criteria::Rules;
     use crate::query::question::{Depth, Explain};
+    use crate::query::select::Rules;
     use crate::release::{Attestation, ListedLine};
     use crate::trust::pins::Signer;
     use crate::version::{Constraints, Version};

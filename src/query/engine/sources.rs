@@ -10,16 +10,14 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 
 use super::archives::DownloadBudget;
-use super::source::{SourceState, joined, unexplained};
-use super::{Equipment, GatherOptions, each};
+use super::{Equipment, GatherOptions, SourceState, each, joined, unexplained};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::parallel;
-use crate::query::answer::{Answer, Refusal, Selected};
-use crate::query::question::{Goal, Query, Selection};
+use crate::query::question::{Answer, Goal, Query, Refusal, Selected, Selection};
 use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, newer};
 use crate::query::{Event, Events};
 use crate::release::{Lookup, Offer, Release, ReleaseKey, Releases};
@@ -356,9 +354,9 @@ mod tests {
     use crate::addr::AddrPattern;
     use crate::dialect::Dialect;
     use crate::disk::cache::{Cache, CacheOptions};
-    use crate::query::criteria::Criteria;
-    use crate::query::criteria::Rules;
     use crate::query::question::{Depth, Explain};
+    use crate::query::select::Criteria;
+    use crate::query::select::Rules;
     use crate::source::{DirectoryMirror, Mirror, Source};
 
     fn addr() -> ProviderAddr {

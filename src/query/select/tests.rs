@@ -1,10 +1,9 @@
-use super::*;
+use super::{Rules, *};
 use crate::dialect::Dialect;
 use crate::hash::PackageHashes;
 use crate::lockfile::LockEntry;
-use crate::query::criteria::Rules;
+use crate::query::cached::SameVersion;
 use crate::query::question::Goal;
-use crate::query::same_version::SameVersion;
 use crate::settings::{self, Ban, ProviderScope, Settings};
 use crate::version::Constraints;
 

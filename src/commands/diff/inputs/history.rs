@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-use super::super::pairs::{NO_COMMIT, Pair, Side};
 use super::form::ends;
 use super::trust::{self, Text, Texts};
 use super::usage;
+use crate::commands::diff::pairs::{NO_COMMIT, Pair, Side};
 use crate::dialect::Dialect;
-use crate::disk::text;
+use crate::disk::files;
 use crate::error::Error;
 use crate::git::{Commit, Git, Tree};
 use crate::lockfile::FILE_NAME;
@@ -123,7 +123,7 @@ impl History {
         let (mut new, new_pins) = if let Some(point) = &self.new {
             self.files(point, &all).map(|(texts, pins)| (texts, Ok(pins)))?
         } else {
-            let texts = all.iter().map(|path| text::read(&self.git.top().join(path)));
+            let texts = all.iter().map(|path| files::read_file(&self.git.top().join(path)));
             let mut texts = texts.collect::<Result<Vec<_>, Error>>()?;
             self.git.add_left_out(&all, &mut texts)?;
             (texts, trust::text(self.git.top(), None))

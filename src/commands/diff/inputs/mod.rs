@@ -11,8 +11,8 @@ use super::DiffArgs;
 use super::pairs::{Pair, Side, SideRequirements};
 use super::signers::Trust;
 use crate::dialect::Dialect;
+use crate::disk::files;
 use crate::disk::roots::{MissingModules, TreeError, TreeOptions, load_tree, placed};
-use crate::disk::text;
 use crate::error::{Error, ErrorKind};
 use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
@@ -82,7 +82,7 @@ fn file(directory: &Path, path: &Path) -> Result<Side, Error> {
     let place = directory.join(path);
     let place = if place.is_dir() { place.join(FILE_NAME) } else { place };
     let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", shown(path))).in_file(path);
-    let text = text::read_named(&place)?.ok_or_else(absent)?;
+    let text = files::read_named_file(&place)?.ok_or_else(absent)?;
     Ok(Side { name: shown(path), text: Some(text) })
 }
 

@@ -7,7 +7,7 @@ use crate::addr::AddrPattern;
 use crate::commands::diff::signers::Trust;
 use crate::commands::trust_store::decode;
 use crate::count::counted;
-use crate::disk::trust_file;
+use crate::disk::root_files;
 use crate::error::Error;
 use crate::path::worktree::WorkTree;
 use crate::trust::pins::{FILE_NAME, Pins};
@@ -22,9 +22,9 @@ pub(super) type Texts = [Result<Text, Error>; 2];
 pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error> {
     let path = match named {
         Some(named) => named.to_owned(),
-        None => trust_file::locate(&WorkTree::of(directory))?,
+        None => root_files::locate_trust_file(&WorkTree::of(directory))?,
     };
-    Ok(trust_file::read(&path, &path)?.map(String::into_bytes))
+    Ok(root_files::read_trust_file(&path, &path)?.map(String::into_bytes))
 }
 
 /// The remembered signers of both sides. A file that cannot be read counts as empty and gives a note.

@@ -6,7 +6,7 @@ use super::{Base, directory_of, name_of};
 use crate::commands::verify::{Root, ambiguous};
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
-use crate::disk::{lock_file, roots};
+use crate::disk::{root_files, roots};
 use crate::finding::{Finding, Rule};
 use crate::git::{ChangedFiles, Kind, Tree};
 use crate::lockfile::{self, FILE_NAME};
@@ -86,7 +86,7 @@ impl Base {
     }
 
     fn lock_tool_now(&self, way: &RepoPath) -> Option<Dialect> {
-        lockfile::detect_dialect(&lock_file::read(&self.top.join(&*way.join(FILE_NAME))).ok()??)
+        lockfile::detect_dialect(&root_files::read_lock_file(&self.top.join(&*way.join(FILE_NAME))).ok()??)
     }
 
     /// Lock files that exist on disk but are no longer tracked: a clone of the change has none.

@@ -17,28 +17,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-pub use removed::LostLockFile;
-
 use super::{Change, Root};
 use crate::addr::{ProviderAddr, UsedNames};
-use crate::config;
 use crate::dialect::Dialect;
-use crate::disk::lock_file;
+use crate::disk::root_files;
 use crate::disk::roots::TEST_DIRECTORY;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{ChangedFiles, Commit, Git, Kind, Tree};
 use crate::lockfile::{self, LockFile};
-use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
+use crate::{config, modulelock};
 use age::FirstSeen;
-
 use removed::Removed;
 use snapshot::{Snapshot, git_error};
+
+pub use removed::LostLockFile;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseOptions {
@@ -254,7 +252,7 @@ impl Base {
             return None;
         }
         // The file is unchanged.
-        let refused = || lock_file::read(&self.top.join(&*path)).ok().flatten().map(|text| salvaged(&text));
+        let refused = || root_files::read_lock_file(&self.top.join(&*path)).ok().flatten().map(|text| salvaged(&text));
         if root.spans().is_some() { Some(root.lock().clone()) } else { refused() }
     }
 
@@ -333,14 +331,14 @@ impl Base {
         paths.extend(self.changes.paths().filter(of_name).map(str::to_owned));
         paths.sort_unstable();
         paths.dedup();
-        paths.retain(|path| crate::disk::text::is_there(&self.top.join(path)));
+        paths.retain(|path| crate::disk::files::is_there(&self.top.join(path)));
         paths
     }
 
     /// Fails if there is a trust file below the top.
     pub fn one_trust_file(&self) -> Result<(), Error> {
         let places = self.now(TRUST_FILE).into_iter().map(|path| self.top.join(path));
-        crate::disk::trust_file::only_at_tops(places)
+        crate::disk::root_files::refuse_second_trust_files(places)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Base;
 use super::snapshot::over;
 use crate::dialect::Dialect;
-use crate::disk::text;
+use crate::disk::files;
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::git::Kind;
@@ -88,7 +88,7 @@ fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
     if !base.changes.is_present(&RepoPath::of(path)) {
         return Ok(None);
     }
-    text::read(&base.top.join(path))
+    files::read_file(&base.top.join(path))
 }
 
 /// Places weakenings at the lines that cause them, or at the file that lost a line.
@@ -109,7 +109,7 @@ fn placed(base: &Base, directory: &Path, weakenings: &[Weakening]) -> Vec<Findin
 
 /// The positions of settings in a file, by the words before a brace or an equals sign.
 fn lines(base: &Base, file: &Path) -> HashMap<String, Position> {
-    let bytes = text::read(&base.top.join(file)).ok().flatten().unwrap_or_default();
+    let bytes = files::read_file(&base.top.join(file)).ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = HashMap::new();
     for (at, line) in text.lines().enumerate() {

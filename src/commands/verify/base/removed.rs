@@ -9,7 +9,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::verify::Root;
 use crate::config::is_configuration;
 use crate::dialect::Dialect;
-use crate::disk::text;
+use crate::disk::files;
 use crate::finding::{Finding, Level, Rule};
 use crate::git::{ChangedFiles, Tree};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
@@ -170,7 +170,7 @@ impl Base {
         let tree = self.before.tree();
         let found = self.removed.directories.iter().filter_map(|directory| {
             let place = self.top.join(directory);
-            let has_configuration = text::names_in(&place).iter().any(|name| is_configuration(name));
+            let has_configuration = files::names_in(&place).iter().any(|name| is_configuration(name));
             let was_bare = configuration_in(tree, directory).next().is_none();
             let prefix = RepoPath::from_git(directory.as_str()).prefix().len();
             let mut files = tree.below(directory).filter(|path| !path[prefix..].contains('/'));
@@ -202,7 +202,7 @@ impl Base {
             let has_none = !reached.contains(*directory) && !self.changes.knows(&lock);
             has_none && !exclusions.cover(&place) && may_require(&place)
         };
-        let finding = |directory: &str| self.removed.finding(directory, &text::names_in(&self.top.join(directory)));
+        let finding = |directory: &str| self.removed.finding(directory, &files::names_in(&self.top.join(directory)));
         let is_reported = |finding: &Finding| finding.rule == Rule::LockFileMissing;
         let found = new.into_iter().filter(is_unlocked).map(|directory| (directory, finding(directory)));
         let found = found.filter(|(directory, finding)| !is_reported(finding) || !judged.contains(*directory));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Base, is_read, touches};
 use crate::commands::verify::Root;
+use crate::disk::files;
 use crate::disk::roots::TEST_DIRECTORY;
-use crate::disk::{files, text};
 use crate::error::{Error, ErrorKind};
 use crate::path::{RepoPath, lexical};
 
@@ -55,7 +55,7 @@ enum Named {
 
 /// The local paths that the files of a directory name. Paths in test files may also be relative to the directory above.
 fn named_in(directory: &Path) -> Vec<Named> {
-    let names = text::names_in(directory).into_iter().filter(|name| is_read(name));
+    let names = files::names_in(directory).into_iter().filter(|name| is_read(name));
     let texts = names.filter_map(|name| files::read(&directory.join(name)).ok().flatten());
     let above = directory.parent().filter(|_| directory.ends_with(TEST_DIRECTORY));
     let mut found = Vec::new();

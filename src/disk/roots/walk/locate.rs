@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::super::error::ModuleProblem;
-use super::super::{
-    FetchedModule, LocalModuleCall, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall,
-    TreeWarning, read,
-};
 use super::{Located, Node, Package, Walk};
 use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Text, Unevaluated};
 use crate::dialect::Dialect;
+use crate::disk::roots::error::ModuleProblem;
+use crate::disk::roots::{
+    self, FetchedModule, LocalModuleCall, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall,
+    TreeWarning,
+};
 use crate::error::{Error, ErrorKind};
 use crate::path::links;
 use crate::redact;
@@ -68,7 +68,7 @@ impl Walk<'_> {
 
     /// A module by its path. `None` if it is in the package of a missing call, which is reported already.
     fn local(&mut self, from: &Node, path: &str, key: &str) -> Result<Option<Located>, ModuleProblem> {
-        let mut written = read::join(&from.dir, path);
+        let mut written = roots::join(&from.dir, path);
         let mut package = from.package.clone();
         if package.is_none()
             && let Some((call, within)) = self.in_installed(&written)
@@ -244,7 +244,7 @@ impl Walk<'_> {
             let installed = record.version.as_ref().map(|version| version.as_str().to_owned()).unwrap_or_default();
             return Err(ModuleProblem::VersionChanged { installed, constraint: constraints.as_str().to_owned() });
         }
-        Ok(Some((read::join(Path::new(""), &record.dir), record.version.clone())))
+        Ok(Some((roots::join(Path::new(""), &record.dir), record.version.clone())))
     }
 }
 

@@ -9,16 +9,15 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::error::{ModuleProblem, TreeError};
-use super::variables::AutomaticFiles;
+use super::error::{AutomaticFiles, ModuleProblem, TreeError};
 use super::{
     FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, TEST_DIRECTORY, Tree, TreeOptions, TreeWarning,
-    read,
 };
 use crate::config::{
     ConfigFiles, Inputs, Manifest, Module, ModuleCall, Needs, Scope, SourceFile, Surroundings, TestFile,
 };
 use crate::dialect::Dialect;
+use crate::disk::roots;
 use crate::path::shown;
 
 /// Deeper trees are taken for endless ones.
@@ -77,9 +76,9 @@ struct Texts {
 
 impl Texts {
     fn of_root(root: &Path, dialect: Dialect) -> Result<Self, Box<TreeError>> {
-        let files = read::list(root, dialect).map_err(|error| read::unreadable(root.to_owned(), &error))?;
+        let files = roots::list(root, dialect).map_err(|error| roots::unreadable(root.to_owned(), &error))?;
         if files.is_empty() {
-            let is_ignored = read::is_only_for_tofu(root);
+            let is_ignored = roots::is_only_for_tofu(root);
             let error = if is_ignored { TreeError::OnlyForTofu } else { TreeError::NoConfiguration };
             return Err(Box::new(error(root.to_owned())));
         }
@@ -87,8 +86,8 @@ impl Texts {
     }
 
     fn of(root: &Path, dir: &Path, files: ConfigFiles) -> Result<Self, Box<TreeError>> {
-        let primary = read::texts(root, dir, &files.primary)?;
-        let overrides = read::texts(root, dir, &files.overrides)?;
+        let primary = roots::texts(root, dir, &files.primary)?;
+        let overrides = roots::texts(root, dir, &files.overrides)?;
         Ok(Self { files, primary, overrides })
     }
 
@@ -108,7 +107,7 @@ impl Texts {
 
 /// The test files of a root module: next to its configuration, then those below.
 fn test_files(root: &Path, own: &[String], dialect: Dialect) -> Vec<PathBuf> {
-    let below = read::list(&root.join(TEST_DIRECTORY), dialect).unwrap_or_default().tests;
+    let below = roots::list(&root.join(TEST_DIRECTORY), dialect).unwrap_or_default().tests;
     let own = own.iter().map(PathBuf::from);
     own.chain(below.iter().map(|name| Path::new(TEST_DIRECTORY).join(name))).collect()
 }
@@ -288,7 +287,7 @@ impl Walk<'_> {
 
     fn manifest(&mut self) -> &Manifest {
         if self.manifest.get().is_none() {
-            let manifest = read::manifest(self.root, self.options.data_dir.as_deref()).unwrap_or_else(|error| {
+            let manifest = roots::manifest(self.root, self.options.data_dir.as_deref()).unwrap_or_else(|error| {
                 self.errors.push(*error);
                 Manifest::default()
             });
@@ -319,7 +318,7 @@ impl Walk<'_> {
         let dir = &place.dir;
         let texts = match self.root_texts.take().filter(|_| call.is_none()) {
             Some(texts) => texts,
-            None => match read::list(&self.root.join(dir), self.options.dialect) {
+            None => match roots::list(&self.root.join(dir), self.options.dialect) {
                 Ok(files) => Texts::of(self.root, dir, files).map_err(|error| vec![*error])?,
                 Err(error) => return Err(vec![self.unreadable(dir, &error, call)]),
             },
@@ -327,8 +326,8 @@ impl Walk<'_> {
         let Texts { files, mut primary, mut overrides } = texts;
         self.differs_by_tool |= files.differs_by_tool;
         if let (true, Some((call, key))) = (files.is_empty(), call) {
-            let submodule = read::submodule_of(self.root, dir);
-            let only_for_tofu = read::is_only_for_tofu(&self.root.join(dir));
+            let submodule = roots::submodule_of(self.root, dir);
+            let only_for_tofu = roots::is_only_for_tofu(&self.root.join(dir));
             let (place, key) = (call.place.clone(), key.to_owned());
             self.warnings.push(TreeWarning::EmptyModule { place, key, submodule, only_for_tofu });
         }
@@ -346,10 +345,10 @@ impl Walk<'_> {
         match (error.kind(), call) {
             (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Some((call, key))) => {
                 let directory = shown(dir);
-                let submodule = read::submodule_of(self.root, dir);
+                let submodule = roots::submodule_of(self.root, dir);
                 self.problem(call, key.to_owned(), ModuleProblem::NoDirectory { directory, submodule })
             }
-            _ => read::unreadable(dir.to_owned(), error),
+            _ => roots::unreadable(dir.to_owned(), error),
         }
     }
 
@@ -369,7 +368,7 @@ impl Walk<'_> {
     /// The modules that the runs of test files are made of and, for OpenTofu, the providers that test files configure.
     fn tests(&mut self, root: &Node, files: Vec<PathBuf>) {
         for path in files {
-            let file = match read::text(self.root, path) {
+            let file = match roots::text(self.root, path) {
                 Ok(file) => file,
                 Err(error) => {
                     self.errors.push(*error);

@@ -1,13 +1,18 @@
-//! Tar archives, compressed in one of three ways.
+//! The formats of archives, tar compressed in one of three ways and zip, and where their links lead, by their texts alone: no file
+//! system has a say in it.
 //!
-//! The crate gives the raw headers. Their meaning is decided here as the tools decide it, and an archive
-//! whose headers readers take in different ways is refused: what is hashed is what the tools install.
+//! Of tar the crate gives the raw headers. Their meaning is decided here as the tools decide it, and an archive
+//! whose headers readers take in different ways is refused: what is hashed is what the tools install. Zip is read by the reader that
+//! hashes the archives of providers.
 //!
 //! Source: Go's `archive/tar`, `reader.go`; `github.com/hashicorp/go-getter` v1, `decompress_tar.go`.
 
-use std::io::{self, BufReader, Read};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
 
-use super::{Builder, UnpackError, beginning, text_of};
+use super::{Builder, MAX_ENTRIES, MAX_NAME, UnpackError, beginning, text_of};
+use crate::hash::archive::{Limits, ReadError, Unpacking};
 
 /// The most memory for a dictionary, in KiB: that of the strongest preset.
 const MAX_DICTIONARY: u32 = 96 * 1024;
@@ -16,7 +21,7 @@ const MAX_DICTIONARY: u32 = 96 * 1024;
 const MAX_SAID: u64 = 64 * 1024;
 
 /// The bits of a mode that are no permissions: some archives have the kind of the entry there.
-const KIND: u64 = !0o7777;
+const TAR_KIND: u64 = !0o7777;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::modules) enum Compression {
@@ -32,13 +37,15 @@ pub(in crate::modules) fn unpack_tar(
 ) -> Result<(), UnpackError> {
     let archive = BufReader::with_capacity(128 * 1024, archive);
     match compression {
-        Compression::Gzip => unpack(flate2::bufread::MultiGzDecoder::new(archive), builder),
-        Compression::Bzip2 => unpack(bzip2::bufread::MultiBzDecoder::new(archive), builder),
-        Compression::Xz => unpack(lzma_rust2::XzReader::new_mem_limit(archive, true, MAX_DICTIONARY), builder),
+        Compression::Gzip => unpack_tar_entries(flate2::bufread::MultiGzDecoder::new(archive), builder),
+        Compression::Bzip2 => unpack_tar_entries(bzip2::bufread::MultiBzDecoder::new(archive), builder),
+        Compression::Xz => {
+            unpack_tar_entries(lzma_rust2::XzReader::new_mem_limit(archive, true, MAX_DICTIONARY), builder)
+        }
     }
 }
 
-pub(super) fn unpack(plain: impl Read, builder: &mut Builder) -> Result<(), UnpackError> {
+pub(super) fn unpack_tar_entries(plain: impl Read, builder: &mut Builder) -> Result<(), UnpackError> {
     // Headers and padding count too, a little: what is skipped has to be decompressed as well.
     let plain = plain.take(builder.bytes_left().saturating_mul(2));
     let mut archive = tar::Archive::new(plain);
@@ -80,7 +87,9 @@ fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Bu
         b'2' => 0o120_000,
         _ => 0o100_000,
     };
-    if !matches!(mode & KIND, 0 | 0o40_000 | 0o100_000 | 0o120_000) || (mode & KIND != 0 && mode & KIND != usual) {
+    if !matches!(mode & TAR_KIND, 0 | 0o40_000 | 0o100_000 | 0o120_000)
+        || (mode & TAR_KIND != 0 && mode & TAR_KIND != usual)
+    {
         return Err(UnpackError::Special(beginning(name)));
     }
     match kind {
@@ -221,4 +230,132 @@ fn content<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<Vec<u8>, UnpackErro
 /// What programs read in different ways.
 fn unclear(why: &str) -> UnpackError {
     UnpackError::Archive(io::Error::other(format!("its content is ambiguous: {why}")))
+}
+
+/// The bits of a Unix mode that say what an entry is.
+const ZIP_KIND: u32 = 0o170_000;
+
+/// Entries up to this size are not written to the disk twice.
+const SMALL: usize = 1 << 20;
+
+/// The most bytes of the central directory.
+const MAX_DIRECTORY: u64 = 64 << 20;
+
+pub(in crate::modules) fn unpack_zip(mut archive: File, builder: &mut Builder) -> Result<(), UnpackError> {
+    unpack_zip_entries(&mut archive, builder)
+}
+
+pub(super) fn unpack_zip_entries<R: Read + Seek>(archive: &mut R, builder: &mut Builder) -> Result<(), UnpackError> {
+    let limits =
+        Limits { entries: MAX_ENTRIES, name: MAX_NAME, directory: MAX_DIRECTORY, unpacked: builder.bytes_left() };
+    let mut entries = Unpacking::open(archive, limits).map_err(damaged)?;
+    loop {
+        // Only what is sound to its end becomes a file.
+        let mut content = tempfile::spooled_tempfile(SMALL);
+        let Some(entry) = entries.next_into(&mut content).map_err(damaged)? else { return Ok(()) };
+        content.rewind().map_err(UnpackError::Archive)?;
+        let name = text_of(&entry.name)?;
+        let mode = entry.mode.unwrap_or(0);
+        match mode & ZIP_KIND {
+            _ if entry.directory => builder.directory(name)?,
+            0o120_000 => {
+                let mut target = Vec::new();
+                // One byte more than allowed, so a longer one is noticed and not cut.
+                content.take(MAX_NAME as u64 + 1).read_to_end(&mut target).map_err(UnpackError::Archive)?;
+                builder.link(name, text_of(&target)?)?;
+            }
+            0 | 0o100_000 => {
+                builder.file(name, &mut content)?;
+                if mode & 0o111 != 0 {
+                    builder.executable(name)?;
+                }
+            }
+            _ => return Err(UnpackError::Special(beginning(name))),
+        }
+    }
+}
+
+fn damaged(error: ReadError) -> UnpackError {
+    UnpackError::Archive(match error {
+        ReadError::Io(reason) => reason,
+        ReadError::Bad(bad) => io::Error::other(bad),
+    })
+}
+
+/// How many links in a row are followed, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// The most steps of a way; a system that follows paths of at most 4096 bytes takes fewer.
+const MAX_STEPS: usize = 4096;
+
+/// The way of a path that never leaves its package, whether something is at its end or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Its end; empty for the top of the package.
+    pub(super) end: String,
+    /// True if it leads over a name that begins with a dot.
+    pub(super) is_hidden: bool,
+}
+
+/// Where a link or another path leads; `None` if any step is outside of the package.
+pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<Way> {
+    let mut rest: Vec<&str> = name.rsplit('/').collect();
+    let mut place: Vec<&str> = Vec::new();
+    let (mut followed, mut is_hidden) = (0, false);
+    for _ in 0..MAX_STEPS {
+        match rest.pop() {
+            None => return Some(Way { end: place.join("/"), is_hidden }),
+            Some("" | ".") => {}
+            Some("..") => drop(place.pop()?),
+            Some(part) => {
+                is_hidden |= part.starts_with('.');
+                place.push(part);
+                let Some(target) = links.get(&place.join("/")) else { continue };
+                followed += 1;
+                if followed > MAX_LINKS {
+                    // They lead to each other, and so nowhere.
+                    return Some(Way { end: place.join("/"), is_hidden });
+                }
+                place.pop();
+                rest.extend(target.rsplit('/'));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_followed_by_their_texts() {
+        let links = [
+            ("in", "a/b"),
+            ("a/up", "../in/c"),
+            ("top", "a/.."),
+            ("out", "top/../x"),
+            ("around", "around"),
+            ("nowhere", "a/gone/../../b"),
+            ("d/e/f", "../.."),
+            ("extra.tf", "d/e/f/../../../payload/evil.tf"),
+            ("hidden", ".h/x"),
+            ("by", "hidden/y"),
+        ];
+        let links = links.map(|(name, target)| (name.to_owned(), target.to_owned())).into();
+        for (name, hidden) in [
+            ("in", Some(false)),
+            ("a/up", Some(false)),
+            ("top", Some(false)),
+            ("out", None),
+            ("around", Some(false)),
+            ("nowhere", Some(false)),
+            ("d/e/f", Some(false)),
+            ("extra.tf", None),
+            ("hidden", Some(true)),
+            ("by", Some(true)),
+        ] {
+            assert_eq!(way(&links, name).map(|way| way.is_hidden), hidden, "{name}");
+        }
+    }
 }
