@@ -12,7 +12,7 @@ use clap_complete::env::Shells;
 
 use super::args::command;
 use super::{Environment, ExitCode, Streams, result};
-use crate::commands::{Offered, offered};
+use crate::commands::shared::providers::{OfferedNames, offered};
 use crate::finding::Rule;
 use crate::git::Git;
 use crate::platform::Platform;
@@ -108,7 +108,7 @@ impl Typed {
         let everywhere = ["-r", "--recursive", "add", "trust"].into_iter().any(has);
         let known = offered(self.environment.clone(), self.directories(), everywhere);
         let is_begun = |name: &String| name.starts_with(current);
-        let Offered { types, addresses } = known;
+        let OfferedNames { types, addresses } = known;
         // Without typed text show names only, so each provider appears once.
         let addresses = addresses.into_iter().filter(|_| !current.is_empty());
         types.into_iter().chain(addresses).filter(is_begun).map(CompletionCandidate::new).collect()

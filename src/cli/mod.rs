@@ -22,7 +22,9 @@ use std::sync::{Arc, Mutex};
 pub use crate::exit_code::ExitCode;
 pub use environment::{Environment, Streams};
 
-use crate::commands::{Online, Services, module_fetch, with_near_names};
+use crate::commands::shared::providers::with_near_names;
+use crate::commands::shared::services::module_fetch;
+use crate::commands::{Online, Services};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::Services;
-use super::options::Within;
-use super::targets::{Targets, Unlocked};
-use super::verify::Root;
-use super::verify::opening::open;
+use super::shared::options::Within;
+use super::shared::targets::{Targets, Unlocked};
+use super::verify::GateRoot;
+use super::verify::root::open;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -48,15 +48,15 @@ pub(crate) struct ExplainArgs {
 pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let Some(topic) = &args.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
     let outcome = |explained| Outcome::of_body("explain", Body::Explained(explained));
-    Ok(match Topic::parse(topic) {
-        Topic::Page(page) => outcome(Explained::Topic(*page)),
-        Topic::Rule(rule) => outcome(Explained::Rule(rule)),
-        Topic::Item(item) => outcome(Explained::Item(item)),
-        Topic::Hash(hash) => {
+    Ok(match TypedTopic::parse(topic) {
+        TypedTopic::Page(page) => outcome(Explained::Topic(*page)),
+        TypedTopic::Rule(rule) => outcome(Explained::Rule(rule)),
+        TypedTopic::Item(item) => outcome(Explained::Item(item)),
+        TypedTopic::Hash(hash) => {
             let read = read(args.recursive, services)?;
             outcome(Explained::Hash(read.hash(hash))).with_error(read.unreadable)
         }
-        Topic::Address(text) => {
+        TypedTopic::Address(text) => {
             let read = read(args.recursive, services)?;
             match read.provider(&text) {
                 Ok(provider) => outcome(Explained::Provider(provider)).with_error(read.unreadable),
@@ -68,7 +68,7 @@ pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, E
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Topic {
+enum TypedTopic {
     Page(&'static topics::Topic),
     Rule(Rule),
     /// A kind of change, by its name in annotations.
@@ -77,7 +77,7 @@ enum Topic {
     Address(String),
 }
 
-impl Topic {
+impl TypedTopic {
     /// Classifies a text: the name of a page, the id of a rule, a hash with its scheme, else a source address.
     fn parse(text: &str) -> Self {
         let rule = Rule::ALL.iter().find(|rule| rule.id() == text);
@@ -94,21 +94,21 @@ impl Topic {
     }
 }
 
-struct Read {
+struct ReadRoots {
     dialect: Dialect,
-    roots: Vec<(PathBuf, Root)>,
+    roots: Vec<(PathBuf, GateRoot)>,
     known: Releases,
     /// Why some root modules are missing.
     unreadable: Option<Error>,
 }
 
 /// Reads the root modules, as far as possible.
-fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
+fn read(recursive: bool, services: &Services<'_>) -> Result<ReadRoots, Error> {
     let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     let runs = targets.all_settings()?;
     let cache = services.open_cache(&targets.directories());
     let opened = open(&targets, None, &services.scope)?.whole();
-    let (mut roots, mut errors): (Vec<(PathBuf, Root)>, Vec<Error>) = (Vec::new(), Vec::new());
+    let (mut roots, mut errors): (Vec<(PathBuf, GateRoot)>, Vec<Error>) = (Vec::new(), Vec::new());
     for (path, root) in opened {
         match root {
             Ok(root) => {
@@ -123,7 +123,7 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     }
     let known = runs.first().map(|run| self::known(run, &roots, &cache)).unwrap_or_default();
     let dialect = runs.first().map_or(Dialect::Terraform, |run| run.dialect);
-    Ok(Read { dialect, roots, known, unreadable: Error::all(errors) })
+    Ok(ReadRoots { dialect, roots, known, unreadable: Error::all(errors) })
 }
 
 /// The error for an unknown text, with rules and topics of similar names.
@@ -143,7 +143,7 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
 }
 
 /// What earlier runs recorded about the locked releases of the root modules.
-fn known(run: &RunSettings, roots: &[(PathBuf, Root)], cache: &Cache) -> Releases {
+fn known(run: &RunSettings, roots: &[(PathBuf, GateRoot)], cache: &Cache) -> Releases {
     let expiry = ExpiryRules::default();
     let mut known = Releases::new();
     for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()) {
@@ -160,7 +160,7 @@ fn known(run: &RunSettings, roots: &[(PathBuf, Root)], cache: &Cache) -> Release
     known
 }
 
-impl Read {
+impl ReadRoots {
     /// Which entries record a hash, and the version and platform that it belongs to if known.
     fn hash(&self, hash: PackageHash) -> ExplainedHash {
         let of_roots = self

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
-use super::options::Within;
+use super::shared::options::Within;
+
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, NewFile, store};
 use crate::disk::below::{Directory, survey};

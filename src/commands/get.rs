@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Services;
-use super::options::{Assignments, Within};
-use super::targets::{Targets, Unlocked};
+use super::shared::options::{Assignments, Within};
+use super::shared::targets::{Targets, Unlocked};
 use super::verify::tracked_packages;
+
 use crate::config::{Installed, Location, ModuleConstraints, ModuleSource};
 use crate::disk::files::refuse_linked_directory;
 use crate::disk::modules_dir::ModulesDir;

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::lock::LockRoot;
-use super::locking::{Locking, run};
-use super::options::{LockFlags, Modules, Within};
-use super::targets::{Targets, Unlocked};
+use super::lock::command::{Locking, run};
+use super::shared::options::{LockFlags, Modules, Within};
+use super::shared::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::{Hostname, ProviderAddr, default_host};
 use crate::config::edit::{self, FileEdit};

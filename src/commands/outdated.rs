@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::available_versions::{Opened, of_roots};
-use super::options::{Assignments, Below, Packages, Within};
-use super::targets::{Targets, Unlocked};
+use super::shared::options::{Assignments, Below, Packages, Within};
+use super::shared::providers::{OutdatedRoot, of_roots};
+use super::shared::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
+
 use crate::addr::ProviderAddr;
 use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
 use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
@@ -115,8 +116,8 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
 }
 
 /// The rows of one root module, and the providers with unknown versions.
-fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<RootOutcome> {
-    let Opened { root, offered, mut choices, warnings } = match opened {
+fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -> Vec<RootOutcome> {
+    let OutdatedRoot { root, offered, mut choices, warnings } = match opened {
         Ok(opened) => opened,
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };

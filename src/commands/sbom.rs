@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Services;
-use super::audit::programs::{self, Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
-use super::options::{Packages, Within, bytes, platform};
-use super::sources::Sources;
-use super::targets::{Targets, Unlocked};
-use super::verify::online::Questions;
+use super::audit::programs::{self, Locked, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
+use super::shared::options::{Packages, Within, bytes, platform};
+use super::shared::sources::PackageSources;
+use super::shared::targets::{Targets, Unlocked};
+use super::verify::facts::Questions;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::roots::Tree;
@@ -68,7 +68,7 @@ pub(crate) struct SbomArgs {
     pub(crate) within: Within,
 }
 
-struct Opened<'a> {
+struct InventoryRoot<'a> {
     settings: &'a RunSettings,
     lock: Arc<Decoded>,
     tree: Option<Arc<Tree>>,
@@ -82,19 +82,19 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let (mut opened, mut failed) = (Vec::new(), targets.outcomes.clone());
     for settings in &roots {
         match RootModule::open_locked(settings) {
-            Ok(LockedRoot { lock, tree, .. }) => opened.push(Opened { settings, lock, tree }),
+            Ok(LockedRoot { lock, tree, .. }) => opened.push(InventoryRoot { settings, lock, tree }),
             Err(error) => failed.push(RootOutcome::failed(settings.path.clone(), error)),
         }
     }
     let locked: Vec<Locked<'_>> = opened.iter().map(|root| (root.settings, &root.lock.lock)).collect();
     let mut notes = Vec::new();
-    let sources = Sources::new(services, &cache);
+    let sources = PackageSources::new(services, &cache);
     if args.online {
         query_releases(&locked, &sources)?;
     }
     let mut programs = Programs::new();
     if args.deep {
-        let wanted = Wanted { platform: args.platform.as_ref(), most: args.max_download };
+        let wanted = WantedPrograms { platform: args.platform.as_ref(), most: args.max_download };
         programs = programs::read(&locked, wanted, &sources, &cache)?;
     }
     notes.extend(sources.notes());
@@ -150,7 +150,7 @@ fn program(record: &ProgramRecord, addr: &ProviderAddr) -> InventoryProgram {
 }
 
 /// Requests the documents of all releases; the cache keeps them.
-fn query_releases(locked: &[Locked<'_>], sources: &Sources<'_>) -> Result<(), Error> {
+fn query_releases(locked: &[Locked<'_>], sources: &PackageSources<'_>) -> Result<(), Error> {
     let queried =
         locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
     for group in sources.groups(queried.collect::<Vec<_>>()) {
@@ -175,7 +175,7 @@ fn created(services: &Services<'_>, directory: &Path) -> String {
     format!("{day}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
 }
 
-fn add(inventory: &mut Inventory, root: &Opened<'_>, cache: &Cache) {
+fn add(inventory: &mut Inventory, root: &InventoryRoot<'_>, cache: &Cache) {
     let path = shown(&root.settings.path);
     let root_part = format!("root:{path}");
     inventory.needs.entry(root_part.clone()).or_default();
@@ -211,7 +211,7 @@ fn add(inventory: &mut Inventory, root: &Opened<'_>, cache: &Cache) {
     }
 }
 
-fn provider(root: &Opened<'_>, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache) -> InventoryProvider {
+fn provider(root: &InventoryRoot<'_>, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache) -> InventoryProvider {
     let check =
         Check { signature: root.settings.signature_for(addr), expiry: ExpiryRules::default(), now: root.settings.now };
     let version: &Version = &entry.version;

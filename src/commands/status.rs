@@ -1,21 +1,26 @@
-//! `status`: how lock files, trust file and working tree are, and what comes next.
-//!
-//! It is what `verify --offline` finds out, counted by kind; no rule is judged here a second time.
+//! `status` and `setup`: what a repository with lock files has, and what it lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Services;
-use super::options::Within;
-use super::targets::{Targets, Unlocked};
-use super::verify::opening::{Opening, open};
-use super::verify::{Root, Roots, VerifyOptions, judged, recalled};
+use super::shared::options::{Within, platform};
+use super::shared::targets::{Targets, Unlocked};
+use super::verify::root::{Opening, open};
+use super::verify::{GateRoot, GateRoots, VerifyOptions, judged, recalled};
+use clap::ValueEnum;
+
 use crate::addr::ProviderAddr;
-use crate::error::Error;
+use crate::disk::atomic::{Mode, NewFile, store};
+use crate::disk::{files, root_files};
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule, shell_word};
-use crate::git::{Git, Tree};
-use crate::outcome::{Body, NextStep, Outcome, RootOutcome, Status, StatusProvider};
-use crate::path::shown;
+use crate::git::{Git, Tree, tracked};
+use crate::interrupt::What;
+use crate::outcome::{
+    Body, NextStep, Outcome, RootOutcome, SetupFile, SetupReport, SetupState, Status, StatusProvider,
+};
+use crate::path::{shown, worktree};
 use crate::platform::Platform;
 use crate::release::{Lookup, Releases};
 use crate::version::Version;
@@ -39,11 +44,11 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let cache = services.open_cache(&targets.directories());
     let Opening { roots, .. } = open(&targets, None, scope)?;
     let known = recalled(&roots, &cache);
-    let locked = Locked::of(&roots, &known);
-    let (judged, _) = judged(roots, &known, &cache, VerifyOptions::default());
-    let judged = targets.in_order(judged);
+    let locked = LockedHere::of(&roots, &known);
+    let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default());
+    let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
     let changed_files = scope.directories().first().and_then(|start| changed_files(start));
-    let found = Found { locked, changed_files, ..Found::of(&judged) };
+    let found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
     let (command, effect) = found.next();
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
     let command = if is_one { command.replace(" -r --create", "").replace(" -r", "") } else { command.to_owned() };
@@ -55,7 +60,7 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
 
 /// What the lock files say, and what is known of it.
 #[derive(Debug, Default)]
-struct Locked {
+struct LockedHere {
     providers: BTreeMap<ProviderAddr, BTreeMap<Version, usize>>,
     platforms: Option<BTreeSet<Platform>>,
     missing_platforms: BTreeMap<Platform, Vec<String>>,
@@ -63,8 +68,8 @@ struct Locked {
     not_remembered: BTreeSet<ProviderAddr>,
 }
 
-impl Locked {
-    fn of(roots: &Roots, known: &Releases) -> Self {
+impl LockedHere {
+    fn of(roots: &GateRoots, known: &Releases) -> Self {
         let mut all = Self::default();
         for (path, root) in roots.iter().filter_map(|(path, root)| Some((path, root.as_ref().ok()?))) {
             all.add(path, root, known);
@@ -72,7 +77,7 @@ impl Locked {
         all
     }
 
-    fn add(&mut self, path: &Path, root: &Root, known: &Releases) {
+    fn add(&mut self, path: &Path, root: &GateRoot, known: &Releases) {
         let settings = &root.settings().settings;
         if let Some(platforms) = &settings.platforms {
             self.platforms.get_or_insert_default().extend(platforms.iter().cloned());
@@ -96,8 +101,8 @@ impl Locked {
 
 /// What is found, with the number of root modules by rule.
 #[derive(Debug, Default)]
-struct Found {
-    locked: Locked,
+struct RepositoryState {
+    locked: LockedHere,
     without_lock_file: Vec<String>,
     unreadable: Vec<String>,
     denied: BTreeMap<Rule, usize>,
@@ -105,7 +110,7 @@ struct Found {
     changed_files: Option<Vec<String>>,
 }
 
-impl Found {
+impl RepositoryState {
     fn of(judged: &[RootOutcome]) -> Self {
         let mut all = Self::default();
         for root in judged {
@@ -128,7 +133,7 @@ impl Found {
     fn status(self, root_modules: usize, next: NextStep) -> Status {
         let by_id =
             |counts: BTreeMap<Rule, usize>| counts.into_iter().map(|(rule, count)| (rule.id(), count)).collect();
-        let Locked { providers, platforms, missing_platforms, trust_file, not_remembered } = self.locked;
+        let LockedHere { providers, platforms, missing_platforms, trust_file, not_remembered } = self.locked;
         Status {
             root_modules,
             without_lock_file: self.without_lock_file,
@@ -212,4 +217,168 @@ fn changed_files(start: &Path) -> Option<Vec<String>> {
 
 fn name(path: &Path) -> String {
     if path.as_os_str().is_empty() { ".".to_owned() } else { shown(path) }
+}
+
+/// Write the files that a repository with lock files needs.
+///
+/// Writes what is missing of: the settings .tflock.hcl with the platforms that lock files cover, the trust file
+/// .tflock.trust.hcl, the lines of .gitattributes for lock files, and with --ci the job of a CI system. Files
+/// that exist stay unchanged. Afterwards `tflock lock -r` completes the lock files and remembers the signers.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock setup --platform linux_amd64 --platform darwin_arm64\n  tflock setup --ci gitlab --dry-run"
+)]
+pub(crate) struct SetupArgs {
+    /// A platform that lock files have to cover, beside those that they are known to cover; may be repeated. Without any, that of
+    /// this machine.
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
+    platforms: Vec<Platform>,
+    /// Also write the job that runs `tflock verify` for each change.
+    #[arg(long, value_name = "SYSTEM", value_enum)]
+    ci: Option<CiSystem>,
+    /// Write nothing; print what would be written.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+/// The values of `--ci`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CiSystem {
+    /// A workflow with the action of this project.
+    Github,
+    /// A job in .gitlab/tflock.yml, which .gitlab-ci.yml includes.
+    Gitlab,
+}
+
+/// The job for GitLab.
+const GITLAB_JOB: &str = include_str!("../../docs/ci/gitlab-job.yml");
+
+const GITLAB: &str = ".gitlab-ci.yml";
+const GITLAB_INCLUDED: &str = ".gitlab/tflock.yml";
+
+const TRUST: &str =
+    "# Written by tflock: the signers of providers that were accepted, for `tflock verify`. Commit this file.\n";
+
+pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if args.ci == Some(CiSystem::Github) {
+        let message = "there is no workflow to write: the action of tflock has no published home yet";
+        let hint = "copy `action.yml` and `.github/action` of its source into a repository of yours; docs/ci.md has the workflow";
+        return Err(Error::new(ErrorKind::Usage, message).hint(hint));
+    }
+    let scope = &services.scope;
+    let start = match &scope.directories()[..] {
+        [start] if !start.as_os_str().is_empty() => start.clone(),
+        [_] | [] => PathBuf::from("."),
+        _ => return Err(Error::new(ErrorKind::Usage, "setup works in one repository: pass -C once")),
+    };
+    let top = worktree::boundary(&worktree::absolute(&start));
+    let run = Setup { top, dry_run: args.dry_run, services };
+    let mut notes = Vec::new();
+    let mut files = vec![
+        run.settings(&args.platforms, &mut notes)?,
+        run.create(trust::pins::FILE_NAME, TRUST, What::TrustFile)?,
+        run.attributes()?,
+    ];
+    if args.ci == Some(CiSystem::Gitlab) {
+        files.push(run.create(GITLAB_INCLUDED, GITLAB_JOB, What::File)?);
+        let included = format!("include:\n  - local: {GITLAB_INCLUDED}\n");
+        let file = run.create(GITLAB, &included, What::File)?;
+        if file.state == SetupState::Kept && !run.read(GITLAB)?.unwrap_or_default().contains(GITLAB_INCLUDED) {
+            notes.push(format!("{GITLAB} stays unchanged: add `- local: {GITLAB_INCLUDED}` to its `include`"));
+        }
+        files.push(file);
+    }
+    let within = scope.named.iter().map(|directory| format!(" -C {}", shell_word(&shown(directory))));
+    let report =
+        SetupReport { files, dry_run: args.dry_run, next: format!("tflock{} lock -r", within.collect::<String>()) };
+    Ok(Outcome { notes, ..Outcome::of_body("setup", Body::Setup(report)) })
+}
+
+struct Setup<'a, 's> {
+    /// Where the files are: the top of the working tree, or the directory of the run outside of git.
+    top: PathBuf,
+    dry_run: bool,
+    services: &'a Services<'s>,
+}
+
+impl Setup<'_, '_> {
+    fn read(&self, name: &str) -> Result<Option<String>, Error> {
+        files::read_text(&self.top.join(name), Path::new(name), ErrorKind::Settings)
+    }
+
+    /// Writes a file that is not there.
+    fn create(&self, name: &str, text: &str, what: What) -> Result<SetupFile, Error> {
+        let path = self.top.join(name);
+        let file = |state, text: &str| SetupFile { path: PathBuf::from(name), state, text: text.to_owned() };
+        if path.symlink_metadata().is_ok() {
+            return Ok(file(SetupState::Kept, ""));
+        }
+        if !self.dry_run {
+            if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
+                std::fs::create_dir(directory).map_err(|reason| {
+                    Error::new(ErrorKind::Disk, format!("cannot create {}: {reason}", shown(directory)))
+                })?;
+            }
+            let file = NewFile { path: &path, bytes: text.as_bytes(), mode: Mode::KeepOr(0o644), what };
+            store(file, &self.top, &self.services.interrupt)?;
+        }
+        Ok(file(SetupState::Created, text))
+    }
+
+    fn settings(&self, named: &[Platform], notes: &mut Vec<String>) -> Result<SetupFile, Error> {
+        let known = self.platforms_of_lock_files()?;
+        let mut platforms: BTreeSet<Platform> = known.iter().chain(named).cloned().collect();
+        if platforms.is_empty() {
+            platforms.insert(Platform::host());
+        }
+        let list = platforms.iter().map(|platform| format!("\"{platform}\"")).collect::<Vec<_>>().join(", ");
+        let line = format!("platforms = [{list}]");
+        let file = self.create(settings::FILE_NAME, &format!("{line} # those that lock files cover\n"), What::File)?;
+        if file.state == SetupState::Created && known.is_empty() && named.is_empty() {
+            notes.push(format!("which platforms the lock files cover is unknown without the network: `{line}` is for this machine alone"));
+        }
+        let lacks = |text: &str| !text.lines().any(|line| line.trim_start().starts_with("platforms"));
+        if file.state == SetupState::Kept && self.read(settings::FILE_NAME)?.is_some_and(|text| lacks(&text)) {
+            notes.push(format!("{} stays unchanged and names no platforms: add `{line}`", settings::FILE_NAME));
+        }
+        Ok(file)
+    }
+
+    fn attributes(&self) -> Result<SetupFile, Error> {
+        let old = files::read_file(&self.top.join(tracked::FILE_NAME))?;
+        let new = tracked::with_lines(old.as_deref().unwrap_or_default());
+        let state = match &old {
+            Some(old) if *old == new => SetupState::Kept,
+            Some(_) => SetupState::Extended,
+            None => SetupState::Created,
+        };
+        if state != SetupState::Kept && !self.dry_run {
+            root_files::update_attributes(&self.top, &self.services.interrupt, tracked::with_lines)?;
+        }
+        let added = new.get(old.map_or(0, |old| old.len())..).unwrap_or_default();
+        let text = String::from_utf8_lossy(added).trim_start().to_owned();
+        Ok(SetupFile { path: PathBuf::from(tracked::FILE_NAME), state, text })
+    }
+
+    /// The platforms that the hashes of all lock files are known to be for.
+    fn platforms_of_lock_files(&self) -> Result<BTreeSet<Platform>, Error> {
+        let targets = Targets::of(&self.services.scope, true, Unlocked::Opened)?;
+        let roots = open(&targets, None, &self.services.scope)?.roots;
+        let known = recalled(&roots, &self.services.open_cache(&targets.directories()));
+        Ok(platforms(&roots, &known))
+    }
+}
+
+fn platforms(roots: &GateRoots, known: &Releases) -> BTreeSet<Platform> {
+    let mut platforms = BTreeSet::new();
+    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+        for (addr, entry) in root.lock().iter() {
+            let release = known.get(&(addr.clone(), entry.version.clone())).and_then(|lookup| lookup.release());
+            let covered = release.into_iter().flat_map(|release| release.platforms_with(&entry.hashes));
+            platforms.extend(covered.map(|(platform, _)| platform.clone()));
+        }
+    }
+    platforms
 }

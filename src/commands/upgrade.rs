@@ -6,13 +6,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::available_versions::of_roots;
 use super::lock::LockRoot;
+use super::lock::command::{Locking, run};
 use super::lock::requirements::{self, Bump, OfferedVersions};
-use super::locking::{Locking, run};
-use super::options::{Assignments, Below, LockFlags, Within};
-use super::targets::{Targets, Unlocked};
+use super::shared::options::{Assignments, Below, LockFlags, Within};
+use super::shared::providers::of_roots;
+use super::shared::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
+
 use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind};
 use crate::lock::plan::{self, OneForAll};

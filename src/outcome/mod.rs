@@ -25,7 +25,7 @@ use crate::release::ReleaseKey;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
-use crate::verify::Verified;
+use crate::verify::{Compared, Verified};
 use advice::InvocationContext;
 
 pub use crate::disk::mirror_writer::Fate;
@@ -50,6 +50,8 @@ pub struct Outcome {
     pub command: &'static str,
     /// One result for each root module; `many` decides whether JSON has them under `roots`.
     pub roots: Vec<RootOutcome>,
+    /// Findings about the working tree as a whole, if no root module is at its top.
+    pub work_tree: Option<WorkTreeFindings>,
     /// True if several root modules were requested (`-C` repeated, `-r`), even if only one was found.
     pub many: bool,
     /// Notes for users, printed on standard error.
@@ -95,9 +97,13 @@ impl Outcome {
         Self::of_roots(command, vec![RootOutcome::of("", body)])
     }
 
-    /// The findings of all root modules.
+    /// The findings about the working tree, and those of all root modules.
     pub fn findings(&self) -> impl Iterator<Item = (&Path, &Finding)> {
-        self.roots.iter().flat_map(RootOutcome::placed_findings)
+        self.work_tree_findings().chain(self.roots.iter().flat_map(RootOutcome::placed_findings))
+    }
+
+    pub fn work_tree_findings(&self) -> impl Iterator<Item = (&Path, &Finding)> {
+        self.work_tree.iter().flat_map(|tree| &tree.findings).map(|finding| (Path::new(""), finding))
     }
 
     /// The errors of all root modules.
@@ -109,6 +115,9 @@ impl Outcome {
     #[must_use]
     pub fn advised(mut self, ctx: &InvocationContext) -> Self {
         self.recursive = ctx.recursive;
+        for finding in self.work_tree.iter_mut().flat_map(|tree| &mut tree.findings) {
+            finding.advise(|text, file| ctx.for_root(text, Path::new(""), file));
+        }
         for root in &mut self.roots {
             let RootOutcome { path, body, findings } = root;
             for finding in findings {
@@ -155,6 +164,21 @@ impl Outcome {
         self
     }
 
+    /// Adds findings about the working tree as a whole: to the root module at its top, or to the only one.
+    #[must_use]
+    pub fn with_work_tree(mut self, WorkTreeFindings { base, findings }: WorkTreeFindings) -> Self {
+        if findings.is_empty() {
+            return self;
+        }
+        self.code = self.code.and(ExitCode::of_findings(&findings));
+        let many = self.many;
+        match self.roots.iter_mut().find(|root| !many || root.path.as_os_str().is_empty()) {
+            Some(root) => drop(root.findings.splice(0..0, findings)),
+            None => self.work_tree = Some(WorkTreeFindings { base, findings }),
+        }
+        self
+    }
+
     /// Sets exit code 1 if there is a difference that the caller wants to see.
     #[must_use]
     pub fn exit_1_if(mut self, differs: bool) -> Self {
@@ -163,6 +187,14 @@ impl Outcome {
         }
         self
     }
+}
+
+/// Findings about the working tree as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkTreeFindings {
+    /// What the working tree was compared with.
+    pub base: Option<Compared>,
+    pub findings: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

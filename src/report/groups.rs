@@ -17,7 +17,6 @@ use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
 use crate::outcome::{Body, Outcome, Review, RootOutcome};
 use crate::report::annotation::{signed, versions};
-use crate::report::summary::is_whole;
 use crate::report::{Detail, Style, printable, shown};
 use crate::requirements::Origin;
 
@@ -88,8 +87,7 @@ pub(super) struct RootSummary {
 
 impl RootSummary {
     pub(super) fn of(outcome: &Outcome, style: Style) -> Self {
-        let mut paths: Vec<&Path> =
-            outcome.roots.iter().filter(|it| !is_whole(it)).map(|it| it.path.as_path()).collect();
+        let mut paths: Vec<&Path> = outcome.roots.iter().map(|it| it.path.as_path()).collect();
         paths.dedup();
         let Outcome { many, recursive, .. } = *outcome;
         Self { all: paths.len(), verbose: style.detail == Detail::Verbose, many, recursive }

@@ -18,7 +18,7 @@ use crate::merge::{Remark, Shortened};
 use crate::modulelock::{LockedModule, ModuleChange, ModuleKey};
 use crate::outcome::{
     Body, Changes, Explained, Generated, GitReport, GitSetting, Listed, MergedFile, Outcome, Required, Review,
-    RootOutcome, TrustReport,
+    RootOutcome, TrustReport, WorkTreeFindings,
 };
 use crate::report::printable::hidden;
 use crate::report::{sbom, shown};
@@ -56,11 +56,25 @@ impl Serialize for OfMany<'_> {
         for (key, value) in &self.start {
             document.serialize_entry(key, value)?;
         }
-        document.serialize_entry("roots", &Each { items: &self.outcome.roots, value: in_list })?;
+        document.serialize_entry("roots", &Listing(self.outcome))?;
         if let Some(error) = &self.outcome.error {
             document.serialize_entry("error", error)?;
         }
         document.end()
+    }
+}
+
+/// The list of root modules. It begins with the findings about the working tree, as if those were of its top.
+struct Listing<'a>(&'a Outcome);
+
+impl Serialize for Listing<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let of_tree = |tree: &WorkTreeFindings| {
+            let verified = Verified { base: tree.base.clone(), ..Verified::default() };
+            let findings = tree.findings.clone();
+            in_list(&RootOutcome { findings, ..RootOutcome::of("", Body::Verified(verified)) })
+        };
+        serializer.collect_seq(self.0.work_tree.iter().map(of_tree).chain(self.0.roots.iter().map(in_list)))
     }
 }
 

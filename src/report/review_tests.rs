@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::addr::{ProviderAddr, UsedNames};
-use crate::commands::diff::{Knowledge as Known, Pair, Side, Trust, review};
+use crate::commands::diff::pairs::{DiffSide, Knowledge as Known, Pair, review};
+use crate::commands::diff::signers::Trust;
 use crate::diff::Change;
 use crate::diff::Packages;
 use crate::evidence::Evidence;
@@ -49,7 +50,7 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages
     let lock = |text: &Vec<u8>| salvage(text, Dialect::Terraform).lock;
     let listed: BTreeSet<ProviderAddr> =
         [lock(&old), lock(&new)].iter().flat_map(LockFile::iter).map(|(addr, _)| addr.clone()).collect();
-    let side = |name: &str, text| Side { name: name.to_owned(), text: Some(text) };
+    let side = |name: &str, text| DiffSide { name: name.to_owned(), text: Some(text) };
     let pair = Pair {
         path: ".terraform.lock.hcl".into(),
         old: side("main", old),

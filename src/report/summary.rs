@@ -16,7 +16,7 @@ use crate::verify::Verified;
 
 /// One line for each root module; for several, their totals and one line for those with equal problems.
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
-    if outcome.roots.is_empty() {
+    if outcome.roots.is_empty() && outcome.work_tree.is_none() {
         return vec!["no lock file changed".to_owned()];
     }
     let total = if outcome.many { total(outcome) } else { None };
@@ -25,9 +25,14 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     let reviews = Changed::of(outcome.roots.iter().filter(|root| is_review(root)));
     let reviews = (!reviews.files.is_empty()).then(|| reviews.total());
     let parts = outcome.roots.iter().filter(|root| total.is_none() || !is_clean(root));
-    let parts = parts.filter(|root| !is_review(root) || counted_findings(root).is_some());
+    let parts = parts.filter(|root| !is_review(root) || counted_findings(&root.findings).is_some());
     let failed = outcome.error.iter().map(|error| format!("failed: {}", error.message));
     let (mut same, mut names) = (Same::new(), HashMap::new());
+    let of_tree = outcome.work_tree.iter().filter(|tree| tree.findings.iter().any(|it| it.level > Level::Note));
+    for what in of_tree.filter_map(|tree| counted_findings(&tree.findings)) {
+        names.insert(what.clone(), ".".to_owned());
+        same.add(Path::new(""), what);
+    }
     for root in parts {
         let what = of_root(root);
         names.entry(what.clone()).or_insert_with(|| file_name(root));
@@ -61,7 +66,7 @@ pub(super) fn file_name(root: &RootOutcome) -> String {
 }
 
 fn of_root(root: &RootOutcome) -> String {
-    let findings = counted_findings(root);
+    let findings = counted_findings(&root.findings);
     match &root.body {
         Ok(Body::Changes(_) | Body::Review(_)) => {
             [Changed::of([root]).total()].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
@@ -76,8 +81,8 @@ fn of_root(root: &RootOutcome) -> String {
     }
 }
 
-fn counted_findings(root: &RootOutcome) -> Option<String> {
-    let count = |level| root.findings.iter().filter(|finding| finding.level == level).count();
+fn counted_findings(found: &[Finding]) -> Option<String> {
+    let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let denied = Some(count(Level::Deny)).filter(|count| *count > 0).map(|count| format!("{count} denied"));
     let others = [(count(Level::Warn), "warning"), (count(Level::Note), "note")];
     let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
@@ -140,31 +145,29 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
     let Some(mut text) = total(outcome) else { return String::new() };
     text.push('\n');
     let roots = worst(outcome);
-    let modules = roots.values().filter(|(_, root)| !is_whole(root)).count();
     for (worst, word) in [(End::Inconclusive, "inconclusive"), (End::Refused, "refused"), (End::Failed, "failed")] {
+        let tree = outcome.work_tree.iter().map(|tree| why(&tree.findings)).filter(|why| !why.is_empty());
+        for why in tree.filter(|_| worst == End::Refused) {
+            let _ = writeln!(text, "{} the repository{why}", style.paint(Paint::Bad, "refused:"));
+        }
         let of: Vec<&RootOutcome> = roots.values().filter(|(end, _)| *end == worst).map(|(_, root)| *root).collect();
         let most = if style.detail == Detail::Verbose || of.len() <= MOST_NAMED + 1 { of.len() } else { MOST_NAMED };
         let label = style.paint(Paint::Bad, format!("{word}:"));
-        let same = of.first().map(|first| why(first)).filter(|first| of.iter().all(|root| why(root) == *first));
+        let same = of.first().map(|first| why(&first.findings));
+        let same = same.filter(|first| of.iter().all(|root| why(&root.findings) == *first));
         // Writing to a string cannot fail, here and below.
-        if let Some(why) = same.filter(|_| of.len() > 3 && of.len() == modules && style.detail < Detail::Verbose) {
+        if let Some(why) = same.filter(|_| of.len() > 3 && of.len() == roots.len() && style.detail < Detail::Verbose) {
             let _ = writeln!(text, "{label} all {}{why}", root_modules(of.len()));
             continue;
         }
         for root in of.iter().take(most) {
-            let name = if is_whole(root) { "the repository".to_owned() } else { name(&root.path) };
-            let _ = writeln!(text, "{label} {name}{}", why(root));
+            let _ = writeln!(text, "{label} {}{}", name(&root.path), why(&root.findings));
         }
         if of.len() > most {
             let _ = writeln!(text, "{label} {} more; -v names them", of.len() - most);
         }
     }
     text
-}
-
-/// True if it is no root module but the working tree as a whole.
-pub(super) fn is_whole(root: &RootOutcome) -> bool {
-    matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree)
 }
 
 fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
@@ -181,9 +184,7 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
 
 /// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; `None` if there is nothing to count.
 pub(super) fn total(outcome: &Outcome) -> Option<String> {
-    let mut roots = worst(outcome);
-    // The working tree as a whole is no root module.
-    roots.retain(|_, (_, root)| !is_whole(root));
+    let roots = worst(outcome);
     let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
     let parts = nonzero(parts);
     let count = root_modules(roots.len());
@@ -192,16 +193,16 @@ pub(super) fn total(outcome: &Outcome) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))
 }
 
-/// The rules that refuse a root module.
-fn why(root: &RootOutcome) -> String {
-    let mut rules: Vec<&str> = denied(root).map(|finding| finding.rule.id()).collect();
+/// The rules that refuse a root module or the working tree.
+fn why(findings: &[Finding]) -> String {
+    let mut rules: Vec<&str> = denied(findings).map(|finding| finding.rule.id()).collect();
     rules.sort_unstable();
     rules.dedup();
     if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) }
 }
 
-fn denied(root: &RootOutcome) -> impl Iterator<Item = &Finding> {
-    root.findings.iter().filter(|finding| finding.level == Level::Deny)
+fn denied(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
+    findings.iter().filter(|finding| finding.level == Level::Deny)
 }
 
 /// The total of proven and unknown hashes.
@@ -220,10 +221,10 @@ fn proven(outcome: &Outcome) -> String {
 
 fn end(root: &RootOutcome) -> End {
     match &root.body {
-        _ if root.code() == ExitCode::Refused && denied(root).next().is_some() => End::Refused,
+        _ if root.code() == ExitCode::Refused && denied(&root.findings).next().is_some() => End::Refused,
         Err(error) if error.kind.is_inconclusive() => End::Inconclusive,
         Err(_) => End::Failed,
-        _ if denied(root).next().is_some() => End::Refused,
+        _ if denied(&root.findings).next().is_some() => End::Refused,
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => match verified.code() {
             ExitCode::Refused => End::Refused,
             ExitCode::Failed => End::Failed,

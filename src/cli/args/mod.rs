@@ -3,48 +3,49 @@
 mod global;
 mod parsing;
 mod single_dash;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use clap_complete::Shell;
 
-use super::generated::Length;
-use super::{completing, generated, manual};
+use super::generated::{self, Length};
+use super::{completing, manual};
 use crate::commands::Services;
-use crate::commands::add::{self, AddArgs};
 use crate::commands::audit::{self, AuditArgs};
-use crate::commands::cache::{self, CacheArgs};
 use crate::commands::diff::{self, DiffArgs};
 use crate::commands::explain::{self, ExplainArgs};
 use crate::commands::fmt::{self, FmtArgs};
 use crate::commands::get::{self, GetArgs};
-use crate::commands::git::{self, GitArgs};
-use crate::commands::hash::{self, HashArgs};
+use crate::commands::hashes::{self, CacheArgs, HashArgs};
 use crate::commands::install::{self, InstallArgs};
-use crate::commands::list::{self, ListArgs};
-use crate::commands::locking::{self, LockArgs};
+use crate::commands::list::{self, ListArgs, WhyArgs};
+use crate::commands::lock::command::{self, LockArgs};
+use crate::commands::merge::git::{self, GitArgs};
 use crate::commands::merge::{self, MergeArgs, TextconvArgs};
 use crate::commands::migrate::{self, MigrateArgs};
 use crate::commands::mirror::{self, MirrorArgs};
-use crate::commands::options::{Packages, Within};
 use crate::commands::outdated::{self, OutdatedArgs};
-use crate::commands::remove::{self, RemoveArgs};
+use crate::commands::requirements::{self, AddArgs, RemoveArgs};
 use crate::commands::sbom::{self, SbomArgs};
-use crate::commands::setup::{self, SetupArgs};
-use crate::commands::status::{self, StatusArgs};
+use crate::commands::shared::options::{Packages, Within};
+use crate::commands::status::{self, SetupArgs, StatusArgs};
 use crate::commands::trust::{self, TrustArgs};
 use crate::commands::upgrade::{self, UpgradeArgs};
 use crate::commands::verify::{self, VerifyArgs};
-use crate::commands::why::{self, WhyArgs};
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Generated, Outcome};
 use crate::workspace::{Environment, Readings, Scope};
 
-pub(super) use global::{Global, Tool};
-pub(super) use parsing::{Arguments, command};
-pub(super) use single_dash::{double_dashes, wants_json};
+pub(super) use global::Global;
+pub(super) use global::Tool;
+pub(super) use parsing::Arguments;
+pub(super) use parsing::command;
+pub(super) use single_dash::double_dashes;
+pub(super) use single_dash::wants_json;
 
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
@@ -254,15 +255,15 @@ impl Command {
         use Invocation as Run;
         match self {
             Command::Lock(args) | Command::Providers { command: ProvidersCommand::Lock(args) } => {
-                let run = Run::of("lock", args, &args.within, locking::lock).about(&args.providers);
+                let run = Run::of("lock", args, &args.within, command::lock).about(&args.providers);
                 run.packages(&args.locking.packages).modules(args.modules.access())
             }
             Command::Add(args) => {
-                let run = Run::of("add", args, &args.within, add::add).about(&args.providers);
+                let run = Run::of("add", args, &args.within, requirements::add).about(&args.providers);
                 run.packages(&args.locking.packages).modules(args.modules.access())
             }
             Command::Remove(args) => {
-                let run = Run::of("remove", args, &args.within, remove::remove).about(&args.providers);
+                let run = Run::of("remove", args, &args.within, requirements::remove).about(&args.providers);
                 run.modules(args.modules.access())
             }
             Command::Upgrade(args) => {
@@ -295,15 +296,15 @@ impl Command {
             }
             Command::Get(args) => Run::of("get", args, &args.within, get::get).modules(args.variables.access()),
             Command::Fmt(args) => Run::of("fmt", args, &args.within, fmt::fmt),
-            Command::Hash(args) => Run::of("hash", args, &args.within, hash::hash),
+            Command::Hash(args) => Run::of("hash", args, &args.within, hashes::hash),
             Command::List(args) => {
                 let run = Run::of("list", args, &args.within, spread(|it| &mut it.recursive, list::list));
                 run.about(&args.providers).modules(args.variables.access())
             }
-            Command::Setup(args) => Run::of("setup", args, &args.within, setup::setup),
+            Command::Setup(args) => Run::of("setup", args, &args.within, status::setup),
             Command::Status(args) => Run::of("status", args, &args.within, |_, services| status::status(services)),
             Command::Why(args) => {
-                let run = Run::of("why", args, &args.within, spread(|it| &mut it.recursive, why::why));
+                let run = Run::of("why", args, &args.within, spread(|it| &mut it.recursive, list::why));
                 run.about(&args.providers).modules(args.modules.access())
             }
             Command::Diff(args) => {
@@ -322,7 +323,7 @@ impl Command {
             Command::Merge(args) => Run::of("merge", args, &args.within, merge::merge),
             Command::Textconv(args) => Run::of("textconv", args, &args.within, merge::textconv),
             Command::Git(args) => Run::of("git", args, &args.within, git::git),
-            Command::Cache(args) => Run::of("cache", args, None, cache::cache),
+            Command::Cache(args) => Run::of("cache", args, None, hashes::cache),
             Command::Completions(args) => Run::printing("completions", args, |args, services| {
                 args.shell(services.variables().get("SHELL")).map(|shell| Generated::Script(completing::script(shell)))
             }),
@@ -364,6 +365,3 @@ impl Arguments {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

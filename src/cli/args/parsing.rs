@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{Command, Global};
-use crate::commands::options::Within;
+use crate::commands::shared::options::Within;
 
 /// Completes, explains and checks dependency lock files of OpenTofu and Terraform.
 ///

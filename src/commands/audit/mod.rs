@@ -1,6 +1,5 @@
 //! `audit`: checks what locked providers contain against a database of advisories.
 
-mod fixed_by;
 pub(super) mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,16 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::Services;
+use super::mirror::placed;
+use super::shared::options::{Packages, Within, bytes, platform};
+use super::shared::sources::PackageSources;
+use super::shared::targets::{Targets, Unlocked};
+use super::verify::base::{Base, BaseOptions};
+use super::verify::root::open;
+use super::verify::{GateRoot, GateRoots};
 use crate::addr::ProviderAddr;
 use crate::advisory::{Advisory, ByModule, Components};
-use crate::commands::Services;
-use crate::commands::mirror::placed;
-use crate::commands::options::{Packages, Within, bytes, platform};
-use crate::commands::sources::Sources;
-use crate::commands::targets::{Targets, Unlocked};
-use crate::commands::verify::Root;
-use crate::commands::verify::base::{Base, BaseOptions};
-use crate::commands::verify::opening::open;
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::error::{Error, ErrorKind};
@@ -31,8 +30,7 @@ use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::source::advisories::{DEFAULT, Database, DatabasePlace};
 use crate::verify::{leveled, policy};
-use fixed_by::Newer;
-use programs::{Locked, Programs, Wanted, is_reported, notes_of_old_layouts};
+use programs::{Locked, Newer, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
 
 /// Check what providers contain against the Go vulnerability database.
 ///
@@ -59,7 +57,7 @@ pub(crate) struct AuditArgs {
     pub(crate) toolchain: bool,
     /// Leave out advisories that no version fixes.
     #[arg(long)]
-    pub(crate) ignore_unfixed: bool,
+    ignore_unfixed: bool,
     /// Look for the first newer release that the constraints allow and that has no advisory; downloads one package of each.
     #[arg(long)]
     pub(crate) fixed_by: bool,
@@ -103,8 +101,8 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
     let locked: Vec<Locked<'_>> =
         opened.flat_map(|(root, entries)| [&entries.new, &entries.old].map(|lock| (root.settings(), lock))).collect();
-    let wanted = Wanted { platform: args.platform.as_ref(), most: args.max_download };
-    let sources = Sources::new(services, &cache);
+    let wanted = WantedPrograms { platform: args.platform.as_ref(), most: args.max_download };
+    let sources = PackageSources::new(services, &cache);
     let programs = programs::read(&locked, wanted, &sources, &cache)?;
     let newer = Newer { args, sources: &sources, cache: &cache };
     let audited = Audited::of(&programs, newer, services, (&cache, targets.dialect()))?;
@@ -129,19 +127,18 @@ struct Entries {
     old: LockFile,
 }
 
-type Roots = Vec<(PathBuf, Result<(Root, Entries), Error>)>;
+type AuditedRoots = Vec<(PathBuf, Result<(GateRoot, Entries), Error>)>;
 
 /// The entries to check of each root module: all of them, or those that differ from the base.
-fn since(roots: crate::commands::verify::Roots, base: Option<&Base>) -> Result<Roots, Error> {
-    let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
-    let before = base.map(|base| base.before(&opened)).transpose()?.unwrap_or_default();
-    let mut before = before.into_iter().map(|before| before.change.before);
-    let entries = |root: Root| {
-        let before = before.next().unwrap_or_default();
+fn since(mut roots: GateRoots, base: Option<&Base>) -> Result<AuditedRoots, Error> {
+    if let Some(base) = base {
+        base.compare(&mut roots)?;
+    }
+    let entries = |root: GateRoot| {
         root.decoded()?;
         let (mut new, mut old) = (LockFile::new(), LockFile::new());
         for (addr, entry) in root.lock().iter() {
-            let was = before.get(addr);
+            let was = root.base().and_then(|(_, before)| before.get(addr));
             if was.is_none_or(|was| was.version != entry.version) {
                 new.insert(addr.clone(), entry.clone());
                 if let Some(was) = was {
@@ -151,8 +148,7 @@ fn since(roots: crate::commands::verify::Roots, base: Option<&Base>) -> Result<R
         }
         Ok((root, Entries { new, old }))
     };
-    let mut entries = entries;
-    Ok(roots.into_iter().map(|(path, root)| (path, root.and_then(&mut entries))).collect())
+    Ok(roots.into_iter().map(|(path, root)| (path, root.and_then(entries))).collect())
 }
 
 struct Audited<'a> {
@@ -208,7 +204,7 @@ impl<'a> Audited<'a> {
         Ok(audited)
     }
 
-    fn of_root(&self, path: &std::path::Path, root: &Root, entries: &Entries) -> RootOutcome {
+    fn of_root(&self, path: &std::path::Path, root: &GateRoot, entries: &Entries) -> RootOutcome {
         let described = |database: &Database| AuditedDatabase {
             source: self.newer.args.db.to_string(),
             modified: database.modified.clone(),

@@ -1,11 +1,15 @@
-//! Reads which Go modules the programs of locked providers contain: from records of earlier runs, from installed
-//! packages, or while a package is downloaded.
+//! Reads which Go modules the programs of locked providers contain: from records of earlier runs, from installed packages,
+//! or while a package is downloaded. For `--fixed-by` also those of newer releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::commands::sources::Sources;
-use crate::commands::verify::online::Questions;
+use super::{AuditArgs, advisories, parts, program};
+
+use crate::advisory::ByModule;
+use crate::commands::shared::sources::PackageSources;
+use crate::commands::verify::GateRoot;
+use crate::commands::verify::facts::Questions;
 use crate::disk::cache::{Cache, Origin, ProgramRecord};
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
 use crate::disk::package as packages;
@@ -13,12 +17,14 @@ use crate::disk::package_store::PackageStore;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
+use crate::outcome::{AuditedProgram, FixedBy};
 use crate::platform::Platform;
-use crate::query::PackageKey;
-use crate::query::Session;
 use crate::query::engine::{Destination, FetchOrder};
-use crate::query::question::{Depth, Query};
+use crate::query::question::{Depth, Query, Refusal};
+use crate::query::{PackageKey, Session};
 use crate::release::{Lookup, ReleaseKey, Releases};
+use crate::source::advisories::Database;
+use crate::verify::policy;
 use crate::version::Constraints;
 use crate::workspace::RunSettings;
 
@@ -26,21 +32,21 @@ use crate::workspace::RunSettings;
 pub(in crate::commands) type Programs = BTreeMap<ReleaseKey, Result<ProgramRecord, Error>>;
 
 /// A lock file, with the settings of its root module.
-pub(in crate::commands) type Locked<'a> = (&'a RunSettings, &'a LockFile);
+pub(crate) type Locked<'a> = (&'a RunSettings, &'a LockFile);
 
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct Wanted<'a> {
+pub(crate) struct WantedPrograms<'a> {
     /// The platform to read: `None` for this machine's if the lock file covers it, else the first covered one.
-    pub(in crate::commands) platform: Option<&'a Platform>,
+    pub(crate) platform: Option<&'a Platform>,
     /// The limit of downloaded bytes.
-    pub(in crate::commands) most: u64,
+    pub(crate) most: u64,
 }
 
 /// Reads the programs that lock files record, each once.
-pub(in crate::commands) fn read(
+pub(crate) fn read(
     locked: &[Locked<'_>],
-    wanted: Wanted<'_>,
-    sources: &Sources<'_>,
+    wanted: WantedPrograms<'_>,
+    sources: &PackageSources<'_>,
     cache: &Cache,
 ) -> Result<Programs, Error> {
     let mut recorded: BTreeMap<ReleaseKey, PackageHashes> = BTreeMap::new();
@@ -87,9 +93,9 @@ pub(in crate::commands) fn read(
 }
 
 /// The program of a release that is not locked, whose package must be one of its signed checksums.
-pub(in crate::commands) fn read_newer(
+fn read_newer(
     key: &ReleaseKey,
-    (root, wanted): (&RunSettings, Wanted<'_>),
+    (root, wanted): (&RunSettings, WantedPrograms<'_>),
     session: &Session,
     cache: &Cache,
 ) -> Result<ProgramRecord, Error> {
@@ -126,7 +132,7 @@ fn kept(hashes: &PackageHashes, platform: Option<&Platform>, cache: &Cache) -> O
 fn offline(
     key: ReleaseKey,
     recorded: &BTreeMap<ReleaseKey, PackageHashes>,
-    wanted: Wanted<'_>,
+    wanted: WantedPrograms<'_>,
     cache: &Cache,
 ) -> (ReleaseKey, Result<ProgramRecord, Error>) {
     let mut records: Vec<ProgramRecord> = recorded[&key].iter().filter_map(|hash| cache.program(hash)).collect();
@@ -145,7 +151,7 @@ fn read_installed(
     places: &[PathBuf],
     (addr, version): &ReleaseKey,
     hashes: &PackageHashes,
-    wanted: Wanted<'_>,
+    wanted: WantedPrograms<'_>,
     cache: &Cache,
 ) -> Option<ProgramRecord> {
     let platform = wanted.platform.cloned().unwrap_or_else(Platform::host);
@@ -171,7 +177,7 @@ fn read_installed(
 fn downloaded(
     queries: &BTreeMap<ReleaseKey, Query>,
     recorded: &BTreeMap<ReleaseKey, PackageHashes>,
-    wanted: Wanted<'_>,
+    wanted: WantedPrograms<'_>,
     session: &Session,
     cache: &Cache,
 ) -> Result<Programs, Error> {
@@ -270,6 +276,70 @@ pub(in crate::commands) fn notes_of_old_layouts(programs: &Programs) -> Vec<Stri
 }
 
 /// True if the record is an import's or an index's, so it was not computed here.
-pub(in crate::commands) fn is_reported(record: &ProgramRecord) -> bool {
+pub(crate) fn is_reported(record: &ProgramRecord) -> bool {
     record.origin == Origin::Imported
+}
+
+/// Who answers questions about newer releases.
+#[derive(Clone, Copy)]
+pub(super) struct Newer<'a> {
+    pub(super) args: &'a AuditArgs,
+    pub(super) sources: &'a PackageSources<'a>,
+    pub(super) cache: &'a Cache,
+}
+
+impl Newer<'_> {
+    /// Looks at the releases after that of a program which the constraints allow, the oldest first: a later one may be
+    /// affected again, so none can be skipped.
+    pub(super) fn first_unaffected(
+        &self,
+        root: &GateRoot,
+        affected: &AuditedProgram,
+        database: &Database,
+    ) -> Result<FixedBy, Error> {
+        let AuditedProgram { address, version: locked, platform, .. } = affected;
+        let settings = root.settings();
+        let constraints = match (root.requirements(), root.unread()) {
+            (Some(requirements), _) => requirements.get(address).map(|it| it.constraints.clone()),
+            (None, Some(error)) => return Err(error.clone()),
+            (None, None) => None,
+        };
+        let constraints: Constraints = constraints.unwrap_or_default();
+        let mut groups = self.sources.groups([(0, settings.source(), std::iter::once(address))]);
+        let session = groups.pop().map_or(Ok(None), |group| group.opened)?.ok_or_else(|| {
+            let message = format!("--fixed-by requests the list of releases of {address}, which --offline forbids");
+            Error::new(ErrorKind::Offline, message).hint("run the command without --offline")
+        })?;
+        let mut versions = session.block_on(async |sources| sources.versions([address.clone()].into()).await)?;
+        let mut offered = versions.remove(address).unwrap_or_else(|| Ok(Vec::new())).map_err(Refusal::into_error)?;
+        offered.retain(|version| version > locked && constraints.allows(version));
+        offered.retain(|version| policy::of_version(address, version, &settings.settings, settings.now).is_empty());
+        offered.sort();
+        let wanted = WantedPrograms { platform: Some(platform), most: self.args.max_download };
+        for version in offered {
+            let key = (address.clone(), version);
+            let record = match read_newer(&key, (settings, wanted), &session, self.cache) {
+                // It has no package for this platform.
+                Err(error) if error.kind == ErrorKind::NotFound => continue,
+                record => record?,
+            };
+            let parts = parts(&key, &record, self.args.toolchain);
+            let all: Vec<_> = parts.iter().map(|part| &part.components).collect();
+            let (known, failed) = self.sources.online.background.run(async { advisories(database, &all).await })?;
+            if let Some(error) = Error::all(failed) {
+                return Err(error);
+            }
+            let mut judged = program(&key, &record, &parts, &ByModule::of(&known));
+            judged.vulnerabilities.retain(|it| self.args.reports(it));
+            // What is only reported is not clean, and neither is what is unknown, unless it is so today.
+            let mut unjudged = judged.unjudged.iter();
+            let is_known = judged.unknown.is_none()
+                && judged.unread <= affected.unread
+                && unjudged.all(|it| affected.unjudged.contains(it));
+            if judged.vulnerabilities.is_empty() && is_known && !judged.is_reported {
+                return Ok(FixedBy::Release(key.1));
+            }
+        }
+        Ok(FixedBy::Nothing)
+    }
 }

@@ -1,15 +1,274 @@
-//! `diff`: explains a change of a lock file.
+//! `diff`: explains a change of a lock file. Selects the texts and sources, and sets the exit code.
 
-mod args;
+mod history;
 mod inputs;
-mod known;
-mod pairs;
-mod run;
-mod signers;
+pub mod pairs;
+pub mod signers;
 
-pub(crate) use args::DiffArgs;
-#[cfg(test)]
-pub use pairs::{Knowledge, Pair, Side, review};
-pub use run::diff;
-#[cfg(test)]
-pub use signers::Trust;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::Services;
+use super::shared::options::{Packages as PackageOptions, Within};
+use super::shared::providers::locked_below_except;
+use super::shared::sources::PackageSources;
+use super::verify::facts::Questions;
+use crate::addr::{Hostname, UsedNames};
+use crate::dialect::Dialect;
+use crate::diff::{Change, Packages};
+use crate::error::{Error, ErrorKind};
+use crate::exit_code::ExitCode;
+use crate::lockfile::{LockFile, detect_dialect, salvage};
+use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::query::question::Depth;
+use crate::release::Releases;
+use crate::workspace::discover::below;
+use crate::workspace::{RunSettings, Scope, root_settings};
+use inputs::{Comparison, compare};
+use pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
+use signers::{packages, questions};
+
+/// Explain a change of the lock file.
+///
+/// Shows what changed for each provider, the likely reason, the effect, and whether each new checksum is verified.
+/// Compares the merge base of REV and HEAD with the working tree, two revisions (A..B), a revision with its merge base
+/// with a second one (A...B), or two files. Without arguments: what is not committed yet. Uses what earlier runs found out
+/// about checksums and signers; with --online it requests the rest from the registries.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock diff main\n  tflock diff v1.2..v1.3 -- envs/prod\n  tflock diff -r origin/main --online --format markdown\n  tflock diff old.lock.hcl .terraform.lock.hcl"
+)]
+pub(crate) struct DiffArgs {
+    /// A revision, A..B, A...B, or two files.
+    #[arg(value_name = "REV | OLD NEW")]
+    pub(crate) names: Vec<OsString>,
+    /// A lock file or root module; an argument after -- is never a revision.
+    #[arg(last = true, value_name = "PATH")]
+    files: Vec<OsString>,
+    /// True if there is `--`, after which names are files.
+    #[arg(skip)]
+    pub(crate) dashes: bool,
+    /// Compare with the revision itself, not with its merge base.
+    #[arg(long)]
+    pub(in crate::commands) tip: bool,
+    /// Every lock file below.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// Request the signers and checksums of the changed releases from the registries.
+    ///
+    /// As `verify` does: signed checksums, the registry's reports, and for an h1 checksum that no source attests, the
+    /// package itself. If a registry does not respond, the checksum stays not checked.
+    #[arg(long, conflicts_with = "offline")]
+    pub(in crate::commands) online: bool,
+    /// With --online: download nothing.
+    #[arg(long, requires = "online")]
+    pub(super) no_download: bool,
+    /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, no source attests it,
+    /// or its release is refused.
+    #[arg(long)]
+    pub(in crate::commands) exit_code: bool,
+    #[command(flatten)]
+    pub(crate) packages: PackageOptions,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+impl DiffArgs {
+    /// True if files are compared, and not root modules.
+    pub(crate) fn names_files(&self) -> bool {
+        self.dashes || self.names.iter().any(|name| Path::new(name).exists())
+    }
+
+    /// The arguments after `--`, if any: files only.
+    pub(crate) fn files(&self) -> Option<&[OsString]> {
+        self.dashes.then_some(&self.files)
+    }
+}
+
+/// The number of a root module, and of the pair of texts in it.
+type PairIndex = (usize, usize);
+
+type Answers = BTreeMap<PairIndex, Arc<Releases>>;
+
+type Compared = (PathBuf, Result<Comparison, Error>);
+
+pub fn diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let directories = services.scope.directories();
+    let mut compared = Vec::new();
+    for directory in &directories {
+        let opened = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory.clone() };
+        let found = compare(args, &opened, &services.scope);
+        compared.push((directory.clone(), found));
+    }
+    let cache = Arc::new(services.open_cache(&directories));
+    let sources = PackageSources::new(services, &cache);
+    let known = if args.online { query_releases(args, services, &compared, &sources)? } else { Answers::new() };
+    let now = services.scope.environment.now;
+    let packages = |at: &PairIndex, changes: &[Change]| {
+        let nothing = Releases::new();
+        packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
+    };
+    let mut outcome = outcome(args, &compared, &packages, now)?;
+    outcome.notes.extend(sources.notes());
+    outcome.notes.extend(cache.finish());
+    outcome.code = ExitCode::all(outcome.roots.iter().map(|root| code(root, args.exit_code)));
+    outcome.dialect = services.scope.dialect().or_else(|| one_dialect(&outcome));
+    Ok(outcome)
+}
+
+/// Looks up the changed releases, once for all root modules with the same sources.
+fn query_releases(
+    args: &DiffArgs,
+    services: &Services<'_>,
+    compared: &[Compared],
+    sources: &PackageSources<'_>,
+) -> Result<Answers, Error> {
+    let mut wanted: Vec<(PairIndex, RunSettings, LockFile)> = Vec::new();
+    for (at, (_, found)) in compared.iter().enumerate() {
+        let Ok(comparison) = found else { continue };
+        for (of_pair, pair) in comparison.pairs.iter().enumerate() {
+            let questions = questions(&changes(pair));
+            if !questions.is_empty() {
+                let settings = settings_of(&services.scope, comparison, pair)?;
+                wanted.push(((at, of_pair), settings, questions));
+            }
+        }
+    }
+    let Some((_, first, _)) = wanted.first() else { return Ok(Answers::new()) };
+    services.events_for(Some(first.dialect).filter(|first| wanted.iter().all(|(_, it, _)| it.dialect == *first)));
+    let depth = Depth { download: !args.no_download, ..Depth::DOCUMENTS };
+    let queried = wanted.iter().enumerate();
+    let queried = queried.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
+    let answers = sources.query_groups(queried, |session, members| {
+        let (mut questions, mut forbidden) = (Questions::new(depth, true), Releases::new());
+        for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
+            let platforms = settings.settings.platforms.as_deref().unwrap_or_default();
+            questions.add(settings, lock, platforms);
+            forbidden.extend(not_allowed(settings, lock));
+        }
+        let mut known = session.map(|session| questions.send(&session)).transpose()?.unwrap_or_default();
+        for (key, knowledge) in forbidden {
+            known.entry(key).or_insert(knowledge);
+        }
+        let known = Arc::new(known);
+        Ok(members.iter().map(|_| Arc::clone(&known)).collect())
+    });
+    answers.into_iter().map(|(at, known)| Ok((wanted[at].0, known?))).collect()
+}
+
+/// The releases whose registry the settings forbid to contact.
+fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Releases {
+    let forbidden = questions.iter().filter(|(addr, _)| !settings.settings.policy.allows_host(addr.host()));
+    let unasked = |host: &Hostname| {
+        let message = format!("the policy does not allow the host {host}, so it was not contacted");
+        crate::release::Lookup::Inconclusive(Error::new(ErrorKind::Settings, message))
+    };
+    forbidden.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), unasked(addr.host()))).collect()
+}
+
+/// The settings for a lock file, with the dialect of its text.
+fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<RunSettings, Error> {
+    let directory = comparison.directory(pair);
+    let settings = root_settings(&directory, &directory, scope)?;
+    let of_text = pair.new.text.as_deref().and_then(detect_dialect);
+    let dialect = pair.dialect.or(settings.settings.dialect()).or(of_text).unwrap_or(settings.dialect);
+    Ok(RunSettings { dialect, ..settings })
+}
+
+/// The result; with several root modules only those that differ.
+fn outcome(
+    args: &DiffArgs,
+    compared: &[Compared],
+    packages: &dyn Fn(&PairIndex, &[Change]) -> Packages,
+    now: SystemTime,
+) -> Result<Outcome, Error> {
+    let many = args.recursive || compared.len() > 1;
+    let is_only_one = compared.len() == 1;
+    let (mut roots, mut notes) = (Vec::new(), Vec::new());
+    let before = OnceCell::new();
+    let locked = || Arc::clone(before.get_or_init(|| Arc::new(locked_before(compared))));
+    for (at, (directory, found)) in compared.iter().enumerate() {
+        match found {
+            Ok(comparison) => {
+                let requirements = |pair: &Pair| comparison.requirements(pair);
+                let outcomes = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
+                    let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
+                    let (trust, online) = (&comparison.trust, args.online);
+                    let known = Knowledge {
+                        packages: &packages,
+                        requirements: &requirements,
+                        locked: &locked,
+                        trust,
+                        online,
+                        now,
+                    };
+                    let root = review(pair, &known);
+                    if many { root } else { hinted(root, directory) }
+                });
+                roots.extend(outcomes.filter(|root| !many || differs(root)));
+                notes.extend(comparison.notes.iter().cloned());
+            }
+            Err(error) if is_only_one => return Err(error.clone()),
+            Err(error) => roots.push(RootOutcome::failed(directory, error.clone())),
+        }
+    }
+    Ok(Outcome { many, notes, ..Outcome::of_roots("diff", roots) })
+}
+
+/// The providers that the repository locked on the old side: those of the compared lock files, and those of the other
+/// lock files in their present state.
+fn locked_before(compared: &[Compared]) -> UsedNames {
+    let comparisons = || compared.iter().filter_map(|(_, found)| found.as_ref().ok());
+    let mut locked = BTreeSet::new();
+    for pair in comparisons().flat_map(|comparison| &comparison.pairs) {
+        let text = pair.old.text.as_deref().unwrap_or_default();
+        let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
+        locked.extend(salvage(text, dialect).lock.iter().map(|(addr, _)| addr.clone()));
+    }
+    let tops: BTreeSet<&Path> = comparisons().filter_map(Comparison::top).collect();
+    for top in tops {
+        let of_tree = comparisons().filter(|comparison| comparison.top() == Some(top));
+        let changed = of_tree.flat_map(|comparison| &comparison.pairs).map(|pair| top.join(&pair.path)).collect();
+        locked.extend(locked_below_except(top, &changed));
+    }
+    UsedNames::of(&locked)
+}
+
+/// If there is no lock file here, but below, names the option that looks there.
+fn hinted(mut root: RootOutcome, directory: &Path) -> RootOutcome {
+    let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    if let Err(error) = &mut root.body
+        && error.kind == ErrorKind::NotFound
+    {
+        error.hints.extend(below(start));
+    }
+    root
+}
+
+fn differs(root: &RootOutcome) -> bool {
+    !matches!(&root.body, Ok(Body::Review(changes)) if !changes.changed)
+}
+
+fn code(root: &RootOutcome, wanted: bool) -> ExitCode {
+    let body = match &root.body {
+        Err(error) => return ExitCode::of_error(error),
+        Ok(Body::Review(changes)) if wanted && changes.changed => ExitCode::Findings,
+        Ok(_) => ExitCode::Done,
+    };
+    let alarming = if wanted && is_alarming(root) { ExitCode::Refused } else { ExitCode::Done };
+    let refused = if is_refused(root) { ExitCode::Failed } else { ExitCode::Done };
+    body.and(alarming).and(refused)
+}
+
+fn one_dialect(outcome: &Outcome) -> Option<Dialect> {
+    let changes = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Review(changes)) => Some(&changes.changes),
+        _ => None,
+    });
+    let hosts: Vec<String> = changes.flatten().map(|change| format!("\"{}", change.address)).collect();
+    detect_dialect(hosts.concat().as_bytes())
+}

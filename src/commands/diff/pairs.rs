@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::super::witnesses::restore;
 use super::signers::{Trust, sign};
 use crate::addr::{ProviderAddr, UsedNames, namesake, registry_page};
+use crate::commands::shared::witnesses::restore;
 use crate::dialect::Dialect;
 use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, RequiredBy, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
@@ -19,8 +19,8 @@ use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, detect_dialect, salva
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::path::shown;
-use crate::release;
 use crate::release::republished::{self, Witness};
+use crate::release::{self};
 use crate::requirements::Requirements;
 use crate::settings::Date;
 use crate::version::Version;
@@ -29,7 +29,7 @@ use crate::version::Version;
 pub(super) const NO_COMMIT: &str = "nothing";
 
 #[derive(Debug, Clone, Default)]
-pub struct Side {
+pub struct DiffSide {
     /// The label in reports: a file, a commit, the working tree.
     pub name: String,
     /// `None` if there is no file.
@@ -40,8 +40,8 @@ pub struct Side {
 pub struct Pair {
     /// The lock file, as shown in reports.
     pub path: PathBuf,
-    pub old: Side,
-    pub new: Side,
+    pub old: DiffSide,
+    pub new: DiffSide,
     /// The tool whose rules apply, if given; otherwise it is detected from each text.
     pub dialect: Option<Dialect>,
     /// The commit of the old side, if the new side is the working tree, which can be restored from it.
@@ -55,7 +55,7 @@ impl Pair {
     pub(super) fn of_modules(self) -> Self {
         let Self { old, new, .. } = self;
         let modules = [old.text, new.text];
-        Self { old: Side { text: None, ..old }, new: Side { text: None, ..new }, modules, ..self }
+        Self { old: DiffSide { text: None, ..old }, new: DiffSide { text: None, ..new }, modules, ..self }
     }
 }
 
@@ -276,7 +276,7 @@ fn is_required_otherwise(change: &Change) -> bool {
 }
 
 /// Reads a text, even one that the tools refuse, unless it is no lock file at all.
-fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
+fn read(pair: &Pair, side: &DiffSide) -> Result<Decoded, Error> {
     let text = side.text.as_deref().unwrap_or_default();
     let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
     let decoded = salvage(text, dialect);

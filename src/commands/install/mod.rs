@@ -2,9 +2,8 @@
 //! the package store, and [`place`] links packages into root modules. Only content with a recorded `h1:` is kept or
 //! linked.
 
-mod fetch;
+mod packages;
 mod place;
-mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,11 +11,9 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use self::fetch::{Fetching, Found};
-use self::wanted::{Root, Want};
-use super::options::{Assignments, Packages, Within, platform};
-use super::sources::Sources;
-use super::targets::{Targets, Unlocked};
+use super::shared::options::{Assignments, Packages, Within, platform};
+use super::shared::sources::PackageSources;
+use super::shared::targets::{Targets, Unlocked};
 use super::{Services, get, list};
 use crate::addr::ProviderAddr;
 use crate::disk::linking::Linker;
@@ -33,6 +30,7 @@ use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::settings::{LINKS, LinkChoice};
 use crate::workspace::NamedProviders;
+use packages::{Fetching, InstallRoot, PackageState, Want};
 
 /// More than the processors, since linking waits for the disk.
 const LINKERS: usize = 8;
@@ -58,7 +56,7 @@ pub(crate) struct InstallArgs {
     pub(crate) link: Option<LinkChoice>,
     /// Install providers alone.
     #[arg(long)]
-    pub(crate) no_modules: bool,
+    no_modules: bool,
     /// Also remove the versions of providers that the lock file does not record.
     #[arg(long)]
     pub(crate) prune: bool,
@@ -90,7 +88,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
         (KnownFiles::default(), TrackedFiles::default(), NamedProviders::new(&args.providers));
     let mut roots = parallel::each(targets.paths.len(), parallel::cores(), |at| {
         let settings = targets.settings(at)?;
-        Root::open(settings, args, (&known, &tracked, &named)).inspect_err(|_| named.miss())
+        InstallRoot::open(settings, args, (&known, &tracked, &named)).inspect_err(|_| named.miss())
     });
     services.events_for(targets.dialect());
     if let Some(error) = named.missing(list::not_locked) {
@@ -131,9 +129,9 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
 }
 
 /// Several root modules cannot have one data directory: each would install over the others, and prune what they lock.
-fn refuse_shared_data_dir(roots: &[Result<Root, Error>]) -> Result<(), Error> {
+fn refuse_shared_data_dir(roots: &[Result<InstallRoot, Error>]) -> Result<(), Error> {
     let mut users: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    for Root { settings, .. } in roots.iter().flatten() {
+    for InstallRoot { settings, .. } in roots.iter().flatten() {
         *users.entry(lexical(&settings.place, &settings.data_dir_name())).or_default() += 1;
     }
     let Some((data, count)) = users.into_iter().find(|(_, count)| *count > 1) else { return Ok(()) };
@@ -146,19 +144,23 @@ fn refuse_shared_data_dir(roots: &[Result<Root, Error>]) -> Result<(), Error> {
 }
 
 /// One linker for each requested method, and one for plugin caches.
-fn linkers(args: &InstallArgs, roots: &[Result<Root, Error>], interrupt: &Interrupt) -> BTreeMap<LinkChoice, Linker> {
+fn linkers(
+    args: &InstallArgs,
+    roots: &[Result<InstallRoot, Error>],
+    interrupt: &Interrupt,
+) -> BTreeMap<LinkChoice, Linker> {
     let wanted = roots.iter().flatten().map(|root| root.link(args));
     wanted.chain([LinkChoice::Auto]).map(|choice| (choice, Linker::new(choice, interrupt.clone()))).collect()
 }
 
 /// Finds the missing packages in the package store, or downloads them into it.
 fn fetched(
-    roots: &[Result<Root, Error>],
+    roots: &[Result<InstallRoot, Error>],
     services: &Services<'_>,
     known: &KnownFiles,
     notes: &mut Vec<String>,
-) -> Result<BTreeMap<PackageKey, Found>, Error> {
-    let opened: Vec<(usize, &Root)> =
+) -> Result<BTreeMap<PackageKey, PackageState>, Error> {
+    let opened: Vec<(usize, &InstallRoot)> =
         roots.iter().enumerate().filter_map(|(at, root)| Some((at, root.as_ref().ok()?))).collect();
     let mut wanted: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
     for want in opened.iter().flat_map(|(_, root)| root.lacking()) {
@@ -171,17 +173,17 @@ fn fetched(
     let cache = Arc::new(services.open_cache(&directories));
     let fetching = Fetching::new(services, &directories, (&cache, known))?;
     let mut found = fetching.recall(&wanted);
-    let is_open = |found: &BTreeMap<PackageKey, Found>, want: &Want| {
+    let is_open = |found: &BTreeMap<PackageKey, PackageState>, want: &Want| {
         found.get(&want.key).is_none_or(|found| found.of(&want.recorded).is_none())
     };
-    let sources = Sources::new(services, &cache);
+    let sources = PackageSources::new(services, &cache);
     let queried = opened.iter().filter_map(|(at, root)| {
         let open: Vec<_> = root.lacking().filter(|want| is_open(&found, want)).map(|want| &want.key.address).collect();
         (!open.is_empty()).then(|| (*at, root.settings.source(), open.into_iter()))
     });
     let groups = sources.groups(queried.collect::<Vec<_>>());
     for group in groups {
-        let members: Vec<&Root> = group.members.iter().filter_map(|at| roots[*at].as_ref().ok()).collect();
+        let members: Vec<&InstallRoot> = group.members.iter().filter_map(|at| roots[*at].as_ref().ok()).collect();
         let mut open: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
         let mut places: Vec<PathBuf> = Vec::new();
         for root in &members {
@@ -195,7 +197,7 @@ fn fetched(
             found.entry(key).or_default().join(answer);
         }
         if let Ok(Some(session)) = &group.opened {
-            fetch::look_up_releases(&members, &mut found, session)?;
+            packages::look_up_releases(&members, &mut found, session)?;
         }
     }
     notes.extend(sources.notes());
@@ -204,7 +206,7 @@ fn fetched(
     Ok(found)
 }
 
-impl Root {
+impl InstallRoot {
     fn link(&self, args: &InstallArgs) -> LinkChoice {
         args.link.or(self.settings.settings.link).unwrap_or_default()
     }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::fetch::Found;
-use super::wanted::{Root, Want, cache_place, state_of};
+use super::packages::{InstallRoot, PackageState, Want, cache_place, state_of};
 use super::{InstallArgs, installed_differs, refused};
+
 use crate::commands::get;
 use crate::config::{Installed, Manifest, ModuleSource, ModuleVersion};
 use crate::disk::atomic::failed;
@@ -26,12 +26,12 @@ use crate::query::PackageKey;
 use crate::query::question::Refusal;
 use crate::workspace::RunSettings;
 
-impl Root {
+impl InstallRoot {
     /// Puts the packages that were found in their places.
     pub(super) fn place(
         &mut self,
         args: &InstallArgs,
-        found: &BTreeMap<PackageKey, Found>,
+        found: &BTreeMap<PackageKey, PackageState>,
         linker: &Linker,
         known: &KnownFiles,
     ) {
@@ -41,7 +41,7 @@ impl Root {
                 self.tidy(want);
                 continue;
             }
-            let nothing = Found::default();
+            let nothing = PackageState::default();
             let found = found.get(&want.key).unwrap_or(&nothing);
             match found.of(&want.recorded) {
                 Some(stored) => {
@@ -102,7 +102,7 @@ impl Root {
     }
 
     /// Reports why a package is not installed.
-    fn explain(&mut self, want: &Want, found: &Found) {
+    fn explain(&mut self, want: &Want, found: &PackageState) {
         match &found.refusal {
             Some(Refusal::Error(error)) => self.failed.push(error.clone()),
             Some(Refusal::Finding(finding, _)) => self.findings.push((**finding).clone()),
@@ -141,8 +141,8 @@ fn prepare(top: &Path, shared: &Path, place: &Path) -> Result<DirectoryLock, Err
 /// Also puts packages into the plugin caches of the CLI configuration. Failures are only notes, since the root modules
 /// have the packages.
 pub(super) fn in_plugin_caches(
-    roots: &[Result<Root, Error>],
-    found: &BTreeMap<PackageKey, Found>,
+    roots: &[Result<InstallRoot, Error>],
+    found: &BTreeMap<PackageKey, PackageState>,
     linker: &Linker,
     known: &KnownFiles,
 ) -> BTreeSet<String> {

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::root::RootEdit;
 use super::{LockRoot, is_denied};
+
 use crate::addr::{ProviderAddr, UsedNames, well_known};
-use crate::commands::witnesses::Witnesses;
+use crate::commands::shared::witnesses::Witnesses;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;

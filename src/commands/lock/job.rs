@@ -8,8 +8,9 @@ use super::decision::{Decision, RootDecision, name_release_before, recovery_hint
 use super::root::RootEdit;
 use super::writing::{StoredTrust, TrustStores};
 use super::{LockRoot, LockRun, LockShared, is_denied};
+
 use crate::addr::ProviderAddr;
-use crate::commands::git_history::Earlier;
+use crate::commands::shared::witnesses::Earlier;
 use crate::commands::trust::init;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;

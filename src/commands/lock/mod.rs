@@ -2,13 +2,15 @@
 //! opened in parallel. Those that local facts answer are finished at once; the others wait until all queries are
 //! answered, each sent once for all of them.
 
+pub mod command;
 mod decision;
 mod job;
-mod modules;
 pub(super) mod requirements;
 mod root;
 mod rules;
-mod same_versions;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write the files of root modules")]
+mod tests;
 mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::LockOptions;
-use super::locking::Locking;
-use super::sources::Sources;
-use super::targets::Targets;
+use super::shared::sources::PackageSources;
+use super::shared::targets::Targets;
+use command::Locking;
+use job::{KeptReleases, LockJob, RootState};
+use writing::{SameVersions, StoredTrust, TrustStores};
+
 use crate::addr::ProviderAddr;
 use crate::count::counted;
 use crate::disk::cache::Cache;
@@ -33,9 +38,6 @@ use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::workspace::{NamedProviders, RunSettings};
-use job::{KeptReleases, LockJob, RootState};
-use same_versions::SameVersions;
-use writing::{StoredTrust, TrustStores};
 
 pub use root::LockRoot;
 pub(super) use rules::RuleBook;
@@ -73,7 +75,7 @@ pub(super) struct LockRoots<'a> {
     pub(super) locking: &'a Locking<'a>,
     pub(super) targets: &'a Targets<'a>,
     /// The sources to query, opened on first use.
-    pub(super) sources: &'a Sources<'a>,
+    pub(super) sources: &'a PackageSources<'a>,
     pub(super) named: &'a NamedProviders,
     pub(super) learned: Mutex<Learned>,
 }
@@ -331,7 +333,3 @@ fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {
 fn is_denied(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.level == Level::Deny)
 }
-
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests write the files of root modules")]
-mod tests;

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::LockRoot;
+
 use crate::addr::ProviderAddr;
-use crate::commands::git_history;
-use crate::commands::remove::RemoveArgs;
+use crate::commands::requirements::RemoveArgs;
+use crate::commands::shared::witnesses;
 use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::dialect::Dialect;
@@ -107,7 +108,7 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
 /// Looks up a provider that is new to the lock file in git's history.
 fn remember(root: &mut LockRoot, settings: &RunSettings, addr: &ProviderAddr) {
     if root.lock.get(addr).is_none()
-        && let Ok(Some(earlier)) = git_history::earlier(settings, addr)
+        && let Ok(Some(earlier)) = witnesses::earlier(settings, addr)
     {
         root.earlier.insert(addr.clone(), earlier);
     }
@@ -262,8 +263,8 @@ impl Addition {
 
 #[derive(Debug, Clone)]
 pub struct Pending {
-    pub(in crate::commands) files: Vec<SourceFile>,
-    pub(in crate::commands) dialect: Dialect,
+    pub(crate) files: Vec<SourceFile>,
+    pub(crate) dialect: Dialect,
     pub(in crate::commands) additions: Vec<(ProviderAddr, Addition)>,
 }
 

@@ -1,25 +1,29 @@
-//! One root module, with everything that is read before any request.
+//! One root module, with everything that is read before any request, and the new module lock file, which is written
+//! together with the lock file, as an edit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::job::KeptReleases;
-use super::modules::ModuleLockEdit;
 use super::requirements::Pending;
 use super::rules::{RecordedPlatforms, RuleBook, intent, named_platforms};
+
 use crate::addr::ProviderAddr;
 use crate::commands::LockOptions;
-use crate::commands::git_history::Earlier;
+use crate::commands::shared::witnesses::Earlier;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::root_files;
-use crate::disk::roots::{self, MissingModules, Tree};
-use crate::error::Error;
-use crate::finding::{Finding, Level};
+use crate::disk::roots::{self, MissingModule, MissingModules, RemoteModuleCall, Reselected, Tree};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Level, Rule};
 use crate::lock::plan::{self, Intent};
 use crate::lockfile::{self, Decoded, LockFile};
+use crate::modulelock::{
+    self, FILE_NAME, ModuleChange, ModuleKey, ModuleLock, ModuleLockFile, Resolved, ambiguous_reference, changes,
+};
 use crate::platform::Platform;
 use crate::query::question::{Goal, Query, Selection};
 use crate::query::select::{Criteria, Rules};
@@ -32,27 +36,27 @@ use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, abse
 #[derive(Debug, Clone)]
 pub struct LockRoot {
     pub(super) settings: RunSettings,
-    pub(in crate::commands) bytes: Option<Vec<u8>>,
-    pub(in crate::commands) lock: LockFile,
+    pub(crate) bytes: Option<Vec<u8>>,
+    pub(crate) lock: LockFile,
     /// From the configuration, or from the lock file itself.
-    pub(in crate::commands) requirements: Requirements,
-    pub(in crate::commands) configured: bool,
-    pub(in crate::commands) intent: Intent,
+    pub(crate) requirements: Requirements,
+    pub(crate) configured: bool,
+    pub(crate) intent: Intent,
     /// The platforms of the entries; `None` if platforms were named.
     pub(super) recorded_platforms: Option<RecordedPlatforms>,
     pub(super) rules: RuleBook,
-    pub(in crate::commands) source: RootSource,
+    pub(crate) source: RootSource,
     pub(super) first_use: FirstUseRule,
     /// Why changed hashes of a recorded version are accepted.
     pub(super) reason: String,
     pub(super) edits: Vec<RootEdit>,
     /// Edits that depend on the selected versions.
-    pub(in crate::commands) pending: Option<Pending>,
+    pub(crate) pending: Option<Pending>,
     /// Entries in git's history for providers without an entry, or for those to be restored to it.
-    pub(in crate::commands) earlier: BTreeMap<ProviderAddr, Earlier>,
-    pub(in crate::commands) findings: Vec<Finding>,
-    pub(in crate::commands) warnings: Vec<String>,
-    pub(in crate::commands) modules: ModuleLockEdit,
+    pub(crate) earlier: BTreeMap<ProviderAddr, Earlier>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) modules: ModuleLockEdit,
     /// The names of modules that are not installed, if that is accepted.
     pub(in crate::commands) missing_modules: Vec<String>,
     /// Leave the lock file unchanged, even if it is not canonical.
@@ -76,7 +80,7 @@ impl LockRoot {
     }
 
     /// Like `open`, with the part of the module tree that is known while the rest is being fetched.
-    pub(in crate::commands) fn in_part(
+    pub(super) fn in_part(
         settings: &RunSettings,
         tree: &Arc<Tree>,
         options: &LockOptions,
@@ -332,4 +336,106 @@ impl LockRoot {
         let is_denied = findings.iter().any(|finding| finding.level == Level::Deny);
         (!is_denied).then(|| findings.into_iter().map(|finding| self.at_requirement(finding, addr)).collect())
     }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ModuleLockEdit {
+    /// The new text, if it changed.
+    pub(super) edit: Option<FileEdit>,
+    pub(super) changes: Vec<ModuleChange>,
+    /// Findings that prevent writing.
+    pub(super) findings: Vec<Finding>,
+    /// The locked packages of modules that the user named for a new selection.
+    pub(crate) named: BTreeSet<String>,
+}
+
+impl ModuleLockEdit {
+    /// Computes the new module lock file from a complete module tree.
+    pub(super) fn of(tree: &Tree, settings: &RunSettings, options: &LockOptions) -> Result<Self, Error> {
+        let read = tree.module_lock.as_deref();
+        if read.is_none() && !options.lock_modules {
+            return Ok(Self::default());
+        }
+        // Content that differs from the lock is refused, even if modules may be missing.
+        let is_refuted = |module: &&MissingModule| module.is_refuted();
+        if let Some(module) = tree.missing.iter().find(is_refuted) {
+            return Err(settings.not_installed(module));
+        }
+        if !tree.complete {
+            return Ok(Self::default());
+        }
+        let findings: Vec<Finding> = tree.remote_modules.iter().filter_map(|call| ambiguous(call, settings)).collect();
+        if !findings.is_empty() {
+            return Ok(Self { findings, ..Self::default() });
+        }
+        let before = read.map(|read| read.file.lock.clone()).unwrap_or_default();
+        let resolved = tree.remote_modules.iter().map(|call| resolved(call, &before, settings));
+        let now = ModuleLock::of(resolved.collect::<Result<Vec<_>, _>>()?).map_err(|shared| {
+            Error::new(ErrorKind::Configuration, shared.to_string())
+                .in_file(settings.path.join(FILE_NAME))
+                .hint("give both calls the same source, or the packages addresses that differ in more")
+        })?;
+        let file = match read {
+            Some(read) => ModuleLockFile { lock: now, ..read.file.clone() },
+            None => ModuleLockFile::new(now),
+        };
+        let (old, new) = (read.map(|read| read.text.clone()), file.encode());
+        // Without module calls no file is created.
+        let is_needless = old.is_none() && file.lock.is_empty();
+        let changed = old.as_deref() != Some(new.as_str()) && !is_needless;
+        let edit = changed.then(|| FileEdit { path: PathBuf::from(FILE_NAME), old, new });
+        let named = match &options.reselected_modules {
+            Reselected::Named(names) => {
+                names.iter().filter(|name| !before.named(name, settings.dialect).is_empty()).cloned().collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        let first_uses = if options.no_first_use { first_uses(&before, &file.lock) } else { Vec::new() };
+        let first_uses = first_uses.into_iter().map(|finding| finding.in_file(settings.path.join(FILE_NAME)));
+        Ok(Self { edit, changes: changes(&before, &file.lock), findings: first_uses.collect(), named })
+    }
+}
+
+/// A call with its package; without a fetched package, the locked one stays.
+fn resolved(call: &RemoteModuleCall, before: &ModuleLock, settings: &RunSettings) -> Result<Resolved, Error> {
+    let source = call.address.as_ref();
+    let constraints = call.constraints.as_ref();
+    let known = || {
+        let (key, block) = before.block(source?, &call.key, constraints)?;
+        Some((key.clone(), block.content.clone()))
+    };
+    let fetched = || {
+        let content = call.fetched.as_ref()?.content.clone()?;
+        Some((ModuleKey { source: source?.package()?, version: call.version.clone() }, content))
+    };
+    let (key, content) = fetched().or_else(known).ok_or_else(|| {
+        let message = format!("module {} is installed, but its package is not known, so it cannot be locked", call.key);
+        let file = crate::disk::roots::file_from(&settings.path, &call.place.file);
+        Error::new(ErrorKind::Offline, message)
+            .in_file(file)
+            .at(call.place.position)
+            .hint("run the command once without --offline, and with --modules auto")
+    })?;
+    Ok(Resolved { call: call.key.clone(), key, constraints: constraints.cloned(), content })
+}
+
+/// The finding for a call whose package cannot be locked.
+fn ambiguous(call: &RemoteModuleCall, settings: &RunSettings) -> Option<Finding> {
+    let source = call.address.as_ref()?;
+    let of_package = call.fetched.as_ref().and_then(|fetched| fetched.ambiguity.clone());
+    let ambiguity = of_package.or_else(|| ambiguous_reference(source))?;
+    let file = crate::disk::roots::file_from(&settings.path, &call.place.file);
+    Some(modulelock::ambiguous(&source.package()?, &ambiguity).in_file(file).at(call.place.position))
+}
+
+/// Packages of repositories that were not locked before.
+fn first_uses(before: &ModuleLock, now: &ModuleLock) -> Vec<Finding> {
+    let known: BTreeSet<&str> = before.iter().map(|(key, _)| key.repository()).collect();
+    let new = now.iter().map(|(key, _)| key).filter(|key| !known.contains(key.repository()));
+    let finding = |key: &ModuleKey| {
+        let message =
+            format!("nothing is locked yet of {}, and --no-first-use does not allow a first time", key.repository());
+        Finding::new(Rule::FirstUseForbidden, message).about_module(&key.source)
+    };
+    new.map(finding).collect()
 }

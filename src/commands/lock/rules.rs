@@ -50,7 +50,7 @@ pub(in crate::commands) struct RuleBook {
 }
 
 impl RuleBook {
-    pub(in crate::commands) fn new(settings: &RunSettings, options: &LockOptions) -> Self {
+    pub(crate) fn new(settings: &RunSettings, options: &LockOptions) -> Self {
         let opentofu = settings.dialect == Dialect::OpenTofu;
         let mut own = settings.settings.clone();
         if !settings.cache {
@@ -74,7 +74,7 @@ impl RuleBook {
         self.dialect
     }
 
-    pub(in crate::commands) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
+    pub(crate) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
         Rules {
             signature: self.signature(addr),
             signature_stated: self.settings.stated_signature(addr.host()) == Some(SignatureRule::Always),
@@ -89,12 +89,12 @@ impl RuleBook {
     }
 
     /// How to check records of earlier runs about a release.
-    pub(in crate::commands) fn check(&self, addr: &ProviderAddr) -> Check {
+    pub(crate) fn check(&self, addr: &ProviderAddr) -> Check {
         Check { signature: self.signature(addr), expiry: self.expiry(), now: self.now }
     }
 
     /// Sets the level of a finding by the settings, for a version of a provider if given.
-    pub(in crate::commands) fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
+    pub(crate) fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
         if finding.level == Level::Deny && UNMOVED.contains(&finding.rule) {
             return finding;
         }
@@ -102,7 +102,7 @@ impl RuleBook {
     }
 
     /// Findings of the settings about a provider and its kept or requested version, known before any request.
-    pub(in crate::commands) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
+    pub(crate) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
         let mut found = policy::of_address(addr, &self.settings);
         if let Some(version) = version {
             found.extend(policy::of_version(addr, version, &self.settings, self.now));

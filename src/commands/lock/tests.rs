@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::*;
+
 use crate::addr::ProviderAddr;
 use crate::commands::LockOptions;
 use crate::dialect::Dialect;

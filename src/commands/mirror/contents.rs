@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::copy::{Judged, Need, judged};
-use super::{MirrorArgs, mirrored, records};
+use super::{MirrorArgs, MirroredRoot, PackageNeed, judged, mirrored, records};
+
 use crate::addr::ProviderAddr;
-use crate::commands::verify::{Root, Roots, recalled};
+use crate::commands::verify::{GateRoot, GateRoots, recalled};
 use crate::disk::cache::{Cache, CacheOptions, Locked, ReleasePackage, ReleaseRecord};
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::mirror_writer::{ListedArchive, ReleaseContents, copy_names, directory_in, releases};
@@ -31,14 +31,14 @@ use crate::settings::SourceChoice;
 use crate::trust::openpgp;
 use crate::version::Version;
 
-pub(super) struct Contents {
+pub(super) struct MirrorFiles {
     base: PathBuf,
     pub(super) releases: BTreeMap<ReleaseKey, ReleaseContents>,
     /// The hashes of each package, or why it cannot be hashed.
     pub(super) packages: BTreeMap<PackageKey, Result<PackageFacts, String>>,
 }
 
-impl Contents {
+impl MirrorFiles {
     pub(super) fn read(base: &Path) -> Result<Self, Error> {
         let mut found = BTreeMap::new();
         let mirror = FilesystemMirror::open(base)?;
@@ -89,10 +89,10 @@ impl Contents {
     }
 
     /// The problems of the mirror itself.
-    pub(super) fn problems(&self, now: SystemTime) -> Vec<Problem> {
+    pub(super) fn problems(&self, now: SystemTime) -> Vec<MirrorProblem> {
         let mut problems = Vec::new();
         for (key, release) in &self.releases {
-            let about = |platform: Option<&Platform>, finding: Finding| Problem {
+            let about = |platform: Option<&Platform>, finding: Finding| MirrorProblem {
                 release: key.clone(),
                 platform: platform.cloned(),
                 finding,
@@ -199,7 +199,7 @@ impl Contents {
 }
 
 /// Something that is wrong in a mirror.
-pub(super) struct Problem {
+pub(super) struct MirrorProblem {
     pub(super) release: ReleaseKey,
     /// The platform of the package that it is about.
     pub(super) platform: Option<Platform>,
@@ -229,16 +229,16 @@ fn unsigned(addr: &ProviderAddr, version: &Version, release: &ReleaseContents, n
 /// The signed documents in the mirror replace the registry's answers, as the cache does for `verify --offline`.
 pub(super) fn check_mirror(
     args: &MirrorArgs,
-    roots: Roots,
+    roots: GateRoots,
     now: SystemTime,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     FilesystemMirror::open(&args.directory)?;
     let _lock = DirectoryLock::acquire_shared(&args.directory)?;
-    let contents = Contents::read(&args.directory)?;
+    let contents = MirrorFiles::read(&args.directory)?;
     let memory = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
     contents.remember(&memory);
     let known = recalled(&roots, &memory);
-    let (judged, notes) = judged(args, roots, &known, &memory);
+    let (judged, notes) = judged(args, &roots, &known, &memory);
     let locked: Vec<BTreeSet<ReleaseKey>> =
         judged.iter().map(|judged| judged.as_ref().map(locked).unwrap_or_default()).collect();
     let wanted: BTreeSet<PackageKey> =
@@ -250,7 +250,7 @@ pub(super) fn check_mirror(
     });
     let mut checked: Vec<RootOutcome> = checked.collect();
     let mut platforms: BTreeSet<Platform> = args.platforms.iter().cloned().collect();
-    for Problem { release, platform, finding } in contents.problems(now) {
+    for MirrorProblem { release, platform, finding } in contents.problems(now) {
         // Without the option only the wanted packages are copied.
         platforms.extend(platform.filter(|platform| !wanted.contains(&PackageKey::of(&release, platform))));
         let mut users = checked.iter_mut().zip(&locked).filter(|(_, locked)| locked.contains(&release)).peekable();
@@ -271,7 +271,7 @@ pub(super) fn check_mirror(
     Ok((checked, notes))
 }
 
-fn locked(judged: &Judged) -> BTreeSet<ReleaseKey> {
+fn locked(judged: &MirroredRoot<'_>) -> BTreeSet<ReleaseKey> {
     judged.root.lock().iter().map(|(address, entry)| (address.clone(), entry.version.clone())).collect()
 }
 
@@ -296,7 +296,7 @@ fn of_no_root(finding: Finding, (address, version): &ReleaseKey) -> Finding {
 }
 
 struct Checking<'a> {
-    contents: &'a Contents,
+    contents: &'a MirrorFiles,
     known: &'a Releases,
 }
 
@@ -308,7 +308,7 @@ impl Checking<'_> {
     }
 
     /// Checks that a package is there and belongs in the mirror, and that clients find it over the network.
-    fn package(&self, root: &Root, key: &PackageKey, need: Need) -> Vec<Result<MirroredPackage, Refusal>> {
+    fn package(&self, root: &GateRoot, key: &PackageKey, need: PackageNeed) -> Vec<Result<MirroredPackage, Refusal>> {
         let facts = match self.contents.packages.get(key) {
             Some(Ok(facts)) => facts,
             None if self.is_missed(key, need) => return vec![Err(lacks(key, "the mirror has no package of"))],
@@ -344,11 +344,11 @@ impl Checking<'_> {
     }
 
     /// True if a missing package is required.
-    fn is_missed(&self, key: &PackageKey, need: Need) -> bool {
+    fn is_missed(&self, key: &PackageKey, need: PackageNeed) -> bool {
         match need {
-            Need::Named => true,
-            Need::Optional => false,
-            Need::Likely => {
+            PackageNeed::Named => true,
+            PackageNeed::Optional => false,
+            PackageNeed::Likely => {
                 self.release(key).is_none_or(|release| release.platforms().any(|platform| *platform == key.platform))
             }
         }

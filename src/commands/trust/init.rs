@@ -1,23 +1,30 @@
-//! `trust init`: looks up the signers of locked releases, once for all root modules.
+//! `trust init`: looks up the signers of locked releases, once for all root modules; and which recorded releases a signer
+//! signed, which is what stays accepted of it when another takes its place.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::only;
+use super::{locks_below, only};
+
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::commands::lock::RuleBook;
-use crate::commands::sources::Group;
-use crate::commands::trust_store::{TrustPlace, TrustStore};
-use crate::commands::witnesses::Witnesses;
-use crate::commands::{LockOptions, RunSettings, key_names};
+use crate::commands::shared::sources::{Group, PackageSources};
+use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};
+use crate::commands::shared::witnesses::Witnesses;
+use crate::commands::{LockOptions, Services};
 use crate::disk::cache::Cache;
 use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
+use crate::git::Git;
 use crate::interrupt::Interrupt;
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::path::shown;
+use crate::query::cached;
 use crate::query::question::{Depth, Explain, Query};
 use crate::query::select::Rules;
 use crate::release::continuity::{self, Continuity};
@@ -30,7 +37,7 @@ use crate::trust::update::TrustUpdate;
 use crate::trust::words::refused as refused_signer;
 use crate::verify::policy;
 use crate::version::Version;
-use crate::workspace::refused;
+use crate::workspace::{RunSettings, refused};
 
 /// A release and the number of the group whose sources answer about it.
 type LookupKey = (usize, ReleaseKey);
@@ -39,7 +46,7 @@ type Recorded<'a> = BTreeMap<LookupKey, Vec<Recording<'a>>>;
 
 /// The records of one working tree, with the findings of settings that forbid queries.
 #[derive(Default)]
-struct Tree<'a> {
+struct TrustTree<'a> {
     recorded: Recorded<'a>,
     forbidden: Vec<Finding>,
 }
@@ -61,7 +68,7 @@ pub(super) fn init(
     cache: &Cache,
     interrupt: &Interrupt,
 ) -> Result<Outcome, Error> {
-    let mut trees: BTreeMap<TrustPlace, Tree<'_>> = BTreeMap::new();
+    let mut trees: BTreeMap<TrustPlace, TrustTree<'_>> = BTreeMap::new();
     let (mut queried, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
     for (number, Group { members, opened }) in groups.into_iter().enumerate() {
         let session = match opened.and_then(|session| session.ok_or_else(offline)) {
@@ -92,7 +99,7 @@ pub(super) fn init(
         return Err(error);
     }
     let stores = trees.into_iter().map(|(place, tree)| Ok((TrustStore::load(&place)?, tree)));
-    let stores: Vec<(TrustStore, Tree<'_>)> = stores.collect::<Result<_, Error>>()?;
+    let stores: Vec<(TrustStore, TrustTree<'_>)> = stores.collect::<Result<_, Error>>()?;
     let mut answers = BTreeMap::new();
     for (number, session, questions) in queried.into_iter().filter(|(.., questions)| !questions.is_empty()) {
         let known = session.block_on(async |sources| sources.lookups(questions).await)?;
@@ -114,7 +121,7 @@ fn offline() -> Error {
     Error::new(ErrorKind::Offline, message).hint("run the command once without --offline")
 }
 
-impl<'a> Tree<'a> {
+impl<'a> TrustTree<'a> {
     /// Adds the entries of a lock file, and the queries about them for its group.
     fn take(&mut self, group: usize, recording: &Recording<'a>, questions: &mut BTreeMap<ReleaseKey, Query>) {
         let Recording { root, lock } = recording;
@@ -146,7 +153,7 @@ fn read(root: &RunSettings) -> Result<LockFile, Error> {
 }
 
 /// The query for the signer of a release; it downloads no package.
-pub(in crate::commands) fn question(version: Version, rules: Rules) -> Query {
+pub(crate) fn question(version: Version, rules: Rules) -> Query {
     let explain = Explain { depth: Depth { recompute: true, ..Depth::DOCUMENTS }, ..Explain::default() };
     Query::locked(version, &[], rules, explain)
 }
@@ -212,8 +219,9 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
     let new: Vec<AddrPattern> =
         signers.keys().filter(|addr| store.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
     let releases = signers.iter().flat_map(|(addr, versions)| versions.keys().map(move |version| (addr, version)));
-    let names: Identities =
-        releases.flat_map(|(addr, version)| key_names::of_release(context.cache, addr, version, context.now)).collect();
+    let names: Identities = releases
+        .flat_map(|(addr, version)| trust_store::keys_of_release(context.cache, addr, version, context.now))
+        .collect();
     let changed = store.change(&names, context.interrupt, |pins| {
         for (addr, versions) in &signers {
             if pins.pin(addr).is_none() {
@@ -293,6 +301,96 @@ fn pin(pins: &mut Pins, addr: &ProviderAddr, versions: &BTreeMap<Version, Signer
     for (version, signer) in versions.iter().filter(|(_, signer)| *signer != current) {
         pin.retired.entry(signer.clone()).or_default().versions.insert(version.clone());
     }
+}
+
+pub(super) type Signed = BTreeMap<Signer, BTreeSet<Version>>;
+
+/// What is asked about, and who answers.
+#[derive(Clone, Copy)]
+pub(super) struct SignatureLookup<'a, 's> {
+    pub(super) services: &'a Services<'s>,
+    pub(super) root: &'a RunSettings,
+    pub(super) cache: &'a Arc<Cache>,
+}
+
+impl SignatureLookup<'_, '_> {
+    /// The versions that the working tree or its history records of the providers that the pin of a pattern applies to, by
+    /// who signed them. Their signatures are checked: with what earlier runs kept, else with what the registry serves.
+    /// Providers with a pin of their own are left out.
+    pub(super) fn of(self, pattern: &AddrPattern, pins: &Pins, notes: &mut Vec<String>) -> Result<Signed, Error> {
+        let is_governed = |addr: &ProviderAddr| {
+            pattern.matches(addr) && pins.pin(addr).is_none_or(|(counting, _)| counting.covers(pattern))
+        };
+        let recorded = recorded(&self.root.boundary, notes)?.into_iter().filter(|(addr, _)| is_governed(addr));
+        let rules = RuleBook::new(self.root, &LockOptions::default());
+        let (mut by_signer, mut open, mut unproven) = (Signed::new(), BTreeMap::<ReleaseKey, Query>::new(), Vec::new());
+        for (addr, version) in recorded {
+            let disputed = self.cache.release(&addr, &version).is_some_and(|record| record.disputed);
+            let kept = cached::release(self.cache, &addr, &version, rules.check(&addr));
+            match kept.release().and_then(|release| release.signer.clone()).filter(|_| !disputed) {
+                Some(signer) => drop(by_signer.entry(signer).or_default().insert(version)),
+                None if rules.forbids(&addr, &version) => unproven.push(format!("{addr} {version}")),
+                None => {
+                    let query = question(version.clone(), rules.of(&addr, &[]));
+                    open.insert((addr, version), query);
+                }
+            }
+        }
+        for ((addr, version), lookup) in self.look_up(&open)? {
+            match lookup {
+                Lookup::Inconclusive(error) => {
+                    let way = "with --offline, versions whose signer is not known from earlier runs are not kept";
+                    return Err(error.hint(way));
+                }
+                Lookup::Known(release) => match &release.signer {
+                    Some(signer) => drop(by_signer.entry(signer.clone()).or_default().insert(version)),
+                    None => unproven.push(format!("{addr} {version}")),
+                },
+                Lookup::NotRequested | Lookup::Withdrawn(_) | Lookup::Refused(..) => {
+                    unproven.push(format!("{addr} {version}"));
+                }
+            }
+        }
+        if !unproven.is_empty() {
+            let names = unproven.join(", ");
+            notes.push(format!("the earlier signers are not kept for {names}: no signature shows that one signed it"));
+        }
+        Ok(by_signer)
+    }
+
+    fn look_up(self, open: &BTreeMap<ReleaseKey, Query>) -> Result<BTreeMap<ReleaseKey, Lookup>, Error> {
+        if open.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        self.services.events_for(Some(self.root.dialect));
+        let sources = PackageSources::new(self.services, self.cache);
+        let source = self.root.source();
+        let mut answers: BTreeMap<ReleaseKey, Lookup> =
+            open.keys().map(|key| (key.clone(), Lookup::NotRequested)).collect();
+        let providers: Vec<&ProviderAddr> = answers.keys().map(|(addr, _)| addr).collect();
+        let groups = sources.groups([(0, source, providers.into_iter())]);
+        for group in groups {
+            let Some(session) = group.opened?.filter(|_| !self.root.offline) else { continue };
+            let known = session.block_on(async |sources| sources.lookups(open.clone()).await)?;
+            answers.extend(known);
+        }
+        Ok(answers)
+    }
+}
+
+/// The releases that the lock files of a working tree record, now or in its history.
+fn recorded(top: &Path, notes: &mut Vec<String>) -> Result<BTreeSet<ReleaseKey>, Error> {
+    let unread = |path: &Path| {
+        notes.push(format!("{} cannot be read; its versions do not count as locked", shown(path)));
+    };
+    let locks = locks_below(top, unread)?;
+    let now = locks.iter().flat_map(|lock| lock.iter().map(|(addr, entry)| (addr.clone(), entry.version.clone())));
+    let mut recorded: BTreeSet<ReleaseKey> = now.collect();
+    // Without git, and where git gives no answer, there is only what is here now.
+    if let Ok(earlier) = Git::open(top).and_then(|git| git.once_locked()) {
+        recorded.extend(earlier);
+    }
+    Ok(recorded)
 }
 
 #[cfg(test)]

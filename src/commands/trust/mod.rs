@@ -1,21 +1,16 @@
 //! `trust`: shows and changes the remembered signers.
 
 mod args;
-pub(in crate::commands) mod init;
-mod run;
-mod signed;
+pub(super) mod init;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use args::{SignerArgs, TrustArgs, TrustCommand};
-pub use run::trust;
-
-use self::signed::{Signatures, Signed};
 use super::lock::RuleBook;
-use super::trust_store::TrustStore;
-use super::{LockOptions, Services, key_names, known_providers};
+use super::shared::providers;
+use super::shared::trust_store::{self, TrustStore};
+use super::{LockOptions, Services};
 use crate::addr::{AddrPattern, Hostname, ProviderAddr};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
@@ -28,6 +23,10 @@ use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
 use crate::workspace::{Reading, RootModule, RunSettings};
+use init::{SignatureLookup, Signed};
+
+pub use args::trust;
+pub(crate) use args::{SignerArgs, TrustArgs, TrustCommand};
 
 /// Applies one action to the trust file of a working tree. `cache` has the keys that registries listed.
 fn act(
@@ -42,9 +41,9 @@ fn act(
         TrustCommand::Add(SignerArgs { providers, .. }) | TrustCommand::Rotate(SignerArgs { providers, .. }) => {
             let pattern = named(providers, settings, store.pins())?;
             let providers = [(pattern, Pin::default())].into();
-            key_names::of_pins(cache, &Pins { providers, ..Pins::default() }, settings.now)
+            trust_store::keys_of_pins(cache, &Pins { providers, ..Pins::default() }, settings.now)
         }
-        TrustCommand::List { .. } => key_names::of_pins(cache, store.pins(), settings.now),
+        TrustCommand::List { .. } => trust_store::keys_of_pins(cache, store.pins(), settings.now),
         TrustCommand::Init { .. } | TrustCommand::Deny { .. } | TrustCommand::Forget { .. } => Identities::new(),
     };
     let (changed, pins) = match action {
@@ -70,7 +69,7 @@ fn act(
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             let replaces = rotated(store.pins(), &pattern, signer)?.signers.iter().any(|old| old != signer);
-            let signatures = Signatures { services, root: settings, cache };
+            let signatures = SignatureLookup { services, root: settings, cache };
             let signed = if replaces { signatures.of(&pattern, store.pins(), &mut notes)? } else { Signed::default() };
             notes.extend(unlisted(&pattern, signer, &names));
             notes.extend(still_demanded(&pattern, signer, settings));
@@ -262,7 +261,7 @@ fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
 /// All readable lock files below a directory.
 fn locks_below(top: &Path, mut unread: impl FnMut(&Path)) -> Result<Vec<LockFile>, Error> {
     let mut locks = Vec::new();
-    for (directory, decoded) in known_providers::locks_below(top)? {
+    for (directory, decoded) in providers::locks_below(top)? {
         match decoded {
             Ok(decoded) => locks.push(decoded.lock),
             Err(_) => unread(&top.join(directory).join(lockfile::FILE_NAME)),

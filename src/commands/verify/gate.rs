@@ -5,22 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::base::{Base, LostLockFile};
-use super::modules;
-use super::opening::{Opening, has_its_own_gate, open};
-use super::{Root, Roots, VerifyArgs, ambiguous, judged, recalled};
+use super::facts::{self, questions};
+use super::root::{Opening, has_its_own_gate, open};
+use super::{GateRoot, GateRoots, VerifyArgs, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
-use crate::commands::roots::by_source;
-use crate::commands::sources::Sources;
-use crate::commands::targets::{Targets, Unlocked};
-use crate::commands::trust_store::TrustStore;
-use crate::commands::verify::online::questions;
+use crate::commands::shared::sources::{PackageSources, by_source};
+use crate::commands::shared::targets::{Targets, Unlocked};
+use crate::commands::shared::trust_store::TrustStore;
 use crate::count::{counted, first_of};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::outcome::{Body, Outcome, RootOutcome, WorkTreeFindings};
 use crate::parallel;
 use crate::path::{shown, worktree};
 use crate::release::Releases;
@@ -59,11 +57,11 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     }
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let Opening { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
-    let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
+    let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
     let of_work_tree = match &base {
         Some(base) => of_work_tree(base, trust, &opened, (scope, targets.found))?,
-        None => ambiguous::of_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
+        None => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
     let other_tool = of_other_tool(&of_work_tree, &roots);
     let (mut changed, mut outcomes) = match &base {
@@ -77,15 +75,15 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     services.events_for(targets.dialect());
     let (judged, mut notes) = if scope.offline {
         let known = recalled(&changed, &cache);
-        judged(changed, &known, &cache, options)
+        let (judged, notes) = judged(&changed, &known, &cache, options);
+        (judged.into_iter().map(|judged| judged.outcome).collect(), notes)
     } else {
         judge_online(changed, &cache, args, services)?
     };
     outcomes.extend(judged);
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
-    let mut outcomes = targets.in_order(outcomes);
-    add_findings(base.as_ref(), of_work_tree, &mut outcomes, targets.many());
-    let outcome = targets.outcome_of("verify", outcomes);
+    let of_work_tree = WorkTreeFindings { base: base.as_ref().map(Base::compared), findings: of_work_tree };
+    let outcome = targets.finish("verify", outcomes, Vec::new()).with_work_tree(of_work_tree);
     notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
     notes.extend(not_judged(&nested));
     if locked_modules > 0 && scope.offline {
@@ -133,7 +131,7 @@ fn verified(base: &Base) -> Verified {
 fn of_work_tree(
     base: &Base,
     trust: Vec<Finding>,
-    opened: &[&Root],
+    opened: &[&GateRoot],
     (scope, found): (&Scope, bool),
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = base.policy()?;
@@ -145,12 +143,12 @@ fn of_work_tree(
     Ok(verify::of_tree(findings, &base.top_settings()?, scope.environment.now))
 }
 
-/// Root modules whose files are for another tool than they are judged for, if that is denied.
-fn of_other_tool(findings: &[Finding], roots: &Roots) -> BTreeSet<PathBuf> {
+/// GateRoot modules whose files are for another tool than they are judged for, if that is denied.
+fn of_other_tool(findings: &[Finding], roots: &GateRoots) -> BTreeSet<PathBuf> {
     if !findings.iter().any(|finding| finding.rule == Rule::DialectChanged && finding.level == Level::Deny) {
         return BTreeSet::new();
     }
-    let is_of = |root: &Result<Root, Error>| root.as_ref().is_ok_and(|root| root.tool_changed);
+    let is_of = |root: &Result<GateRoot, Error>| root.as_ref().is_ok_and(|root| root.tool_changed);
     roots.iter().filter(|(_, root)| is_of(root)).map(|(path, _)| path.clone()).collect()
 }
 
@@ -160,14 +158,14 @@ fn leave_out_consequences(root: &mut RootOutcome) {
 }
 
 /// Splits root modules into those that the change affects, with their state at the base, and the outcomes of the others.
-fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcome>), Error> {
-    let judged = parallel::consume(roots, parallel::cores(), |(path, root): (PathBuf, Result<Root, Error>)| {
+fn partition_changed(base: &Base, roots: GateRoots) -> Result<(GateRoots, Vec<RootOutcome>), Error> {
+    let concerned = parallel::consume(roots, parallel::cores(), |(path, root): (PathBuf, Result<GateRoot, Error>)| {
         let is_concerned = root.as_ref().map_or(true, |root| base.concerns(root));
         (path, root, is_concerned)
     });
     let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
     let mut used = base.locked_before();
-    for (path, root, is_concerned) in judged {
+    for (path, root, is_concerned) in concerned {
         match root {
             Ok(root) if !is_concerned => {
                 used.extend(locked(&root).cloned());
@@ -177,33 +175,18 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
             root => changed.push((path, root)),
         }
     }
-    let opened: Vec<&Root> = changed.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
-    let mut before = base.before(&opened)?.into_iter();
-    let since = |(path, root): (PathBuf, Result<Root, Error>)| match root {
-        Ok(root) => (path, Ok(before.next().map_or(root.clone(), |before| root.since(before)))),
-        Err(error) => (path, Err(error)),
-    };
-    let changed: Roots = changed.into_iter().map(since).collect();
+    base.compare(&mut changed)?;
     let befores = changed.iter().filter_map(|(_, root)| root.as_ref().ok()?.base());
     used.extend(befores.flat_map(|(_, before)| before.iter()).map(|(addr, _)| addr.clone()));
     let used = UsedNames::of(&used);
-    let named = |root: Root| base.similar_names(&root, &used).map(|found| root.with_findings(found));
-    let changed = changed.into_iter().map(|(path, root)| (path, root.and_then(named))).collect();
+    for (_, result) in &mut changed {
+        let Ok(root) = result else { continue };
+        match base.similar_names(root, &used) {
+            Ok(findings) => root.add_findings(findings),
+            Err(error) => *result = Err(error),
+        }
+    }
     Ok((changed, unchanged))
-}
-
-/// Adds findings about the working tree to the one requested root module, else to the top.
-fn add_findings(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
-    if findings.is_empty() {
-        return;
-    }
-    let top = roots.iter_mut().find(|root| !many || root.path.as_os_str().is_empty());
-    if let Some(root) = top {
-        root.findings.splice(0..0, findings);
-        return;
-    }
-    let body = Body::Verified(Verified { of_work_tree: true, ..base.map(verified).unwrap_or_default() });
-    roots.insert(0, RootOutcome { path: PathBuf::new(), body: Ok(body), findings });
 }
 
 /// Names the root modules that are not judged, since they are in repositories of their own.
@@ -254,7 +237,7 @@ fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) 
     ));
     notes.extend(day_one(outcome));
     notes.extend(not_checked(outcome));
-    if outcome.roots.is_empty() {
+    if outcome.roots.is_empty() && outcome.work_tree.is_none() {
         notes.push("there is no root module here: no directory has a lock file".to_owned());
     }
     if skipped > 0 && outcome.many {
@@ -299,12 +282,12 @@ fn day_one(outcome: &Outcome) -> Option<String> {
 
 /// Judges root modules by the answers of their sources; root modules with the same sources share queries.
 fn judge_online(
-    mut roots: Roots,
+    mut roots: GateRoots,
     cache: &Arc<Cache>,
     args: &VerifyArgs,
     services: &Services<'_>,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
-    let sources = Sources::new(services, cache);
+    let sources = PackageSources::new(services, cache);
     let mut notes: Vec<String> = Vec::new();
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let trees = worktree::trees(&root.settings().place);
@@ -313,7 +296,7 @@ fn judge_online(
         root.served_within = within;
     }
     let mut outcomes = Vec::new();
-    for (session, mut roots) in by_source(&sources, roots, |root: &Root| Some(root.queries())) {
+    for (session, mut roots) in by_source(&sources, roots, |root: &GateRoot| Some(root.queries())) {
         let known = match session {
             Ok(Some(session)) => {
                 questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), args.depth()).send(&session)?
@@ -326,8 +309,8 @@ fn judge_online(
                 Releases::new()
             }
         };
-        let (judged, more) = judged(roots, &known, cache, args.options());
-        outcomes.extend(judged);
+        let (judged, more) = judged(&roots, &known, cache, args.options());
+        outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
         notes.extend(more);
     }
     notes.extend(sources.notes());
@@ -335,7 +318,7 @@ fn judge_online(
     Ok((outcomes, notes))
 }
 
-fn locked(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
+fn locked(root: &GateRoot) -> impl Iterator<Item = &ProviderAddr> {
     root.lock().iter().map(|(addr, _)| addr)
 }
 

@@ -1,40 +1,42 @@
 //! `verify`: the gate. It receives the answers of registries; it sends no request and changes no trust file.
 
-mod ambiguous;
-mod args;
 pub mod base;
+pub mod facts;
 mod gate;
-mod installed;
-mod installed_modules;
 mod modules;
-pub mod online;
-pub mod opening;
-mod other_tool;
-mod proposed;
-mod recall;
-mod root;
+pub mod root;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::witnesses::Witnesses;
+use clap::ValueEnum;
+
+use super::LockOptions;
+use super::lock::RuleBook;
+use super::shared::options::{Modules, Packages, Within, bytes};
+use super::shared::trust_store::TrustStore;
+use super::shared::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::error::Error;
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome};
+use crate::query::cached;
+use crate::query::question::Depth;
 use crate::release::republished::{self, Witness};
-use crate::release::{Lookup, Release, Releases};
+use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::requirements::Requirements;
-use crate::trust::pins::Signer;
-use crate::verify::{self as judgment, Facts};
-use crate::verify::{Unanswered, Verified};
+use crate::trust::judge::judge as judge_signer;
+use crate::trust::pins::{Pins, Signer};
+use crate::verify as judgment;
+use crate::verify::{Facts, Unanswered, Verified};
+use base::BaseOptions;
+use root::Alike;
 
-pub(crate) use args::VerifyArgs;
 pub use gate::verify;
-pub use recall::recalled;
-pub use root::{Change, Root, tracked_packages};
+pub use root::{BaseChange, GateRoot, tracked_packages};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
@@ -44,55 +46,46 @@ pub struct VerifyOptions {
     pub tolerate_inconclusive: bool,
 }
 
-/// Root modules by their shown paths, each as it was read or with the error.
-pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
+/// GateRoot modules by their shown paths, each as it was read or with the error.
+pub type GateRoots = Vec<(PathBuf, Result<GateRoot, Error>)>;
+
+/// The result for one root module; without the root module if it could not be read.
+#[derive(Debug)]
+pub struct JudgedRoot<'a> {
+    pub root: Option<&'a GateRoot>,
+    pub outcome: RootOutcome,
+}
 
 /// Judges each root module; a failure does not stop the others. The second value has notes for users. `cache` has the
 /// keys that explain a change of signers.
-pub fn judged(
-    roots: Roots,
+pub fn judged<'a>(
+    roots: &'a GateRoots,
     known: &Releases,
     cache: &Cache,
     options: VerifyOptions,
-) -> (Vec<RootOutcome>, Vec<String>) {
+) -> (Vec<JudgedRoot<'a>>, Vec<String>) {
     let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
-    let mut notes = Vec::new();
     let by = Judging { known, others: &releases, cache, options };
-    let mut judgments: Vec<Option<Arc<Judgment>>> = Vec::with_capacity(roots.len());
-    for (at, first) in root::firsts(&roots).into_iter().enumerate() {
-        let known = judgments.get(first).cloned().flatten().filter(|judgment| judgment.of_files_alone);
-        judgments.push(known.or_else(|| Some(Arc::new(judge(roots[at].1.as_ref().ok()?, &by)))));
-    }
-    let roots = roots.into_iter().zip(judgments).map(|((path, root), judgment)| match root {
-        Ok(root) => {
-            let judgment = judgment.map(Arc::unwrap_or_clone).unwrap_or_default();
-            let required_by = root.requirements().map(Requirements::modules).unwrap_or_default();
-            let mut verified = Verified { base: root.compared().cloned(), required_by, ..judgment.verified };
-            let mut findings = root.placed(judgment.findings);
-            findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
-            if options.tolerate_inconclusive {
-                let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
-                let tolerated = verified.inconclusive.extract_if(.., tolerable);
-                notes.extend(tolerated.map(|it| format!("inconclusive: {}", it.error)));
+    let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), Alike::default());
+    for (path, root) in roots {
+        let root = match root {
+            Ok(root) => root,
+            Err(error) => {
+                all.push(JudgedRoot { root: None, outcome: RootOutcome::failed(path, error.clone()) });
+                continue;
             }
-            let body = match root.unread().cloned() {
-                None => Ok(Body::Verified(verified)),
-                not_checked if root.was_unreadable => Ok(Body::Verified(Verified { not_checked, ..verified })),
-                Some(error) => {
-                    let unanswered = verified.inconclusive.into_iter().map(|it| it.error);
-                    Err(Error::all(std::iter::once(error.clone()).chain(unanswered)).unwrap_or(error))
-                }
-            };
-            RootOutcome { path, body, findings }
+        };
+        let judgment = judged.get(root).cloned().unwrap_or_else(|| judge(root, &by));
+        if judgment.of_files_alone {
+            judged.insert(root, judgment.clone());
         }
-        Err(error) => RootOutcome::failed(path, error),
-    });
-    let roots = roots.collect();
-    (roots, notes)
+        all.push(JudgedRoot { root: Some(root), outcome: by.outcome(path, root, judgment, &mut notes) });
+    }
+    (all, notes)
 }
 
 /// The signer of the locked release that a finding is about.
-fn signer<'a>(finding: &Finding, root: &Root, known: &'a Releases) -> Option<&'a Signer> {
+fn signer<'a>(finding: &Finding, root: &GateRoot, known: &'a Releases) -> Option<&'a Signer> {
     let addr = finding.address.as_ref()?;
     let knowledge = known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))?;
     knowledge.release()?.signer.as_ref()
@@ -115,6 +108,28 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
+    /// The result for users; an answer that may be missing becomes a note.
+    fn outcome(&self, path: &Path, root: &GateRoot, judgment: Judgment, notes: &mut Vec<String>) -> RootOutcome {
+        let required_by = root.requirements().map(Requirements::modules).unwrap_or_default();
+        let mut verified = Verified { base: root.compared().cloned(), required_by, ..judgment.verified };
+        let mut findings = root.placed(judgment.findings);
+        findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
+        if self.options.tolerate_inconclusive {
+            let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
+            let tolerated = verified.inconclusive.extract_if(.., tolerable);
+            notes.extend(tolerated.map(|it| format!("inconclusive: {}", it.error)));
+        }
+        let body = match root.unread().cloned() {
+            None => Ok(Body::Verified(verified)),
+            not_checked if root.was_unreadable => Ok(Body::Verified(Verified { not_checked, ..verified })),
+            Some(error) => {
+                let unanswered = verified.inconclusive.into_iter().map(|it| it.error);
+                Err(Error::all(std::iter::once(error.clone()).chain(unanswered)).unwrap_or(error))
+            }
+        };
+        RootOutcome { path: path.to_owned(), body, findings }
+    }
+
     /// The served release of an entry, if it seems to differ from the locked one.
     fn doubtful(&self, addr: &ProviderAddr, entry: &LockEntry) -> Option<&Arc<Release>> {
         let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
@@ -122,7 +137,7 @@ impl Judging<'_> {
     }
 
     /// Other records of a locked release, if the served one seems to differ.
-    fn witnesses(&self, root: &Root, addr: &ProviderAddr) -> Vec<Witness> {
+    fn witnesses(&self, root: &GateRoot, addr: &ProviderAddr) -> Vec<Witness> {
         let Some(entry) = root.lock().get(addr) else { return Vec::new() };
         let Some(release) = self.doubtful(addr, entry) else { return Vec::new() };
         let settings = root.settings();
@@ -137,15 +152,15 @@ impl Judging<'_> {
     }
 }
 
-fn judge(root: &Root, by: &Judging<'_>) -> Judgment {
+fn judge(root: &GateRoot, by: &Judging<'_>) -> Judgment {
     let (verified, findings) = of_root(root, by);
-    let findings = proposed::approvable(findings, root, by.known);
+    let findings = approvable(findings, root, by.known);
     // For a doubtful release the history of each lock file matters.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());
     Judgment { verified, findings, of_files_alone: !by.options.installed && !in_doubt }
 }
 
-fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
+fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let subject = root.subject();
     let Some(spans) = root.spans() else {
         // An unreadable file is no lock file, so it has no hashes.
@@ -168,13 +183,158 @@ fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
     let mut extra = root.text_findings();
     if by.options.installed {
-        let (more, errors) = installed::findings(root);
+        let (more, errors) = facts::of_installed(root);
         extra.extend(more);
         verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     }
-    let (more, errors) = installed_modules::findings(root, by.options.installed);
+    let (more, errors) = modules::of_installed(root, by.options.installed);
     extra.extend(more);
     verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     findings.extend(judgment::of_text(extra, &subject));
     (verified, findings)
+}
+
+/// Check the lock file: the gate for CI.
+///
+/// Checks that the lock file fits the configuration and the settings, that each recorded hash belongs to the locked
+/// release, and that a remembered signer signed the release. Changes nothing and learns nothing. Each hash is proven,
+/// refuted or unknown: if a registry does not respond, the result is inconclusive (exit code 4), neither good nor bad.
+/// With --offline it does not use the network.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock verify\n  tflock verify -r --base origin/main\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
+)]
+pub(crate) struct VerifyArgs {
+    /// Check every root module below: every directory with a lock file, or with a backend and no caller.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// Also hash what is installed, and what would be installed from disk: .terraform/providers and modules, plugin cache, filesystem
+    /// mirrors.
+    #[arg(long)]
+    installed: bool,
+    /// Download no package; an h1 that neither index nor registry has stays unknown.
+    #[arg(long, conflicts_with_all = ["deep", "all_platforms"])]
+    no_download: bool,
+    /// Download at most this many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep
+    /// as much as there is.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "no_download")]
+    max_download: Option<u64>,
+    /// Use neither the index nor the registry's reports: compute each recorded h1 from its archive.
+    #[arg(long)]
+    deep: bool,
+    /// With --deep: check every archive in the checksums.
+    #[arg(long, requires = "deep")]
+    all_platforms: bool,
+    /// Check a change, as in a pull request: use the settings and trust file of this revision instead of the working tree's,
+    /// compare lock files with its merge base with HEAD, and check only the root modules that changed.
+    #[arg(long, value_name = "REV")]
+    base: Option<String>,
+    /// With --base: the owner approved the changes to settings and trust file, so use those of the working tree.
+    #[arg(long, requires = "base")]
+    allow_trust_change: bool,
+    /// What to do if a registry does not respond; with --base, changed entries always fail.
+    #[arg(long, value_name = "MEANING", value_enum, default_value_t = Inconclusive::Fail)]
+    inconclusive: Inconclusive,
+    #[command(flatten)]
+    pub(crate) packages: Packages,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+const MOST: u64 = 2 << 30;
+
+/// The values of `--inconclusive`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Inconclusive {
+    /// Exit code 4.
+    Fail,
+    /// A note.
+    Warn,
+}
+
+impl VerifyArgs {
+    pub(crate) fn options(&self) -> VerifyOptions {
+        let tolerate_inconclusive = self.inconclusive == Inconclusive::Warn;
+        VerifyOptions { installed: self.installed, tolerate_inconclusive }
+    }
+
+    pub(crate) fn depth(&self) -> Depth {
+        Depth {
+            download: !self.no_download,
+            most: self.max_download.unwrap_or(if self.deep { u64::MAX } else { MOST }),
+            recompute: self.deep,
+            all_platforms: self.all_platforms,
+        }
+    }
+
+    /// The base of the change; without it the working tree is judged by its own settings.
+    pub(crate) fn base(&self) -> Option<BaseOptions> {
+        let trust_change_allowed = self.allow_trust_change;
+        self.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed })
+    }
+}
+
+/// The records of earlier runs about the locked releases; sends no request.
+pub fn recalled(roots: &GateRoots, cache: &Cache) -> Releases {
+    // A release is checked by the rules of each root module that locks it.
+    let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();
+    let mut seen = Alike::default();
+    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+        if seen.get(root).is_some() {
+            continue;
+        }
+        seen.insert(root, ());
+        let rules = RuleBook::new(root.settings(), &LockOptions::default());
+        for (addr, entry) in root.lock().iter() {
+            let check = rules.check(addr);
+            let of_release = checks.entry((addr.clone(), entry.version.clone()));
+            of_release.and_modify(|known| *known = known.stricter(check)).or_insert(check);
+        }
+    }
+    let recalled = |((addr, version), check): (ReleaseKey, cached::Check)| {
+        let knowledge = cached::release(cache, &addr, &version, check);
+        ((addr, version), knowledge)
+    };
+    checks.into_iter().map(recalled).collect()
+}
+
+/// Replaces the next steps of findings that the working tree's trust file would accept.
+fn approvable(findings: Vec<Finding>, root: &GateRoot, known: &Releases) -> Vec<Finding> {
+    let is_open = |finding: &Finding| {
+        let of_pins = [Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::HashReplaced, Rule::HashesDropped];
+        finding.level == Level::Deny && of_pins.contains(&finding.rule)
+    };
+    if root.compared().is_none() || !findings.iter().any(is_open) {
+        return findings;
+    }
+    // The comparison of trust files has reported its problems.
+    let Ok(store) = TrustStore::load(&root.settings().trust) else { return findings };
+    let mapped = findings.into_iter().map(|finding| {
+        let open = is_open(&finding) && accepts(store.pins(), &finding, root, known);
+        if open { finding.remedied_by(&remedy(store.place().shown.to_string_lossy().as_ref())) } else { finding }
+    });
+    mapped.collect()
+}
+
+fn remedy(file: &str) -> String {
+    format!(
+        "{file} of this change accepts it already. Make sure that its publisher means it; have the owner of that file approve \
+         the change, and run `tflock verify` with --allow-trust-change."
+    )
+}
+
+/// True if pins accept what a finding refuses.
+fn accepts(pins: &Pins, finding: &Finding, root: &GateRoot, known: &Releases) -> bool {
+    let Some(addr) = &finding.address else { return false };
+    let Some(entry) = root.lock().get(addr) else { return false };
+    match finding.rule {
+        Rule::SignerChanged | Rule::UnsignedAfterSigned => signer(finding, root, known)
+            .is_some_and(|signer| judge_signer(pins, addr, &entry.version, signer).accepts()),
+        _ => {
+            let mut records = pins.republished.keys().filter(|record| !root.is_settled(record));
+            records.any(|record| record.address == *addr && record.version == entry.version)
+        }
+    }
 }

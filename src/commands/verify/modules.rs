@@ -1,20 +1,21 @@
-//! Judges locked modules: calls and blocks, their changes, and what their sources serve now.
+//! Judges locked modules: calls and blocks, their changes, what their sources serve now, and what is installed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::installed_modules;
-use crate::config::{ModuleConstraints, ModuleSource, VersionList};
-use crate::disk::modules_dir::is_read_from_hidden;
-use crate::disk::roots::{MissingModule, ReadModuleLock, Tree, file_from};
-use crate::error::Error;
+use super::GateRoot;
+
+use crate::config::{Installed, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
+use crate::disk::modules_dir::{installed_hashes, is_read_from_hidden};
+use crate::disk::roots::{MissingModule, ReadModuleLock, RemoteModuleCall, Tree, file_from, installed_modules};
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::modulelock::{self, Ambiguity, Call, FILE_NAME, ModuleKey, ModuleLock, Offered, Served};
+use crate::modulelock::{self, Ambiguity, Call, FILE_NAME, LockedModule, ModuleKey, ModuleLock, Offered, Served};
 use crate::verify::Unanswered;
 use crate::workspace::RunSettings;
 
 /// What the sources of locked packages serve now, or the error; packages that were not queried are missing.
-pub(super) type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
+type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
 
 /// What registries list of locked packages now, by package, or the error.
 type ListedVersions = BTreeMap<String, Result<VersionList, Error>>;
@@ -36,7 +37,7 @@ pub(super) struct LockedModules<'a> {
 
 /// Looks up what the sources of locked packages serve and list now, each once. If installed modules are judged, sources of
 /// packages that match the lock are not queried, unless the change locked them.
-pub(super) fn query_sources(roots: &mut super::Roots, installed: bool) {
+pub(super) fn query_sources(roots: &mut super::GateRoots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let Some(modules) = root.locked_modules() else { continue };
         (root.modules.served, root.modules.listed) = modules.query_sources(installed);
@@ -138,7 +139,7 @@ impl LockedModules<'_> {
         };
         let (mut keys, mut requests) = (Vec::new(), Vec::new());
         let mut of_registries: BTreeMap<String, ModuleRequest> = BTreeMap::new();
-        let mut queried = if installed { installed_modules::proven(self) } else { BTreeSet::new() };
+        let mut queried = if installed { proven(self) } else { BTreeSet::new() };
         let changed = self.changed();
         queried.retain(|key| !changed.contains(key));
         for (name, source, constraints) in self.remote() {
@@ -229,5 +230,136 @@ impl LockedModules<'_> {
             packages.get(name).is_some_and(|package| is_read_from_hidden(package, dir))
         };
         own.chain(local).filter(is_hidden).map(|(name, _)| name).collect()
+    }
+}
+
+/// How many files of a module a finding names.
+const MOST_NAMES: usize = 3;
+
+/// The findings on installed modules, either all of them or only those that were read instead of the locked package, and errors.
+pub(super) fn of_installed(root: &GateRoot, all: bool) -> (Vec<Finding>, Vec<Error>) {
+    let (mut findings, mut errors) = (Vec::new(), Vec::new());
+    let Some(modules) = root.locked_modules() else { return (findings, errors) };
+    let judged = copies(&modules, all, &mut errors);
+    for (_, judgment) in judged {
+        match judgment {
+            Some(Ok(finding)) => findings.extend(finding),
+            Some(Err(error)) => errors.push(error),
+            None => {}
+        }
+    }
+    (findings, errors)
+}
+
+/// The locked packages whose installed copies all match the lock.
+pub(super) fn proven(modules: &LockedModules<'_>) -> BTreeSet<ModuleKey> {
+    let judged = copies(modules, true, &mut Vec::new());
+    let (proven, open): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(_, it)| matches!(it, Some(Ok(None))));
+    let open: BTreeSet<&ModuleKey> = open.into_iter().map(|(key, _)| key).collect();
+    // A call that could not be read has no installed copy.
+    let missing = modules.tree.missing.iter().filter_map(|module| module.request.as_ref()?.source.package());
+    let missing: BTreeSet<String> = missing.collect();
+    let is_proven = |key: &&ModuleKey| !open.contains(key) && !missing.contains(&key.source);
+    proven.into_iter().map(|(key, _)| key).filter(is_proven).cloned().collect()
+}
+
+/// The finding on an installed copy, or why it could not be judged.
+type Judgment = Result<Option<Finding>, Error>;
+
+/// The locked package of each call, with the judgement of its installed copy; `None` if it is not installed.
+fn copies<'a>(
+    modules: &LockedModules<'a>,
+    all: bool,
+    errors: &mut Vec<Error>,
+) -> Vec<(&'a ModuleKey, Option<Judgment>)> {
+    let LockedModules { settings, tree, .. } = modules;
+    let calls: Vec<&RemoteModuleCall> =
+        tree.remote_modules.iter().filter(|call| all || call.fetched.is_none()).collect();
+    let Some(read) = tree.module_lock.as_ref().filter(|_| !calls.is_empty()) else { return Vec::new() };
+    let data_dir = settings.data_dir_name();
+    let manifest = installed_modules(&settings.root, &data_dir).unwrap_or_else(|error| {
+        errors.push(settings.tree_error(error));
+        Manifest::default()
+    });
+    let copy = |call: &'a RemoteModuleCall| {
+        let source = call.address.as_ref()?;
+        let (key, block) = read.file.lock.block(source, &call.key, call.constraints.as_ref())?;
+        let judgment = manifest.get(&call.key).map(|record| {
+            let place = data_dir.join("modules").join(&call.key);
+            let copy = Copy { call, locked: (key, block), record, at: &settings.root.join(&place), shown: &place };
+            copy.judge(settings)
+        });
+        Some((key, judgment))
+    };
+    calls.into_iter().filter_map(copy).collect()
+}
+
+struct Copy<'a> {
+    call: &'a RemoteModuleCall,
+    locked: (&'a ModuleKey, &'a LockedModule),
+    /// Its record in the list of installed modules.
+    record: &'a Installed,
+    /// The path to open.
+    at: &'a Path,
+    /// The path relative to the root module.
+    shown: &'a Path,
+}
+
+impl Copy<'_> {
+    fn judge(&self, settings: &RunSettings) -> Result<Option<Finding>, Error> {
+        let (key, block) = self.locked;
+        let source = self.call.address.as_ref();
+        if source.is_some_and(|source| !source.matches_record(&self.record.source, settings.dialect)) {
+            let from = crate::redact::module_source(&self.record.source);
+            return Ok(Some(self.finding(&format!("is installed from {from:?}, locked is {key}"))));
+        }
+        let version = self.record.version.as_ref().map(ModuleVersion::canonical);
+        if version != key.version.as_ref().map(ModuleVersion::canonical) {
+            let version = version.unwrap_or_else(|| "no version".to_owned());
+            return Ok(Some(self.finding(&format!("is installed in {version}, locked is {key}"))));
+        }
+        // Unchanged, or with line ends converted by a checkout.
+        let found = installed_hashes(self.at).map_err(|reason| {
+            let message = format!("cannot read the installed module {}: {reason}", self.call.key);
+            Error::new(ErrorKind::Disk, message).in_file(file_from(&settings.path, self.shown))
+        })?;
+        if found.contains(&block.content.hash) {
+            return Ok(None);
+        }
+        self.compare(settings)
+    }
+
+    /// Compares file by file, if the locked package is in the cache.
+    fn compare(&self, settings: &RunSettings) -> Result<Option<Finding>, Error> {
+        let Some(fetched) = &self.call.fetched else {
+            let unknown = self.unknown("its package was not fetched before");
+            return Err(unknown.in_file(file_from(&settings.path, self.shown)));
+        };
+        let differ = crate::modules::differences(&fetched.package, self.at)?;
+        if differ.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<&str> = differ.iter().take(MOST_NAMES).map(String::as_str).collect();
+        let more = differ.len().saturating_sub(MOST_NAMES);
+        let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
+        let verb = if differ.len() == 1 { "differs" } else { "differ" };
+        Ok(Some(self.finding(&format!("is not what is locked: {}{more} {verb}", names.join(", ")))))
+    }
+
+    fn finding(&self, what: &str) -> Finding {
+        let message = format!("the installed module {} {what}", self.call.key);
+        Finding::new(Rule::InstalledDiffers, message)
+            .about_module(&self.locked.0.source)
+            .remedied_by("Run `tflock get`, which installs what is locked.")
+            .in_file(self.shown)
+    }
+
+    fn unknown(&self, why: &str) -> Error {
+        let message = format!(
+            "the files of the installed module {} do not have the locked hash; whether they differ in more than what a tool \
+             makes of them is not known: {why}",
+            self.call.key
+        );
+        Error::new(ErrorKind::Offline, message).hint("`tflock get` installs what is locked, as its source gives it")
     }
 }

@@ -1,29 +1,31 @@
-//! One root module, with everything that is read before any request.
+//! Reads root modules, with everything that is read before any request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
-use super::base::Before;
+use super::base::Base;
 use super::modules::{LockedModules, ModuleFacts};
-use super::{Roots, other_tool};
+use super::{GateRoots, facts};
 use crate::addr::ProviderAddr;
+use crate::commands::shared::targets::Targets;
+use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::count::counted;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule, shell_word};
-use crate::git::TrackedFolder;
+use crate::git::{TrackedFiles, TrackedFolder};
 use crate::lockfile::{self, LockFile, Spans};
-use crate::modulelock;
 use crate::path::RepoPath;
 use crate::requirements::Requirements;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
-use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, git_in};
+use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, Scope, git_in, with_base_settings};
+use crate::{modulelock, parallel};
 
 #[derive(Debug, Clone)]
-pub struct Root {
+pub struct GateRoot {
     /// Its lock file and configuration; for unreadable configuration only the module lock.
     module: RootModule,
     /// Findings about the text of the lock file and about files next to it.
@@ -37,7 +39,7 @@ pub struct Root {
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Counted>>,
     /// The base and the earlier lock file.
-    change: Option<Change>,
+    change: Option<BaseChange>,
     /// Facts about locked modules beyond the tree.
     pub(super) modules: ModuleFacts,
     /// The providers that come from a mirror directory inside its working tree.
@@ -49,7 +51,7 @@ static NO_LOCK: LazyLock<(LockFile, Spans)> = LazyLock::new(Default::default);
 
 /// What a changed root module is judged by.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct BaseChange {
     pub base: Compared,
     /// The earlier lock file.
     pub before: LockFile,
@@ -59,7 +61,7 @@ pub struct Change {
     pub unseen: Option<Error>,
 }
 
-impl Root {
+impl GateRoot {
     /// Reads the lock file, the configuration and the tracked packages.
     pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
@@ -76,7 +78,7 @@ impl Root {
             None => missing(settings, tree).into_iter().collect(),
         };
         if unread.is_none() {
-            text.extend(other_tool::findings(settings, tree, module.entries()));
+            text.extend(facts::of_other_tool(settings, tree, module.entries()));
         }
         text.extend(tracked_packages(settings, packages));
         text.extend(tree.iter().flat_map(|tree| foreign_modules(settings, tree)));
@@ -98,7 +100,7 @@ impl Root {
         self.module.entries().unwrap_or(&NO_LOCK.0)
     }
 
-    pub(in crate::commands) fn decoded(&self) -> Result<(), Error> {
+    pub(crate) fn decoded(&self) -> Result<(), Error> {
         self.module.decoded().map(drop)
     }
 
@@ -122,14 +124,12 @@ impl Root {
     }
 
     /// Its sources, and the providers to query there.
-    pub(in crate::commands) fn queries(&self) -> (RootSource, Vec<ProviderAddr>) {
+    pub(crate) fn queries(&self) -> (RootSource, Vec<ProviderAddr>) {
         (self.settings().source(), self.lock().iter().map(|(addr, _)| addr.clone()).collect())
     }
 
-    /// Judges the root module as a change since `before`.
-    #[must_use]
-    pub fn since(mut self, before: Before) -> Self {
-        let Before { change, modules } = before;
+    /// Judges the root module as a change; `modules` is the text of the earlier module lock file.
+    pub fn compare(&mut self, change: BaseChange, modules: Option<Vec<u8>>) {
         // A missing file locked no modules.
         self.modules.before = Some(modules.unwrap_or_default());
         let is_missing = |finding: &Finding| finding.rule == Rule::LockFileMissing;
@@ -141,7 +141,6 @@ impl Root {
             self.text.push(lost.at(Position::default()).filled("REV", change.base.short()));
         }
         self.change = Some(change);
-        self
     }
 
     /// Why the configuration cannot be read; `None` if it was read or there is none.
@@ -150,10 +149,8 @@ impl Root {
     }
 
     /// Adds findings about the lock file.
-    #[must_use]
-    pub fn with_findings(mut self, findings: Vec<Finding>) -> Self {
+    pub fn add_findings(&mut self, findings: Vec<Finding>) {
         self.text.extend(findings);
-        self
     }
 
     /// The configuration, if there is one.
@@ -190,7 +187,7 @@ impl Root {
     }
 
     /// The base and the earlier lock file.
-    pub(in crate::commands) fn base(&self) -> Option<(&Compared, &LockFile)> {
+    pub(crate) fn base(&self) -> Option<(&Compared, &LockFile)> {
         self.change.as_ref().map(|change| (&change.base, &change.before))
     }
 
@@ -208,13 +205,13 @@ impl Root {
     }
 
     /// True if the same rules apply to another root module.
-    pub(super) fn is_under_rules_of(&self, other: &Self) -> bool {
+    fn is_under_rules_of(&self, other: &Self) -> bool {
         let pins = |root: &Self| root.pins.as_ref().map(Arc::as_ptr);
         let (own, others) = (self.settings(), other.settings());
         own.dialect == others.dialect && pins(self) == pins(other) && own.settings == others.settings
     }
 
-    pub(in crate::commands) fn pins(&self) -> Option<&Pins> {
+    pub(crate) fn pins(&self) -> Option<&Pins> {
         self.pins.as_deref().map(|counted| &counted.pins)
     }
 
@@ -262,7 +259,7 @@ impl Root {
     }
 
     /// Changes file names of findings for reports.
-    pub(in crate::commands) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    pub(crate) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let lock = self.settings().lock_file_shown();
         let place = |finding: Finding| {
             let file = match &finding.file {
@@ -312,19 +309,119 @@ pub fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> V
     packages.iter().map(finding).collect()
 }
 
-/// For each root module the number of the first one that equals it, possibly its own.
-pub(super) fn firsts(roots: &Roots) -> Vec<usize> {
-    let opened = |at: usize| roots[at].1.as_ref().ok();
-    let mut known: HashMap<[usize; 2], Vec<usize>> = HashMap::new();
-    let first = |at: usize| {
-        let Some((root, texts)) = opened(at).and_then(|root| Some((root, root.texts()?))) else { return at };
-        let known = known.entry(texts).or_default();
-        let is_like = |other: &&usize| opened(**other).is_some_and(|other: &Root| other.is_under_rules_of(root));
-        if let Some(first) = known.iter().find(is_like) {
-            return *first;
+/// What is known of root modules with the same texts and the same rules.
+#[derive(Debug)]
+pub(super) struct Alike<'a, T>(HashMap<[usize; 2], Vec<(&'a GateRoot, T)>>);
+
+impl<T> Default for Alike<'_, T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<'a, T> Alike<'a, T> {
+    pub(super) fn get(&self, root: &GateRoot) -> Option<&T> {
+        let same = self.0.get(&root.texts()?)?;
+        same.iter().find(|(other, _)| other.is_under_rules_of(root)).map(|(_, known)| known)
+    }
+
+    pub(super) fn insert(&mut self, root: &'a GateRoot, known: T) {
+        if let Some(texts) = root.texts() {
+            self.0.entry(texts).or_default().push((root, known));
         }
-        known.push(at);
-        at
+    }
+}
+
+#[derive(Debug)]
+pub struct Opening {
+    pub roots: GateRoots,
+    /// GateRoot modules in git repositories of their own, which have their own gate.
+    pub nested: Vec<PathBuf>,
+    /// The findings about changes of the trust file.
+    pub trust: Vec<Finding>,
+    pub tracked: TrackedFiles,
+}
+
+impl Opening {
+    /// The root modules, with unreadable configuration as an error, for commands that need it.
+    pub fn whole(self) -> GateRoots {
+        let is_whole = |root: GateRoot| root.unread().cloned().map_or(Ok(root), Err);
+        self.roots.into_iter().map(|(path, root)| (path, root.and_then(is_whole))).collect()
+    }
+}
+
+/// The settings of a root module, and its tool by the files of the working tree.
+type Settled = (RunSettings, crate::dialect::Dialect);
+
+/// Reads all root modules; each trust file is read once.
+pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
+    let settle = |at: usize| {
+        let root = targets.settings(at)?;
+        let own = root.dialect;
+        Ok((base.map_or(Ok(root.clone()), |base| with_base(root, base, scope))?, own))
     };
-    (0..roots.len()).map(first).collect()
+    let settled: Vec<(PathBuf, Result<Settled, Error>)> =
+        parallel::each(targets.paths.len(), parallel::cores(), |at| (targets.paths[at].clone(), settle(at)));
+    let (mut opened, mut nested) = (Vec::new(), Vec::new());
+    for (path, settings) in settled {
+        let boundary = settings.as_ref().ok().map(|(root, _)| &root.boundary);
+        match boundary.zip(base).is_some_and(|(boundary, base)| base.is_nested(boundary)) {
+            true if targets.found => nested.push(path),
+            true => opened.push((path.clone(), Err(has_its_own_gate(path)))),
+            false => opened.push((path, settings)),
+        }
+    }
+    let mut pins: BTreeMap<TrustPlace, Option<Arc<Counted>>> = BTreeMap::new();
+    let mut trust = Vec::new();
+    for (root, _) in opened.iter().filter_map(|(_, settings)| settings.as_ref().ok()) {
+        if !pins.contains_key(&root.trust) {
+            let (own, findings) = pins_at(&root.trust, base, scope)?;
+            pins.insert(root.trust.clone(), own.map(Arc::new));
+            trust.extend(findings);
+        }
+    }
+    let tracked = base.map(|base| TrackedFiles::of(base.changes())).unwrap_or_default();
+    // With a base, links and submodules are findings of the working tree, even unchanged ones.
+    let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
+    let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();
+    let roots = parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<Settled, Error>)| {
+        let open = |(settings, own): Settled| {
+            let pins = pins.get(&settings.trust).cloned().flatten();
+            let mut root = GateRoot::open(&settings, pins, &packages(&settings))?;
+            root.tool_changed = own != settings.dialect;
+            root.was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
+            Ok(root)
+        };
+        (path, settings.and_then(open))
+    });
+    Ok(Opening { roots, nested, trust, tracked })
+}
+
+/// A root module under the settings that apply to a change.
+fn with_base(root: RunSettings, base: &Base, scope: &Scope) -> Result<RunSettings, Error> {
+    if base.is_nested(&root.boundary) {
+        return Ok(root);
+    }
+    Ok(match base.settings(&root.place)? {
+        Some(settings) => {
+            let before = base.tool_before(&base.way_to(&root.place));
+            with_base_settings(root, settings, before, scope)
+        }
+        None => root,
+    })
+}
+
+/// The pins to use, and the findings about changes of the trust file.
+fn pins_at(place: &TrustPlace, base: Option<&Base>, scope: &Scope) -> Result<(Option<Counted>, Vec<Finding>), Error> {
+    if let Some(base) = base {
+        return base.pins(place, scope.trust_file.is_some());
+    }
+    let store = TrustStore::load(place)?;
+    Ok((store.exists().then(|| store.pins().clone().into()), Vec::new()))
+}
+
+pub(super) fn has_its_own_gate(path: PathBuf) -> Error {
+    let message = "this root module is in a git repository within the working tree, which has its own gate";
+    let error = Error::new(ErrorKind::Usage, message).in_file(path);
+    error.hint("run `tflock verify --base` in a clone of that repository")
 }

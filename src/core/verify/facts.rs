@@ -65,8 +65,6 @@ pub struct Verified {
     pub unchanged: bool,
     /// Why the configuration was not checked, where it could not be read at the base either.
     pub not_checked: Option<Error>,
-    /// True if it is no root module but the working tree as a whole.
-    pub of_work_tree: bool,
     /// What the working tree was compared with; `None` if it was checked only against itself.
     pub base: Option<Compared>,
     /// Each provider with each module that requires it, by dotted path.

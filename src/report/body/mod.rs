@@ -59,7 +59,8 @@ fn has_findings(root: &RootOutcome) -> bool {
 
 fn part_of_result(outcome: &Outcome) -> impl Iterator<Item = (&Path, &Finding)> {
     let roots = outcome.roots.iter().filter(|root| has_findings(root));
-    roots.flat_map(|root| root.placed_findings().filter(|(_, finding)| !changes::covers(root, finding)))
+    let of_roots = roots.flat_map(|root| root.placed_findings().filter(|(_, finding)| !changes::covers(root, finding)));
+    outcome.work_tree_findings().chain(of_roots)
 }
 
 /// Results without a form for several root modules: each below the name of its root module, if it has one.

@@ -178,11 +178,11 @@ fn tables(outcome: &Outcome, naming: RootSummary, room: usize, style: Style) -> 
 /// The results of some root modules, without their findings.
 fn of_roots<'a>(outcome: &Outcome, roots: impl IntoIterator<Item = &'a RootOutcome>) -> Outcome {
     let roots = roots.into_iter().map(|root| RootOutcome { findings: Vec::new(), ..root.clone() }).collect();
-    Outcome { roots, notes: Vec::new(), error: None, ..*outcome }
+    Outcome { roots, work_tree: None, notes: Vec::new(), error: None, ..*outcome }
 }
 
 fn total(outcome: &Outcome, changed: &Changed<'_>) -> String {
-    let total = match (outcome.roots.is_empty(), summary::total(outcome)) {
+    let total = match (outcome.roots.is_empty() && outcome.work_tree.is_none(), summary::total(outcome)) {
         (true, _) => return "No lock file changed.\n".to_owned(),
         (false, Some(total)) => total,
         (false, None) if changed.files.is_empty() => return String::new(),

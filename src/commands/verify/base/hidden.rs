@@ -1,18 +1,24 @@
-//! Finds links, submodules and directories that would make the installed files differ from the judged ones.
+//! What a change hides: links, submodules and directories that would make the installed files differ from the judged ones,
+//! configuration that was unreadable at the base too, and what a sparse working tree leaves out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
-use super::{Base, directory_of, name_of};
-use crate::commands::verify::{Root, ambiguous};
+use super::{Base, directory_of, is_read, name_of, touches};
+
+use crate::commands::verify::{GateRoot, facts};
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
-use crate::disk::{root_files, roots};
+use crate::disk::roots::{self, TEST_DIRECTORY};
+use crate::disk::{files, root_files};
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::git::{ChangedFiles, Kind, Tree};
 use crate::lockfile::{self, FILE_NAME};
-use crate::path::{PackageFolder, RepoPath, links};
+use crate::path::{PackageFolder, RepoPath, lexical, links, shown};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
+use crate::workspace::Exclusions;
 
 /// The names in the directory of a root module that are read, or installed from.
 const READ: [&str; 5] = [FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", "terraform.d/plugins"];
@@ -22,9 +28,9 @@ const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 impl Base {
     /// The findings about hidden paths, at the judged root modules and at those that were in the working tree before.
-    pub fn hidden_paths(&self, judged: &[&Root], tool: Option<Dialect>) -> Vec<Finding> {
-        let ways: BTreeMap<RepoPath, &Root> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
-        let roots = Roots::of(self.before.tree());
+    pub fn hidden_paths(&self, judged: &[&GateRoot], tool: Option<Dialect>) -> Vec<Finding> {
+        let ways: BTreeMap<RepoPath, &GateRoot> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
+        let roots = LockDirectories::of(self.before.tree());
         let mut liftable = roots.crossings(&self.changes, ways.keys(), |at| self.is_out_of_sight(at));
         if tool.is_none() {
             liftable.extend(ways.keys().filter_map(|way| self.other_tool(way)));
@@ -32,7 +38,7 @@ impl Base {
         let mut findings = self.lifted(liftable);
         findings.extend(self.untracked_lock_files());
         findings.extend(self.packages(&ways));
-        findings.extend(ambiguous::findings(self.changes.tracked().map(|(path, _)| path)));
+        findings.extend(facts::of_names(self.changes.tracked().map(|(path, _)| path)));
         findings
     }
 
@@ -100,7 +106,7 @@ impl Base {
     }
 
     /// Tracked packages outside of the judged root modules, or reached through links and submodules.
-    fn packages(&self, ways: &BTreeMap<RepoPath, &Root>) -> Vec<Finding> {
+    fn packages(&self, ways: &BTreeMap<RepoPath, &GateRoot>) -> Vec<Finding> {
         let mut folders: BTreeSet<&str> = BTreeSet::new();
         for (path, kind) in self.changes.tracked() {
             let Some(folder) = PackageFolder::on_the_way(path) else { continue };
@@ -123,9 +129,9 @@ impl Base {
 }
 
 /// The directories that had a lock file before.
-pub(super) struct Roots<'a>(BTreeSet<&'a str>);
+pub(super) struct LockDirectories<'a>(BTreeSet<&'a str>);
 
-impl<'a> Roots<'a> {
+impl<'a> LockDirectories<'a> {
     pub(super) fn of(before: &'a Tree) -> Self {
         Self(before.paths().filter(|path| name_of(path) == FILE_NAME).map(directory_of).collect())
     }
@@ -166,5 +172,117 @@ impl<'a> Roots<'a> {
         let below = RepoPath::from_git(directory).prefix();
         let first = self.0.range(below.as_str()..).next();
         self.0.contains(directory) || first.is_some_and(|first| first.starts_with(&below))
+    }
+}
+
+impl Base {
+    /// True if the configuration was unreadable because of files of the base, and the change touches neither its
+    /// directory nor the paths that its files name.
+    pub fn was_unreadable(&self, root: &GateRoot) -> bool {
+        let was_there = |error: &Error| {
+            let file = error.file.as_deref().map(RepoPath::of);
+            error.kind == ErrorKind::Configuration && file.is_some_and(|it| self.before.tree().kind(&it).is_some())
+        };
+        let place = &root.settings().place;
+        let is_old = root.unread().is_some_and(|error| error.each().all(was_there));
+        is_old && !touches(&self.changes, place, root.read()) && !self.touches_named(place)
+    }
+
+    /// True if the change touches the files of a directory, or a path that they may name.
+    fn touches_named(&self, place: &Path) -> bool {
+        let mut known: BTreeSet<PathBuf> = [place.to_owned(), place.join(TEST_DIRECTORY)].into();
+        let mut open: Vec<PathBuf> = known.iter().cloned().collect();
+        while let Some(directory) = open.pop() {
+            for named in named_in(&directory) {
+                let is_touched = match &named {
+                    NamedPath::Path(path) => self.changes.touch(path) || self.changes.touch_within(path, is_read),
+                    NamedPath::Below(path) => self.changes.touch_below(path),
+                };
+                if is_touched {
+                    return true;
+                }
+                let (NamedPath::Path(path) | NamedPath::Below(path)) = named;
+                if path.starts_with(&self.top) && known.insert(path.clone()) {
+                    open.push(path);
+                }
+            }
+        }
+        false
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum NamedPath {
+    Path(PathBuf),
+    /// Some path below this one.
+    Below(PathBuf),
+}
+
+/// The local paths that the files of a directory name. Paths in test files may also be relative to the directory above.
+fn named_in(directory: &Path) -> Vec<NamedPath> {
+    let names = files::names_in(directory).into_iter().filter(|name| is_read(name));
+    let texts = names.filter_map(|name| files::read(&directory.join(name)).ok().flatten());
+    let above = directory.parent().filter(|_| directory.ends_with(TEST_DIRECTORY));
+    let mut found = Vec::new();
+    for text in texts {
+        for path in paths_in(&String::from_utf8_lossy(&text)) {
+            let from = std::iter::once(directory).chain(above);
+            found.extend(from.map(|from| match path.split_once("${") {
+                Some((start, _)) => NamedPath::Below(lexical(from, Path::new(start))),
+                None => NamedPath::Path(lexical(from, Path::new(path))),
+            }));
+        }
+    }
+    found
+}
+
+/// The quoted texts that begin like a local path.
+fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+    let is_local = |piece: &&str| ["./", "../"].iter().any(|start| piece.starts_with(start)) || *piece == "..";
+    text.lines().flat_map(|line| line.split('"')).filter(is_local)
+}
+
+impl Base {
+    /// The directory of the first of these changes, and the error for all of them. Only those count that are below one of
+    /// the directories of the run, or next to files that are there and may be read.
+    pub fn left_out(&self, starts: &BTreeSet<PathBuf>, exclusions: Option<&Exclusions>) -> Option<(PathBuf, Error)> {
+        let counts = |path: &&str| {
+            let place = self.top.join(directory_of(path));
+            let is_excluded = exclusions.is_some_and(|exclusions| exclusions.cover(&place));
+            !is_excluded && (place.is_dir() || place.ancestors().any(|above| starts.contains(above)))
+        };
+        let mut paths = self.changes.left_out().filter(counts);
+        let first = Path::new(paths.next()?);
+        let more = paths.count();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let message = format!("cannot judge {}{more}, which changed: the sparse checkout leaves it out", shown(first));
+        let error = Error::new(ErrorKind::Usage, message).in_file(first).hint(
+            "check out everything: `git sparse-checkout disable`; in actions/checkout leave out `sparse-checkout`",
+        );
+        Some((first.parent().unwrap_or(first).to_owned(), error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_paths_are_found_in_files_with_errors() {
+        let text = "module \"a\" {\n source = \"../a\"\n}\nmodule {\n {\"source\": \"./b/c\", x = \"acme/x/y\" \"..\"";
+        assert_eq!(paths_in(text).collect::<Vec<_>>(), ["../a", "./b/c", ".."]);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes files")]
+    fn paths_that_depend_on_values_are_all_below() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(TEST_DIRECTORY)).unwrap();
+        std::fs::write(folder.path().join("main.tf"), "source = \"../${var.x}/y\"\n").unwrap();
+        std::fs::write(folder.path().join("tests/x.tftest.hcl"), "source = \"./z\"\n").unwrap();
+        let above = folder.path().parent().unwrap().to_owned();
+        assert_eq!(named_in(folder.path()), [NamedPath::Below(above)]);
+        let of_tests = ["tests/z", "z"].map(|path| NamedPath::Path(folder.path().join(path)));
+        assert_eq!(named_in(&folder.path().join(TEST_DIRECTORY)), of_tests);
     }
 }

@@ -2,22 +2,20 @@
 //! itself. Two commits matter. Settings and trust file come from the *revision*. The change is computed from the *merge
 //! base* of the revision and HEAD, so later commits on the revision are not part of it.
 
-mod age;
 mod hidden;
-mod left_out;
-mod pins;
-mod policy;
 mod removed;
 mod snapshot;
 #[cfg(test)]
 mod tests;
-mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::{Change, Root};
+use super::{BaseChange, GateRoot, GateRoots};
+use removed::Removed;
+use snapshot::{FirstSeen, Snapshot, git_error};
+
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::dialect::Dialect;
 use crate::disk::root_files;
@@ -32,9 +30,6 @@ use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
 use crate::{config, modulelock};
-use age::FirstSeen;
-use removed::Removed;
-use snapshot::{Snapshot, git_error};
 
 pub use removed::LostLockFile;
 
@@ -192,33 +187,30 @@ impl Base {
         Ok(Some(of_removed.map_or(own.clone(), |other| own.and_stricter(&other))))
     }
 
-    /// Each root module at the merge base. A new one is compared with the entries of all removed lock files, since one
-    /// of these may have been its own.
-    pub fn before(&self, roots: &[&Root]) -> Result<Vec<Before>, Error> {
-        let mut recorded = None;
-        let modules: Vec<RepoPath> = roots.iter().map(|root| self.way_of(root).join(modulelock::FILE_NAME)).collect();
-        let mut modules = self.texts(&self.before, &modules)?.into_iter();
-        let (mut all, mut ages) = (Vec::new(), FirstSeen::default());
-        for root in roots {
+    /// Compares root modules with the merge base. A new one is compared with the entries of all removed lock files, since
+    /// one of these may have been its own.
+    pub fn compare(&self, roots: &mut GateRoots) -> Result<(), Error> {
+        let mut opened: Vec<&mut GateRoot> = roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()).collect();
+        let module_locks: Vec<RepoPath> = opened.iter().map(|root| self.module_lock_path(root)).collect();
+        let mut modules = self.texts(&self.before, &module_locks)?;
+        let (mut recorded, mut ages) = (None, FirstSeen::default());
+        for root in &mut opened {
             let lock = match self.lock_before(root) {
                 Some(lock) => lock,
                 None => recorded.get_or_insert_with(|| self.removed.recorded(&self.locks)).of_lock(root.lock()),
             };
             let first_seen = self.first_seen(root, &lock, &mut ages)?;
-            let change = Change {
-                base: self.compared(),
-                before: lock,
-                first_seen,
-                unseen: self.reads_through_untracked_link(root),
-            };
-            all.push(Before { change, modules: modules.next().flatten() });
+            let unseen = self.reads_through_untracked_link(root);
+            let change = BaseChange { base: self.compared(), before: lock, first_seen, unseen };
+            let modules = modules.remove(&*self.module_lock_path(root));
+            root.compare(change, modules);
         }
-        Ok(all)
+        Ok(())
     }
 
     /// The error for a file that was read through an untracked link of the tools: the link may lead elsewhere where the
     /// change is used.
-    fn reads_through_untracked_link(&self, root: &Root) -> Option<Error> {
+    fn reads_through_untracked_link(&self, root: &GateRoot) -> Option<Error> {
         let (files, _) = root.read();
         let of_tools = |file: &&PathBuf| file.iter().any(|part| part == links::DATA);
         let leads = |file: &PathBuf| links::resolve(file).is_ok_and(|place| place != lexical(&self.top, file));
@@ -236,13 +228,13 @@ impl Base {
 
     /// True if the root module is to be judged: one of its files changed, or any settings or trust file; or its
     /// configuration is unreadable for another reason than at the base.
-    pub fn concerns(&self, root: &Root) -> bool {
+    pub fn concerns(&self, root: &GateRoot) -> bool {
         let is_unreadable = root.unread().is_some() && !root.was_unreadable;
         self.settings_changed || is_unreadable || touches(&self.changes, &root.settings().place, root.read())
     }
 
     /// The lock file of a root module at the merge base; `None` if there was none.
-    fn lock_before(&self, root: &Root) -> Option<LockFile> {
+    fn lock_before(&self, root: &GateRoot) -> Option<LockFile> {
         let path = self.lock_path(root);
         let salvaged = |text: &[u8]| lockfile::salvage(text, root.settings().dialect).lock;
         if let Some(text) = self.locks.get(&*path) {
@@ -266,7 +258,7 @@ impl Base {
     }
 
     /// Findings about new providers of the repository whose names resemble others, unless the base pins them.
-    pub fn similar_names(&self, root: &Root, used: &UsedNames) -> Result<Vec<Finding>, Error> {
+    pub fn similar_names(&self, root: &GateRoot, used: &UsedNames) -> Result<Vec<Finding>, Error> {
         let new = root.lock().iter().map(|(addr, _)| addr).filter(|addr| !used.contains(addr));
         let mut findings: Vec<Finding> =
             new.filter_map(|addr| crate::verify::policy::similar_name(addr, used)).collect();
@@ -283,23 +275,28 @@ impl Base {
         Ok(self.lifted(findings.into_iter().map(place).collect()))
     }
 
-    /// Files of one of the commits; `None` for missing ones.
-    fn texts(&self, of: &Snapshot, paths: &[RepoPath]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+    /// Those of some files that one of the commits has, by path.
+    fn texts(&self, of: &Snapshot, paths: &[RepoPath]) -> Result<BTreeMap<String, Vec<u8>>, Error> {
         let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
-        self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.options.revision))
+        let texts = self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.options.revision))?;
+        Ok(paths.into_iter().zip(texts).filter_map(|(path, text)| Some((path.to_owned(), text?))).collect())
     }
 
-    fn way_of(&self, root: &Root) -> RepoPath {
+    fn way_of(&self, root: &GateRoot) -> RepoPath {
         self.way_to(&root.settings().place)
     }
 
-    fn lock_path(&self, root: &Root) -> RepoPath {
+    fn module_lock_path(&self, root: &GateRoot) -> RepoPath {
+        self.way_of(root).join(modulelock::FILE_NAME)
+    }
+
+    fn lock_path(&self, root: &GateRoot) -> RepoPath {
         self.way_of(root).join(lockfile::FILE_NAME)
     }
 
     /// The findings about the settings of the working tree.
     pub fn policy(&self) -> Result<Vec<Finding>, Error> {
-        Ok(self.lifted(policy::findings(self)?))
+        Ok(self.lifted(snapshot::of_settings(self)?))
     }
 
     /// Lowers findings that the owner's approval covers.
@@ -340,15 +337,6 @@ impl Base {
         let places = self.now(TRUST_FILE).into_iter().map(|path| self.top.join(path));
         crate::disk::root_files::refuse_second_trust_files(places)
     }
-}
-
-/// A root module at the merge base.
-#[derive(Debug)]
-pub struct Before {
-    /// The earlier lock file, and the commits to judge the change by.
-    pub change: Change,
-    /// The text of its module lock file.
-    pub modules: Option<Vec<u8>>,
 }
 
 /// The top of the working tree to judge for a run in some directory. A repository that an enclosing one tracks

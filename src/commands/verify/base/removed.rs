@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::{Base, directory_of, name_of};
+
 use crate::addr::ProviderAddr;
-use crate::commands::verify::Root;
+use crate::commands::verify::GateRoot;
 use crate::config::is_configuration;
 use crate::dialect::Dialect;
 use crate::disk::files;
@@ -183,7 +184,7 @@ impl Base {
     /// Findings about new directories with configuration that require providers and have no lock file. A directory that
     /// a judged root module calls is excluded, since that lock file has its providers. `judged` are all root modules of
     /// the working tree.
-    pub fn unlocked(&self, judged: &[&Root]) -> Vec<Finding> {
+    pub fn unlocked(&self, judged: &[&GateRoot]) -> Vec<Finding> {
         let new = self.new_directories();
         if new.is_empty() {
             return Vec::new();
@@ -192,7 +193,7 @@ impl Base {
         let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
         let directories = callers.flat_map(|root| root.read().1);
         let reached: BTreeSet<RepoPath> = directories.map(|it| self.way_to(&worktree::absolute(&it))).collect();
-        // Root modules report a missing lock file themselves.
+        // GateRoot modules report a missing lock file themselves.
         let judged: BTreeSet<RepoPath> =
             judged.iter().filter(|root| root.has(Rule::LockFileMissing)).map(|root| self.way_of(root)).collect();
         let exclusions = self.exclusions().unwrap_or_default();

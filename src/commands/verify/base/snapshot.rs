@@ -1,14 +1,27 @@
-//! The settings and files of one commit.
+//! The settings and files of one commit, and what the change does to them: settings and trust file are compared with the
+//! base, whose history also says when it first had a release; a pull request cannot forge that.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use super::{directory_of, name_of};
+use super::{Base, directory_of, name_of};
+
+use crate::addr::ProviderAddr;
+use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
+use crate::commands::verify::GateRoot;
+use crate::dialect::Dialect;
+use crate::disk::files;
 use crate::error::{Error, ErrorKind};
-use crate::git::{Commit, Git, GitError, Tree};
-use crate::path::{RepoPath, shown};
-use crate::settings::{self, Settings};
+use crate::finding::{Finding, Position, Rule};
+use crate::git::{Commit, Git, GitError, Kind, Tree};
+use crate::hash::HashScheme;
+use crate::lockfile::LockFile;
+use crate::path::{RepoPath, shown, worktree};
+use crate::settings::{self, FILE_NAME, Settings};
+use crate::trust::pins::{Pins, TrustFile};
+use crate::verify::{self, Counted, Outer, Weakening, weakenings_within};
 use crate::workspace::Exclusions;
 
 #[derive(Debug, Clone)]
@@ -138,5 +151,207 @@ pub(super) fn git_error(error: GitError, revision: &str) -> Error {
         | GitError::TooSlow { .. }
         | GitError::TooLarge { .. }
         | GitError::Failed { .. } => error.into(),
+    }
+}
+
+impl Base {
+    /// The pins to judge a change by, and findings about its changes of the trust file. A trust file outside of the
+    /// working tree is used unchanged, since the change cannot reach it.
+    pub fn pins(&self, place: &TrustPlace, named: bool) -> Result<(Option<Counted>, Vec<Finding>), Error> {
+        let now = TrustStore::load(place)?;
+        let known = |store: &TrustStore| store.exists().then(|| store.pins().clone());
+        let absent = |store: &TrustStore| named && !store.exists();
+        let Some(path) = self.trust_path(place) else {
+            let missing = absent(&now).then(|| TrustStore::absent(&place.shown, ""));
+            return missing.map_or_else(|| Ok((known(&now).map(Counted::from), Vec::new())), Err);
+        };
+        let sides = [(&self.revision, &self.trusted), (&self.compared_with, &self.before)];
+        let [at_base, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
+            let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_values().next();
+            let name = format!("{} of {}", shown(&place.shown), commit.shown());
+            TrustStore::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
+        });
+        let at_base = at_base?;
+        if self.options.trust_change_allowed && absent(&now) {
+            return Err(TrustStore::absent(&place.shown, ""));
+        }
+        if !self.options.trust_change_allowed && absent(&at_base) {
+            return Err(TrustStore::absent(&place.shown, &format!(" at {}", self.revision.shown())));
+        }
+        // If the earlier file cannot be read, compare with the trusted one.
+        let before = before.unwrap_or_else(|_| at_base.clone());
+        let findings = self.lifted(of_pins(before.pins(), now.file(), Path::new(&*path)));
+        let counting = if self.options.trust_change_allowed {
+            known(&now)
+        } else {
+            verify::effective_pins(known(&at_base).as_ref(), before.pins(), known(&now).as_ref())
+        };
+        Ok((counting.map(|pins| Counted::since(before.pins(), pins)), findings))
+    }
+
+    pub fn trusted_pins(&self, place: &TrustPlace) -> Result<Pins, Error> {
+        let Some(path) = self.trust_path(place) else { return Ok(TrustStore::load(place)?.pins().clone()) };
+        let text = self.texts(&self.trusted, std::slice::from_ref(&path))?.into_values().next();
+        Ok(TrustStore::of_text(text.as_deref(), place)?.pins().clone())
+    }
+
+    fn trust_path(&self, place: &TrustPlace) -> Option<RepoPath> {
+        let parent = worktree::absolute(place.path.parent()?);
+        let directory = parent.strip_prefix(&self.top).ok()?;
+        Some(RepoPath::of(&directory.join(place.path.file_name()?)))
+    }
+}
+
+fn of_pins(before: &Pins, now: &TrustFile, file: &Path) -> Vec<Finding> {
+    let changes = verify::pin_changes(before, &now.pins).into_iter();
+    let finding = |change: verify::PinChange| {
+        let position = change.block.and_then(|block| now.spans.get(&block).copied());
+        let finding = Finding::new(change.rule, change.message).in_file(file).at(position);
+        match change.remedy {
+            Some(remedy) => finding.remedied_by(remedy),
+            None => finding,
+        }
+    };
+    changes.map(finding).collect()
+}
+
+/// Compares the effective settings of each directory that has a settings file on either side. A change of an outer file
+/// is reported once, at that file.
+pub(super) fn of_settings(base: &Base) -> Result<Vec<Finding>, Error> {
+    let is_settings = |path: &&str| crate::commands::verify::base::name_of(path) == FILE_NAME;
+    // A link may lead to a file of any name.
+    let is_link = |path: &str| base.before.tree().kind(path) == Some(Kind::Link);
+    if !base.changes.paths().any(|path| is_settings(&path)) && !base.before.paths(FILE_NAME).any(is_link) {
+        return Ok(Vec::new());
+    }
+    let files = base.before.paths(FILE_NAME).chain(base.changes.paths().filter(is_settings));
+    // Sorted, so each directory comes before those in it.
+    let directories: BTreeSet<&Path> = files.filter_map(|path| Path::new(path).parent()).collect();
+    let mut findings = Vec::new();
+    // The directories around, the innermost last, and all that was found there. So each file is decoded once, and its bans
+    // are compared once.
+    let (mut around, mut known): (Vec<Around<'_>>, HashSet<Weakening>) = (Vec::new(), HashSet::new());
+    for directory in directories {
+        while let Some(left) = around.pop_if(|outer| !directory.starts_with(outer.directory)) {
+            left.found.iter().for_each(|weakening| _ = known.remove(weakening));
+        }
+        let outer = around.last();
+        let settings_around = outer.map_or_else(|| Some(Settings::default()), |outer| outer.before.clone());
+        let text = now(base, &directory.join(FILE_NAME))?;
+        let now = over(directory, text, outer.map(|outer| outer.now.clone()).unwrap_or_default())?;
+        let before = settings_around.and_then(|all| base.before.over(directory, all).ok());
+        let compared =
+            before.as_ref().zip(outer).and_then(|(_, outer)| Some(Outer::of(outer.before.as_ref()?, &outer.now)));
+        // If the earlier settings cannot be read, compare with the trusted ones.
+        let trusted;
+        let compared_with = if let Some(before) = &before {
+            before
+        } else {
+            trusted = base.trusted.effective(&RepoPath::of(directory))?;
+            &trusted
+        };
+        let mut found = weakenings_within(compared_with, &now, compared.unwrap_or_default());
+        found.retain(|weakening| !known.contains(weakening));
+        let tools = [compared_with, &now].map(Settings::dialect);
+        let was_moved = outer.is_some_and(|outer| outer.moved);
+        let moved = was_moved || tools[0] != tools[1];
+        if moved && !was_moved {
+            findings.push(other_tool(directory, tools));
+        }
+        findings.extend(placed(base, directory, &found));
+        known.extend(found.iter().cloned());
+        around.push(Around { directory, before, now, found, moved });
+    }
+    Ok(findings)
+}
+
+/// The effective settings of a directory.
+struct Around<'a> {
+    directory: &'a Path,
+    /// At the base; `None` if they cannot be read.
+    before: Option<Settings>,
+    now: Settings,
+    /// What they let pass that those around them do not.
+    found: Vec<Weakening>,
+    /// Whether they name another tool than before, here or further out.
+    moved: bool,
+}
+
+/// The finding for settings that name another tool than before, or none.
+fn other_tool(directory: &Path, tools: [Option<Dialect>; 2]) -> Finding {
+    let [before, now] = tools.map(|tool| tool.map_or("auto", Dialect::program));
+    let message = format!("the settings have tool = {now:?}, and had {before:?} at the base");
+    Finding::new(Rule::DialectChanged, message).in_file(directory.join(FILE_NAME))
+}
+
+/// The text of a settings file of the working tree; `None` if it is only reached through a link above it.
+fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    if !base.changes.is_present(&RepoPath::of(path)) {
+        return Ok(None);
+    }
+    files::read_file(&base.top.join(path))
+}
+
+/// Places weakenings at the lines that cause them, or at the file that lost a line.
+fn placed(base: &Base, directory: &Path, weakenings: &[Weakening]) -> Vec<Finding> {
+    if weakenings.is_empty() {
+        return Vec::new();
+    }
+    let changed = directory.ancestors().map(|place| place.join(FILE_NAME));
+    let changed = changed.into_iter().find(|path| base.changes.has(&RepoPath::of(path)));
+    let file: PathBuf = changed.unwrap_or_else(|| directory.join(FILE_NAME));
+    let lines = lines(base, &file);
+    let finding = |weakening: &Weakening| {
+        let finding = Finding::new(Rule::PolicyWeakened, &weakening.message).in_file(&file);
+        finding.at(lines.get(&weakening.line).copied())
+    };
+    weakenings.iter().map(finding).collect()
+}
+
+/// The positions of settings in a file, by the words before a brace or an equals sign.
+fn lines(base: &Base, file: &Path) -> HashMap<String, Position> {
+    let bytes = files::read_file(&base.top.join(file)).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines = HashMap::new();
+    for (at, line) in text.lines().enumerate() {
+        let trimmed = line.trim_start();
+        let position = Position { line: at + 1, column: line.len() - trimmed.len() + 1 };
+        let start = trimmed.split(['{', '=']).next().unwrap_or_default().trim_end();
+        lines.entry(start.to_owned()).or_insert(position);
+    }
+    lines
+}
+
+/// When hashes were first recorded; each is looked up once.
+pub(super) type FirstSeen = BTreeMap<String, Option<SystemTime>>;
+
+impl Base {
+    /// The first appearance of each release that is new in this lock file but was in a different one before, if the policy
+    /// sets a minimum age. The date of a signature proves nothing, since the signer chooses it.
+    pub(super) fn first_seen(
+        &self,
+        root: &GateRoot,
+        before: &LockFile,
+        known: &mut FirstSeen,
+    ) -> Result<BTreeMap<ProviderAddr, SystemTime>, Error> {
+        let mut seen = BTreeMap::new();
+        if root.settings().settings.policy.minimum_age.is_none() {
+            return Ok(seen);
+        }
+        for (addr, entry) in root.lock().iter() {
+            let is_new = before.get(addr).is_none_or(|old| old.version != entry.version);
+            let Some(zh) = entry.hashes.of(HashScheme::Zh).next().filter(|_| is_new) else { continue };
+            let zh = zh.to_string();
+            let first = if let Some(first) = known.get(&zh) {
+                *first
+            } else {
+                let first = self.git.first_with(&self.revision, &zh);
+                let first = first.map_err(|error| git_error(error, &self.options.revision))?;
+                known.insert(zh, first);
+                first
+            };
+            seen.extend(first.map(|first| (addr.clone(), first)));
+        }
+        Ok(seen)
     }
 }

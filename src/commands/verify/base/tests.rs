@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use super::hidden::Roots;
+use super::hidden::LockDirectories;
 use super::removed::{Recorded, Removed};
 use super::{changes_settings, touches};
 use crate::dialect::Dialect;
@@ -111,7 +111,7 @@ fn links_and_submodules_at_and_above_a_root_module() {
     let app = lock("app");
     let before = Tree::of(&["app/main.tf", &app], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", &app]);
-    let roots = Roots::of(&before);
+    let roots = LockDirectories::of(&before);
     let denied = |at: &str, kind: Kind, is_hidden: bool| {
         let changes = ChangedFiles::of(&top, &[], &[(at, kind)]);
         let judged = [RepoPath::from_git("app"), RepoPath::from_git("deep/down")];
@@ -142,7 +142,7 @@ fn the_work_grows_as_the_change_does() {
         let changes = ChangedFiles::of(Path::new("/nowhere"), &[], &crossings);
         let judged: Vec<RepoPath> = links.iter().map(|path| RepoPath::from_git(path.as_str())).collect();
         let looks = Cell::new(0);
-        let found = Roots::of(&before).crossings(&changes, judged.iter(), |_| {
+        let found = LockDirectories::of(&before).crossings(&changes, judged.iter(), |_| {
             looks.set(looks.get() + 1);
             true
         });

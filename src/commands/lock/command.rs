@@ -1,0 +1,254 @@
+//! `lock`, and the parts that it shares with the other commands that write lock files.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::{Learned, LockRoot, LockRoots, LockRun, WriteMode};
+use crate::commands::Services;
+use crate::commands::hashes::Publishing;
+use crate::commands::shared::options::{Below, LockFlags, Modules, Within};
+use crate::commands::shared::sources::PackageSources;
+use crate::commands::shared::targets::{Targets, Unlocked};
+use crate::count::counted;
+use crate::dialect::Dialect;
+use crate::disk::roots::Reselected;
+use crate::error::{Error, ErrorKind};
+use crate::exit_code::ExitCode;
+use crate::interrupt::What;
+use crate::lock::plan::Upgrade;
+use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::platform::Platform;
+use crate::settings::H1Rule;
+use crate::version::Version;
+use crate::workspace::{NamedProviders, RunSettings};
+
+/// Complete the lock file.
+///
+/// Adds the providers that the configuration needs, keeps selected versions, adds the hashes of missing platforms and
+/// updates constraints. Removes nothing without --prune. Platforms come from --platform, else from .tflock.hcl, else from
+/// the lock file plus the current machine. Also known as `tflock providers lock`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock lock --platform linux_amd64 --platform darwin_arm64\n  tflock lock --check\n  tflock lock --dry-run hashicorp/aws"
+)]
+pub(crate) struct LockArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR")]
+    pub(crate) providers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) locking: LockFlags,
+    /// Write nothing; exit 1 if the file would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// With --check: download no package; whether the hashes cover all platforms is then not checked.
+    #[arg(long, requires = "check")]
+    no_download: bool,
+    /// Read no configuration; complete the hashes of the existing entries.
+    #[arg(long, conflicts_with = "prune")]
+    pub(crate) from_lock: bool,
+    /// Remove entries that the configuration does not require.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// A state file, or the output of `state pull`: providers in it are kept.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Replace the hashes of a release that was published again; may be repeated.
+    #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason")]
+    pub(crate) accept_republished: Vec<(String, Version)>,
+    /// The reason; it is kept in the trust file.
+    #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) reason: Option<String>,
+    /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.
+    #[arg(long, conflicts_with = "from_lock")]
+    pub(crate) lock_modules: bool,
+    /// With -r: also in directories with configuration that no module calls and that have no lock file.
+    #[arg(long, requires = "recursive")]
+    pub(crate) create: bool,
+    /// Then write the hashes that this machine computed for the locked packages to a shared index: --index or `TFLOCK_INDEX`.
+    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    publish: bool,
+    /// The URL of the shared index to write to. Settings in the working tree cannot name it.
+    #[arg(long, value_name = "URL", requires = "publish")]
+    pub(crate) index: Option<String>,
+    #[command(flatten)]
+    pub(crate) below: Below,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+impl LockArgs {
+    pub(crate) fn options(&self) -> LockOptions {
+        LockOptions {
+            check: self.check,
+            no_download: self.no_download,
+            from_lock: self.from_lock,
+            prune: self.prune,
+            state: self.state.clone(),
+            providers: self.providers.clone(),
+            accept_republished: self.accept_republished.clone(),
+            reason: self.reason.clone(),
+            lock_modules: self.lock_modules,
+            ..self.locking.options()
+        }
+    }
+}
+
+fn release(text: &str) -> Result<(String, Version), String> {
+    let (addr, version) = text.split_once('@').filter(|(addr, _)| !addr.is_empty()).ok_or("expected ADDR@VERSION")?;
+    let version = version.parse().map_err(|problem| format!("{problem}"))?;
+    Ok((addr.to_owned(), version))
+}
+
+pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let publishing = args.publish.then(|| Publishing::of(args.index.as_deref(), services)).transpose()?;
+    let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
+    let directories = targets.directories();
+    let tools = if args.create { tools_of_new(&targets) } else { None };
+    let locking =
+        Locking { command: "lock", fail_fast: args.below.fail_fast, options: args.options(), prepare: None, to: None };
+    let mut outcome = run(locking, &targets, services);
+    outcome.notes.extend(tools);
+    Ok(match publishing {
+        Some(publishing) => publishing.publish_locked(&directories, services, outcome),
+        None => outcome,
+    })
+}
+
+/// Names the tools of new lock files if they differ.
+fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
+    let roots = targets.all_settings().ok()?;
+    let new = roots.iter().filter(|root| !root.lock_file().exists());
+    let (tofu, terraform): (Vec<_>, Vec<_>) = new.partition(|root| root.dialect == Dialect::OpenTofu);
+    (!tofu.is_empty() && !terraform.is_empty()).then(|| {
+        format!(
+            "of the new lock files {} are for OpenTofu and {} for Terraform, by `tool` in the settings and by .tofu files \
+             next to the configuration; `--tool` decides for all",
+            tofu.len(),
+            terraform.len()
+        )
+    })
+}
+
+type Prepare<'a> = &'a (dyn Fn(LockRoot, &RunSettings, &mut BTreeSet<String>) -> Result<LockRoot, Error> + Sync);
+
+pub(in crate::commands) struct Locking<'a> {
+    /// As typed.
+    pub(in crate::commands) command: &'static str,
+    pub(in crate::commands) fail_fast: bool,
+    pub(in crate::commands) options: LockOptions,
+    /// Changes the opened root module before planning, if the command needs that, and may add notes.
+    pub(in crate::commands) prepare: Option<Prepare<'a>>,
+    /// The new tool for all root modules. All of them are written, or none.
+    pub(in crate::commands) to: Option<Dialect>,
+}
+
+/// Runs a command that writes lock files.
+pub(in crate::commands) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Services<'_>) -> Outcome {
+    locking.options.found = targets.found;
+    let options = &locking.options;
+    services.events_for(locking.to.or_else(|| targets.dialect()));
+    let cache = Arc::new(services.open_cache(&targets.directories()));
+    let mode = match (options.dry_run, options.check) {
+        (true, _) => WriteMode::DryRun,
+        (_, true) => WriteMode::Check,
+        _ => WriteMode::Write,
+    };
+    let run = LockRun {
+        cache: &cache,
+        mode,
+        no_download: options.no_download,
+        fail_fast: locking.fail_fast,
+        all_or_none: locking.to.is_some(),
+        now: services.scope.environment.now,
+        interrupt: &services.interrupt,
+    };
+    if mode == WriteMode::Write {
+        run.interrupt.expect(What::LockFile, targets.paths.len());
+    }
+    let (sources, named) = (PackageSources::new(services, &cache), NamedProviders::new(&options.providers));
+    let learned = Mutex::<Learned>::default();
+    let roots = LockRoots { run, locking: &locking, targets, sources: &sources, named: &named, learned };
+    let begun = roots.lock();
+    let learned = roots.learned.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let all_begun = begun.len() == targets.paths.len();
+    let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
+    notes.extend(targets.note());
+    notes.extend(sources.notes());
+    notes.extend(learned.warnings);
+    notes.extend(cache.finish());
+    let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
+    let outcome = targets.finish(locking.command, begun, notes);
+    let differs = options.check && outcome.roots.iter().any(changed);
+    let outcome = Outcome { dialect: locking.to.or(outcome.dialect), ..outcome };
+    // Named root modules each report it; if some could not be opened, it is unknown.
+    let missing = if targets.found && all_begun { named.unknown() } else { None };
+    let unlocked = if all_begun { unlocked(&options.reselected_modules, &learned.reselected) } else { None };
+    let mut outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
+    outcome.notes.extend(learned.notes);
+    if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
+        // Drop the root modules without results: "up to date" would hide that no request was sent.
+        outcome.roots.retain(|root| root.code() != ExitCode::Done);
+    }
+    outcome
+}
+
+fn not_begun(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("skipped {} after the failure above (--fail-fast)", counted(count, "root module")))
+}
+
+/// An error for each named module source that is not locked in any root module.
+fn unlocked(named_modules: &Reselected, known: &BTreeSet<String>) -> Option<Error> {
+    let Reselected::Named(names) = named_modules else { return None };
+    let missing = names.iter().filter(|name| !known.contains(*name));
+    Error::all(missing.map(|name| {
+        Error::new(ErrorKind::NotFound, format!("no module from {name:?} is locked"))
+            .hint("`tflock list --modules` names the modules with their sources")
+    }))
+}
+
+/// The options that only `lock` has. Options that other commands share are in the settings of the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LockOptions {
+    /// The requested platforms, each once, in the order given.
+    pub platforms: Vec<Platform>,
+    /// Write nothing; exit 1 if a file would change.
+    pub check: bool,
+    /// With `check`: download no package.
+    pub no_download: bool,
+    /// Write nothing; return the diff.
+    pub dry_run: bool,
+    /// Read no configuration; complete the hashes of the existing entries.
+    pub from_lock: bool,
+    pub prune: bool,
+    /// A state file; providers in it are kept.
+    pub state: Option<PathBuf>,
+    /// Source addresses of the only providers to lock, as typed; empty for all.
+    pub providers: Vec<String>,
+    /// Source addresses of providers that stay unchanged, as typed.
+    pub excluded: Vec<String>,
+    /// Which `h1:` hashes to record; `None` for the choice of the settings.
+    pub h1: Option<H1Rule>,
+    /// Releases whose recorded hashes may be replaced: source addresses as typed, with versions.
+    pub accept_republished: Vec<(String, Version)>,
+    pub upgrade: Option<Upgrade>,
+    /// Do not newly select releases that were signed later.
+    pub not_after: Option<SystemTime>,
+    pub accept_no_configuration: bool,
+    /// Modules may be those that the other tool installed, or be missing; what missing modules require is unknown.
+    pub accept_missing_modules: bool,
+    /// True for root modules that tflock found and the user did not name: without configuration, `from_lock` applies;
+    /// providers that it does not require are skipped.
+    pub found: bool,
+    /// Why the recorded hashes may be replaced; kept in the trust file.
+    pub reason: Option<String>,
+    /// Refuse releases of providers without a remembered signer, and packages of modules that are not locked yet.
+    pub no_first_use: bool,
+    /// Lock modules even if there is no module lock file yet.
+    pub lock_modules: bool,
+    /// Locked packages of modules to select again.
+    pub reselected_modules: Reselected,
+}

@@ -1,0 +1,164 @@
+//! `add` and `remove`: requirements of the configuration, with their entries in the lock file.
+
+use std::collections::BTreeSet;
+
+use super::lock::LockRoot;
+use super::lock::command::{Locking, run};
+use super::lock::requirements::{self, Addition};
+use super::shared::options::{LockFlags, Modules, Within};
+use super::shared::targets::{Targets, Unlocked};
+use super::{LockOptions, Services};
+use crate::addr::ProviderAddr;
+use crate::diff::{Change, ChangeKind};
+use crate::disk::roots::file_from;
+use crate::error::{Error, ErrorKind};
+use crate::outcome::{Body, Outcome};
+use crate::path::shown;
+use crate::workspace::RunSettings;
+
+/// Require a provider and lock it.
+///
+/// Writes the requirement into the `required_providers` block, or into versions.tf if there is none, keeps every other
+/// byte, and locks the provider. The default constraint is `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
+/// was locked before, by git's history, is no first use: that version is checked against the hashes recorded then. On any error
+/// neither file changes.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"
+)]
+pub(crate) struct AddArgs {
+    /// Source addresses, each with an optional version constraint.
+    #[arg(value_name = "ADDR[@CONSTRAINT]", required = true)]
+    pub(crate) providers: Vec<String>,
+    /// The local name, for one provider; by default its type.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Require exactly the version that is selected.
+    #[arg(long)]
+    pub(crate) pin: bool,
+    /// Change an existing requirement.
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Leave the configuration unchanged.
+    #[arg(long, conflicts_with_all = ["name", "replace"])]
+    pub(crate) lock_only: bool,
+    #[command(flatten)]
+    pub(crate) locking: LockFlags,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+impl AddArgs {
+    fn additions(&self) -> Vec<Addition> {
+        let addition = |text: &String| {
+            let (source, constraint) = match text.split_once('@') {
+                Some((source, constraint)) => (source.to_owned(), Some(constraint.to_owned())),
+                None => (text.clone(), None),
+            };
+            let name = self.name.clone();
+            Addition { source, constraint, name, pin: self.pin, replace: self.replace, lock_only: self.lock_only }
+        };
+        self.providers.iter().map(addition).collect()
+    }
+}
+
+pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let additions = args.additions();
+    let options = LockOptions { accept_no_configuration: true, ..args.locking.options() };
+    if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {
+        return Err(Error::new(ErrorKind::Usage, "--name is the local name of one provider, but several are named"));
+    }
+    if services.is_above_root_modules() {
+        let message = "there is neither configuration nor a lock file here, and there are root modules below";
+        let hint = "name the root module with -C; for a new one here, write its versions.tf first";
+        return Err(Error::new(ErrorKind::Usage, message).hint(hint));
+    }
+    let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+        let root = requirements::add(root, settings, &additions)?;
+        notes.extend(others_without_entry(&root, settings));
+        Ok(root)
+    };
+    let locking = Locking { command: "add", fail_fast: false, options, prepare: Some(&prepare), to: None };
+    Ok(run(locking, &targets, services))
+}
+
+/// The required providers that this run does not name and that have no entry in the lock file.
+fn others_without_entry(root: &LockRoot, settings: &RunSettings) -> Option<String> {
+    let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
+    let required = root.requirements.iter().map(|(addr, _)| addr);
+    let others = required.filter(|addr| root.lock.get(addr).is_none() && !requested.contains(addr));
+    let names: Vec<String> = others.map(|addr| addr.short(settings.dialect)).collect();
+    let they = if names.len() == 1 { "is" } else { "are" };
+    let file = settings.lock_file_shown();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} {they} required too and not in {}; `tflock lock` adds what is missing",
+            names.join(", "),
+            shown(&file)
+        )
+    })
+}
+
+/// Remove a requirement and its lock file entry.
+///
+/// Refuses while something still uses the provider, unless forced. The signer stays trusted. If you re-add the provider,
+/// versions in git history keep their recorded hashes; other versions are a first use. An entry that another module
+/// requires stays.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Example:\n  tflock remove hashicorp/random")]
+pub(crate) struct RemoveArgs {
+    /// Source addresses.
+    #[arg(value_name = "ADDR", required = true)]
+    pub(crate) providers: Vec<String>,
+    /// Remove the provider even if something uses it.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Leave the configuration unchanged.
+    #[arg(long)]
+    pub(crate) lock_only: bool,
+    /// Write nothing; print the diff.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) modules: Modules,
+    #[command(flatten)]
+    pub(crate) within: Within,
+}
+
+pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    let options = LockOptions { dry_run: args.dry_run, accept_no_configuration: true, ..LockOptions::default() };
+    let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+        let root = requirements::remove(root, settings, args)?;
+        notes.extend(still_required(&root, settings).filter(|_| !args.lock_only));
+        Ok(root)
+    };
+    let locking = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
+    let mut outcome = run(locking, &targets, services);
+    if outcome.roots.iter().any(|root| is_unused(&root.body)) {
+        outcome.notes.push(
+            "the signer stays trusted; if you re-add the provider, versions in git history keep their recorded hashes, and \
+             other versions are a first use"
+                .to_owned(),
+        );
+    }
+    Ok(outcome)
+}
+
+fn is_unused(body: &Result<Body, Error>) -> bool {
+    let is_removed = |change: &Change| change.kind == ChangeKind::Removed;
+    matches!(body, Ok(Body::Changes(changes)) if changes.written && changes.changes.iter().any(is_removed))
+}
+
+/// Notes about providers that are still required, each with its first requirement.
+fn still_required<'a>(root: &'a LockRoot, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
+    root.requested().into_iter().filter_map(|addr| {
+        let origin = root.requirements.get(&addr)?.origins.first()?;
+        let caller = origin.caller();
+        let (name, file) = (addr.short(settings.dialect), file_from(&settings.path, &origin.file));
+        Some(format!("{name} stays locked: {caller} requires it ({}:{})", shown(&file), origin.position))
+    })
+}

@@ -1,0 +1,323 @@
+//! Opens the package sources of a run, from the command line, settings and CLI configuration. Root modules with the same
+//! sources are queried together.
+
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::addr::ProviderAddr;
+use crate::commands::{Online, Services};
+use crate::count::counted;
+use crate::dialect::Dialect;
+use crate::disk::cache::Cache;
+use crate::disk::cli_config::{CliConfig, MethodKind};
+use crate::disk::mirror::FilesystemMirror;
+use crate::error::Error;
+use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
+use crate::path::{shown, worktree};
+use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
+use crate::query::question::Query;
+use crate::query::{Event, Events, Session};
+use crate::settings::SourceChoice;
+use crate::source::{Connection, Filter, IndexStores, Location, Method, Source};
+use crate::workspace::{RootSource, RunSettings, Scope};
+
+pub(crate) struct PackageSources<'a> {
+    scope: &'a Scope,
+    pub(in crate::commands) online: &'a Online,
+    events: Events,
+    cache: Arc<Cache>,
+    /// Shared by the whole run.
+    budget: Arc<DownloadBudget>,
+    sessions: Mutex<BTreeMap<SourceSetup, Opened>>,
+    /// Notes for users, each once.
+    notes: Mutex<BTreeSet<String>>,
+}
+
+/// Opened sources; `None` if they need the network and `--offline` forbids it.
+pub(crate) type Opened = Result<Option<Session>, Error>;
+
+/// The sources of root modules; root modules with equal sources share every query.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct SourceSetup {
+    dialect: Dialect,
+    methods: Vec<Method>,
+}
+
+pub(crate) struct Group {
+    pub(in crate::commands) members: Vec<usize>,
+    pub(in crate::commands) opened: Opened,
+}
+
+impl<'a> PackageSources<'a> {
+    pub(crate) fn new(services: &'a Services<'_>, cache: &Arc<Cache>) -> Self {
+        let (events, cache) = (services.events.clone(), Arc::clone(cache));
+        Self {
+            scope: &services.scope,
+            online: &services.online,
+            events,
+            cache,
+            budget: Arc::default(),
+            sessions: Mutex::default(),
+            notes: Mutex::default(),
+        }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.pending()).into_iter().collect()
+    }
+
+    /// Prints a note immediately.
+    pub(crate) fn print(&self, text: String) {
+        self.events.emit(Event::Note { text });
+    }
+
+    fn note(&self, text: impl Into<String>) {
+        self.pending().insert(text.into());
+    }
+
+    /// Groups root modules by their sources. Each is given with its number and providers.
+    pub(crate) fn groups<'p, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
+        &self,
+        roots: impl IntoIterator<Item = (usize, S, P)>,
+    ) -> Vec<Group> {
+        let (mut groups, mut failed) = (BTreeMap::<SourceSetup, Vec<usize>>::new(), Vec::new());
+        for (number, source, providers) in roots {
+            match self.of(source.borrow(), providers) {
+                Ok(setup) => groups.entry(setup).or_default().push(number),
+                Err(error) => failed.push(Group { members: vec![number], opened: Err(error) }),
+            }
+        }
+        let groups = groups.into_iter().map(|(setup, members)| Group { members, opened: self.session(&setup) });
+        groups.chain(failed).collect()
+    }
+
+    /// Calls `query` once for each group, and returns the results by the number of the root module. `query` returns
+    /// results in the order of the members.
+    pub(in crate::commands) fn query_groups<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
+        &self,
+        roots: impl IntoIterator<Item = (usize, S, P)>,
+        mut query: impl FnMut(Option<Session>, &[usize]) -> Result<Vec<T>, Error>,
+    ) -> BTreeMap<usize, Result<T, Error>> {
+        let mut answers = BTreeMap::new();
+        for Group { members, opened } in self.groups(roots) {
+            match opened.and_then(|session| query(session, &members)) {
+                Ok(given) => answers.extend(members.into_iter().zip(given.into_iter().map(Ok))),
+                Err(error) => answers.extend(members.into_iter().map(|number| (number, Err(error.clone())))),
+            }
+        }
+        answers
+    }
+
+    /// Starts queries of a root module before all of them are known. Later queries return the results and errors.
+    pub(crate) fn prefetch(&self, source: &RootSource, steps: &BTreeMap<ProviderAddr, Query>) {
+        let session = self.setup(source).and_then(|setup| self.session(&setup));
+        if let Ok(Some(session)) = session {
+            session.prefetch(steps.clone());
+        }
+    }
+
+    fn of<'p>(
+        &self,
+        source: &RootSource,
+        providers: impl Iterator<Item = &'p ProviderAddr>,
+    ) -> Result<SourceSetup, Error> {
+        if source.choice == SourceChoice::Configured {
+            let config = self.config(source.dialect)?;
+            self.note_overrides(&config);
+        } else if source.is_default && !self.scope.offline {
+            self.note_unused(source, providers)?;
+        }
+        self.setup(source)
+    }
+
+    fn setup(&self, source: &RootSource) -> Result<SourceSetup, Error> {
+        let dialect = source.dialect;
+        let is_configured = source.choice == SourceChoice::Configured;
+        let config = if is_configured { self.config(dialect)? } else { Arc::default() };
+        let methods = Method::of(&source.choice, &config, (dialect, &source.root))?;
+        Ok(SourceSetup { dialect, methods })
+    }
+
+    /// The providers that a root module gets from a filesystem mirror inside one of some working trees. Errors about
+    /// sources are reported when they are queried.
+    pub(in crate::commands) fn served_within<'p>(
+        &self,
+        source: &RootSource,
+        trees: &[PathBuf],
+        providers: impl Iterator<Item = &'p ProviderAddr>,
+    ) -> BTreeSet<ProviderAddr> {
+        let Ok(SourceSetup { methods, .. }) = self.setup(source) else { return BTreeSet::new() };
+        let within: Vec<(&Filter, FilesystemMirror)> = methods
+            .iter()
+            .filter_map(|method| match &method.place {
+                Location::Directory(directory) if worktree::is_within(directory, trees) => {
+                    Some((&method.filter, FilesystemMirror::open(directory).ok()?))
+                }
+                _ => None,
+            })
+            .collect();
+        let serves = |addr: &&ProviderAddr| {
+            within.iter().any(|(filter, mirror)| {
+                let lacks = || mirror.packages(addr).is_ok_and(|packages| packages.is_empty());
+                filter.takes(addr) && !lacks()
+            })
+        };
+        providers.filter(serves).cloned().collect()
+    }
+
+    fn config(&self, dialect: Dialect) -> Result<Arc<CliConfig>, Error> {
+        let config = &self.online.access(dialect)?.config;
+        self.pending().extend(config.warnings.iter().cloned());
+        Ok(Arc::clone(config))
+    }
+
+    fn session(&self, setup: &SourceSetup) -> Opened {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = sessions.entry(setup.clone()).or_insert_with(|| self.open(setup));
+        opened.clone()
+    }
+
+    /// Notes the providers whose locked packages are overridden and not installed.
+    fn note_overrides(&self, config: &CliConfig) {
+        for over in config.installation.iter().flat_map(|installation| &installation.dev_overrides) {
+            self.note(format!(
+                "dev_overrides of the CLI configuration run {} from {}, whatever is locked",
+                over.address,
+                shown(&over.path)
+            ));
+        }
+    }
+
+    /// Notes that the CLI configuration has other sources, unless an option or setting chose the source.
+    fn note_unused<'p>(
+        &self,
+        source: &RootSource,
+        providers: impl Iterator<Item = &'p ProviderAddr>,
+    ) -> Result<(), Error> {
+        let config = self.config(source.dialect)?;
+        let methods = Method::of(&SourceChoice::Configured, &config, (source.dialect, &source.root));
+        // Errors about sources that this run does not use are not reported.
+        let Ok(methods) = methods else { return Ok(()) };
+        let is_elsewhere = |addr: &&ProviderAddr| {
+            let mut taking = methods.iter().filter(|method| method.filter.takes(addr));
+            let direct = taking.next().is_some_and(|method| matches!(method.place, Location::Direct { .. }));
+            !direct || taking.next().is_some()
+        };
+        let mut elsewhere = providers.filter(is_elsewhere);
+        let Some(first) = elsewhere.next() else { return Ok(()) };
+        let others = match elsewhere.count() {
+            0 => String::new(),
+            count => format!(" and {}", counted(count, "more provider")),
+        };
+        self.note(format!(
+            "your CLI configuration uses a mirror for {first}{others}; tflock uses the origin registry; with --source \
+             configured it uses the same mirrors as `{} init`",
+            source.dialect.program()
+        ));
+        Ok(())
+    }
+
+    /// Opens the sources; `None` if they need the network and `--offline` forbids it.
+    fn open(&self, setup: &SourceSetup) -> Opened {
+        let is_directory = |method: &Method| matches!(method.place, Location::Directory(_));
+        if self.scope.offline && !setup.methods.iter().all(is_directory) {
+            return Ok(None);
+        }
+        let connect = |retries| self.online(setup.dialect, retries);
+        let source = |method: &Method| Ok((method.filter.clone(), Source::open(method, connect)?));
+        let sources = setup.methods.iter().map(source).collect::<Result<_, Error>>()?;
+        let equipment = Equipment {
+            budget: Arc::clone(&self.budget),
+            cache: Arc::clone(&self.cache),
+            events: self.events.clone(),
+            now: self.scope.environment.now,
+            dialect: setup.dialect,
+            threads: Arc::default(),
+        };
+        Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment })))
+    }
+
+    pub(in crate::commands) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {
+        let Connection { client, credentials, .. } = self.online(dialect, None)?;
+        Ok(IndexStores::new(&client, credentials, client.options().timeout))
+    }
+
+    /// The network access of a tool, with the given number of download retries.
+    fn online(&self, dialect: Dialect, download_retries: Option<u32>) -> Result<Connection, Error> {
+        let access = self.online.access(dialect)?;
+        let Connection { client, credentials, .. } = &access.connection;
+        let warnings = access.config.warnings.iter().chain(credentials.warnings());
+        self.pending().extend(warnings.cloned().chain(access.roots_problem.clone()));
+        let options = client.options();
+        let other = download_retries.filter(|retries| *retries != options.download_retries);
+        let with = |download_retries| self.online.client(ClientOptions { download_retries, ..options.clone() });
+        Ok(Connection { client: other.map_or_else(|| client.clone(), with), ..access.connection.clone() })
+    }
+}
+
+pub(crate) fn watch(events: &Events, over: Shutdown) -> Watch {
+    let events = events.clone();
+    Watch::by(move |doing| {
+        events.emit(match doing {
+            // A request that is cut off at the end of the run is not retried.
+            _ if over.is_requested() => return,
+            ClientEvent::Requesting(url) => Event::Request { url: url.to_string() },
+            ClientEvent::Again(error, delay) => {
+                // Our own delays are short and random; one that a server requires may be long.
+                let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };
+                Event::Note { text: format!("{error}; trying again{wait}") }
+            }
+        });
+    })
+}
+
+type Roots<T> = Vec<(PathBuf, Result<T, Error>)>;
+
+/// Groups root modules by their sources. `queries` returns the sources of a root module and its providers; root modules
+/// without queries, and failed ones, form a group of their own.
+pub(in crate::commands) fn by_source<T>(
+    sources: &PackageSources<'_>,
+    roots: Roots<T>,
+    queries: impl Fn(&T) -> Option<(RootSource, Vec<ProviderAddr>)>,
+) -> Vec<(Opened, Roots<T>)> {
+    let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
+    let open: Vec<_> = opened.filter_map(|(at, root)| Some((at, queries(root)?))).collect();
+    let groups = sources.groups(open.iter().map(|(at, (source, requested))| (*at, source, requested.iter())));
+    let mut left: BTreeMap<usize, _> = roots.into_iter().enumerate().collect();
+    let mut all: Vec<(Opened, Roots<T>)> = Vec::new();
+    for Group { members, opened } in groups {
+        all.push((opened, members.iter().filter_map(|at| left.remove(at)).collect()));
+    }
+    all.push((Ok(None), left.into_values().collect()));
+    all
+}
+
+/// The plugin cache and the filesystem mirrors of one root module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::commands) struct LocalPlaces {
+    pub(in crate::commands) plugin_cache: Option<PathBuf>,
+    pub(in crate::commands) mirrors: Vec<PathBuf>,
+}
+
+impl LocalPlaces {
+    /// Source: `internal/command/cliconfig/provider_installation.go` and `provider_source.go` of both tools.
+    pub(crate) fn of(settings: &RunSettings) -> Result<Self, Error> {
+        let config = CliConfig::load(&settings.variables, settings.dialect)?;
+        let mirror = |kind: &MethodKind| match kind {
+            MethodKind::FilesystemMirror { path } => Some(settings.root.join(path)),
+            _ => None,
+        };
+        let stated = config.installation.as_ref().map(|installation| installation.methods.iter());
+        let mirrors = stated.map_or_else(
+            || config.plugin_dirs(&settings.root),
+            |methods| methods.filter_map(|method| mirror(&method.kind)).collect(),
+        );
+        Ok(Self { plugin_cache: config.plugin_cache_dir.map(|cache| settings.root.join(cache)), mirrors })
+    }
+}

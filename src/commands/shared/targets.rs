@@ -1,0 +1,298 @@
+//! The root modules of a run: named by the user, or found below directories.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::dialect::Dialect;
+use crate::disk::root_files;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::git::ChangedFiles;
+use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::path::{shown, worktree};
+use crate::workspace::discover::discover_knowing;
+use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
+use crate::{lockfile, parallel};
+
+#[derive(Debug)]
+pub struct Targets<'a> {
+    scope: &'a Scope,
+    /// The paths as shown in reports.
+    pub paths: Vec<PathBuf>,
+    places: Vec<TargetPlace>,
+    /// True if tflock searched for them; false if the user named them.
+    pub found: bool,
+    /// Results that need no request.
+    pub outcomes: Vec<RootOutcome>,
+    /// Directories without a lock file that look like root modules.
+    like_roots: Vec<PathBuf>,
+    dialects: Mutex<Vec<Dialect>>,
+}
+
+/// How to treat directories with configuration that no module calls and that have no lock file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlocked {
+    /// Report those with a backend as findings.
+    Reported,
+    /// Treat all of them as root modules.
+    Created,
+    /// Treat those with a backend as root modules.
+    Opened,
+}
+
+impl Unlocked {
+    /// The choice for the option `--create`.
+    pub fn created(create: bool) -> Self {
+        if create { Self::Created } else { Self::Reported }
+    }
+}
+
+#[derive(Debug)]
+enum TargetPlace {
+    /// Named by the user: the settings are read before the run begins.
+    Named(Box<RunSettings>),
+    /// Found: the settings are read when tflock opens the root module.
+    Found(PathBuf),
+}
+
+impl<'a> Targets<'a> {
+    /// The root modules of `-C`, or with `-r` those below its directories.
+    pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
+        Self::within(scope, recursive, unlocked, None, None)
+    }
+
+    /// Like `of`, with exclusions from the search that may come from other settings than the working tree's.
+    pub fn within(
+        scope: &'a Scope,
+        recursive: bool,
+        unlocked: Unlocked,
+        exclusions: Option<&Exclusions>,
+        changes: Option<&ChangedFiles>,
+    ) -> Result<Self, Error> {
+        let mut targets = Self {
+            scope,
+            paths: Vec::new(),
+            places: Vec::new(),
+            found: recursive,
+            outcomes: Vec::new(),
+            like_roots: Vec::new(),
+            dialects: Mutex::default(),
+        };
+        if recursive {
+            for directory in scope.directories() {
+                targets.search(&directory, unlocked, exclusions, changes)?;
+            }
+        } else {
+            for root in named_roots(scope)? {
+                targets.paths.push(root.path.clone());
+                targets.places.push(TargetPlace::Named(Box::new(root)));
+            }
+        }
+        Ok(targets)
+    }
+
+    fn search(
+        &mut self,
+        directory: &Path,
+        unlocked: Unlocked,
+        exclusions: Option<&Exclusions>,
+        changes: Option<&ChangedFiles>,
+    ) -> Result<(), Error> {
+        let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        let mut found = discover_knowing(start, unlocked == Unlocked::Created, exclusions, changes)?;
+        if unlocked == Unlocked::Opened {
+            found.roots.append(&mut found.without_lock);
+            found.roots.sort_unstable();
+        }
+        let prefix = worktree::above(start).map(|(_, prefix)| prefix).unwrap_or_default();
+        if self.scope.trust_file.is_none() {
+            root_files::refuse_second_trust_files(found.trust_files.iter().map(|path| start.join(path)))?;
+        }
+        let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
+        if nothing && unlocked != Unlocked::Opened {
+            return Err(none_below(start, unlocked));
+        }
+        let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
+        for path in found.roots {
+            let shown = at(&prefix, &path);
+            // Two searches may overlap.
+            if known.insert(shown.clone()) {
+                self.places.push(TargetPlace::Found(start.join(path)));
+                self.paths.push(shown);
+            }
+        }
+        self.like_roots.extend(found.like_roots.iter().map(|path| at(&prefix, path)));
+        self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path))));
+        self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
+            path: error.file.clone().unwrap_or_default(),
+            body: Err(error),
+            findings: Vec::new(),
+        }));
+        Ok(())
+    }
+
+    /// The note on directories that look like root modules and have no lock file.
+    pub fn note(&self) -> Option<String> {
+        let first = crate::path::shown(self.like_roots.first()?);
+        let (is, them) = match self.like_roots.len() {
+            1 => (format!("{first} looks like a new root module and has"), "one"),
+            count => (format!("{first} and {} more look like new root modules and have", count - 1), "them"),
+        };
+        Some(format!(
+            "{is} no lock file: `tflock lock -r --create` writes {them}; the setting `exclude` leaves directories out"
+        ))
+    }
+
+    /// Adds root modules that no search finds: as reports name them, and where they are.
+    pub fn add(&mut self, found: impl IntoIterator<Item = (PathBuf, PathBuf)>) {
+        let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
+        for (shown, place) in found {
+            if known.insert(shown.clone()) {
+                self.paths.push(shown);
+                self.places.push(TargetPlace::Found(place));
+            }
+        }
+    }
+
+    /// Removes the root modules at these places, which are absolute and free of symbolic links.
+    pub fn leave_out(&mut self, places: &BTreeSet<PathBuf>) {
+        if places.is_empty() {
+            return;
+        }
+        let is_left = |known: &TargetPlace| match known {
+            TargetPlace::Named(settings) => !places.contains(&settings.place),
+            TargetPlace::Found(root) => !places.contains(&worktree::absolute(root)),
+        };
+        let known = std::mem::take(&mut self.paths).into_iter().zip(std::mem::take(&mut self.places));
+        (self.paths, self.places) = known.filter(|(_, place)| is_left(place)).unzip();
+    }
+
+    /// Fails if there is no root module.
+    pub fn or_none(self) -> Result<Self, Error> {
+        if self.paths.is_empty() && self.outcomes.is_empty() {
+            let first = self.scope.directories().into_iter().next().unwrap_or_default();
+            let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
+            return Err(none_below(start, Unlocked::Opened));
+        }
+        Ok(self)
+    }
+
+    pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
+        let settings = match &self.places[at] {
+            TargetPlace::Named(settings) => (**settings).clone(),
+            TargetPlace::Found(root) => root_settings(root, &self.paths[at], self.scope)?,
+        };
+        if let Ok(mut dialects) = self.dialects.lock()
+            && !dialects.contains(&settings.dialect)
+        {
+            dialects.push(settings.dialect);
+        }
+        Ok(settings)
+    }
+
+    pub fn all_settings(&self) -> Result<Vec<RunSettings>, Error> {
+        let (mut all, mut errors) = (Vec::new(), Vec::new());
+        for settings in parallel::each(self.paths.len(), parallel::cores(), |at| self.settings(at)) {
+            match settings {
+                Ok(settings) => all.push(settings),
+                Err(error) => errors.push(error),
+            }
+        }
+        Error::all(errors).map_or(Ok(all), Err)
+    }
+
+    pub fn directories(&self) -> Vec<PathBuf> {
+        let directory = |place: &TargetPlace| match place {
+            TargetPlace::Named(settings) => settings.root.clone(),
+            TargetPlace::Found(root) => root.clone(),
+        };
+        self.places.iter().map(directory).collect()
+    }
+
+    /// The tool that all opened root modules share, if any.
+    pub fn dialect(&self) -> Option<Dialect> {
+        if let Some(TargetPlace::Named(first)) = self.places.first() {
+            let same = |place: &TargetPlace| matches!(place, TargetPlace::Named(settings) if settings.dialect == first.dialect);
+            return self.places.iter().all(same).then_some(first.dialect);
+        }
+        match self.dialects.lock().ok()?[..] {
+            [dialect] => Some(dialect),
+            _ => None,
+        }
+    }
+
+    /// Adds the results that need no request: by path if tflock searched for root modules, else as the user named them.
+    pub fn in_order(&self, roots: impl IntoIterator<Item = RootOutcome>) -> Vec<RootOutcome> {
+        let mut roots: Vec<RootOutcome> = roots.into_iter().chain(self.outcomes.iter().cloned()).collect();
+        if self.found {
+            roots.sort_by(|one, other| one.path.cmp(&other.path));
+        } else {
+            let places: HashMap<&PathBuf, usize> = self.paths.iter().zip(0..).collect();
+            roots.sort_by_key(|root| places.get(&root.path));
+        }
+        roots
+    }
+
+    /// The outcome of a run with these results.
+    pub fn finish(
+        &self,
+        command: &'static str,
+        roots: impl IntoIterator<Item = RootOutcome>,
+        notes: Vec<String>,
+    ) -> Outcome {
+        Outcome { notes, ..self.outcome_of(command, self.in_order(roots)) }
+    }
+
+    /// The same with exactly these results, in this order.
+    pub fn outcome_of(&self, command: &'static str, roots: impl IntoIterator<Item = RootOutcome>) -> Outcome {
+        let outcome = Outcome::of_roots(command, roots.into_iter().collect());
+        Outcome { many: self.many(), dialect: self.dialect(), ..outcome }
+    }
+
+    pub fn outcome<'r>(
+        &self,
+        command: &'static str,
+        roots: &'r [RunSettings],
+        mut body: impl FnMut(&'r RunSettings) -> Result<Body, Error>,
+    ) -> Outcome {
+        let roots =
+            roots.iter().map(|root| RootOutcome { path: root.path.clone(), body: body(root), findings: Vec::new() });
+        self.outcome_of(command, roots.chain(self.failed()))
+    }
+
+    /// The directories that could not be searched or opened.
+    pub fn failed(&self) -> impl Iterator<Item = RootOutcome> {
+        self.outcomes.iter().filter(|root| root.body.is_err()).cloned()
+    }
+
+    /// True if the report lists root modules, even if there is only one.
+    pub fn many(&self) -> bool {
+        self.found || self.scope.many()
+    }
+}
+
+fn none_below(start: &Path, unlocked: Unlocked) -> Error {
+    let (lacks, hint) = if unlocked == Unlocked::Created {
+        ("no directory has a lock file or configuration", "name the directory to look in with -C")
+    } else {
+        let hint =
+            "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider";
+        ("no directory has a lock file that Git does not ignore", hint)
+    };
+    let message = format!("there is no root module in or below {}: {lacks}", shown(start));
+    Error::new(ErrorKind::NotFound, message).hint(hint)
+}
+
+/// Joins a directory and a relative path, without the trailing slash that an empty path would leave.
+fn at(prefix: &Path, way: &Path) -> PathBuf {
+    prefix.join(way).components().collect()
+}
+
+fn without_lock(path: PathBuf) -> RootOutcome {
+    let file = path.join(lockfile::FILE_NAME);
+    let message = "there is a backend, but no dependency lock file";
+    let findings = vec![Finding::new(Rule::LockFileMissing, message).in_file(&file)];
+    let changes = Changes { path: file, ..Changes::default() };
+    RootOutcome { path, body: Ok(Body::Changes(changes)), findings }
+}

@@ -1,0 +1,200 @@
+//! Other records of the releases in a lock file: its own history in git, and the index. An entry in git for the same
+//! version decides. The index proves a release only if a lock file was written from it, and from nothing else, under
+//! that version: that tflock has seen a release proves nothing, since `verify` also records what it sees.
+
+use std::path::Path;
+
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::cache::Cache;
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Rule};
+use crate::git::{Git, GitError, Last};
+use crate::hash::sums::Sums;
+use crate::hash::{PackageHash, PackageHashes};
+use crate::lockfile::{self, LockEntry, LockFile};
+use crate::query::cached;
+use crate::release::Release;
+use crate::release::republished::{self, Witness};
+use crate::version::Version;
+use crate::workspace::{RunSettings, git_in};
+
+/// How many hashes of a release to look up in the history; each is one call of git.
+const LOOKED_FOR: usize = 3;
+
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) struct Witnesses<'a> {
+    /// The directory of the lock file.
+    pub(in crate::commands) root: &'a Path,
+    pub(in crate::commands) dialect: Dialect,
+    pub(in crate::commands) lock: &'a LockFile,
+    pub(in crate::commands) cache: &'a Cache,
+}
+
+impl Witnesses<'_> {
+    /// The witnesses of a served release, most reliable first; empty for a provider without an entry.
+    pub(crate) fn of(&self, release: &Release) -> Vec<Witness> {
+        let Some(entry) = self.lock.get(&release.address) else { return Vec::new() };
+        let (mut found, is_known) = self.history(entry, release).unwrap_or_default();
+        if !is_known && !found.iter().any(|witness| witness.version == entry.version) {
+            found.extend(self.index(release));
+        }
+        if republished::altered(&entry.hashes, release, &found).is_none() {
+            found.extend(self.index_of_others(release));
+        }
+        found
+    }
+
+    /// The entry in a revision; `named` is its name for users and for git.
+    pub(crate) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
+        let (place, revision) = named;
+        let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
+        let remedy = restore(addr, [before, self.lock], (&git_in(self.root), revision, lockfile::FILE_NAME));
+        Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy })
+    }
+
+    /// The entry of HEAD, and the entries of other commits for the same version. The flag is true if git has an entry
+    /// of that version.
+    fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<Witness>, bool)> {
+        let git = Git::open(self.root).ok()?;
+        let path = git.directory().join(lockfile::FILE_NAME);
+        let last = |text: &str| -> Option<(String, LockFile)> {
+            let Last { bytes, commit, until } = git.last_with(&path, text).ok()??;
+            let lock = lockfile::decode(&bytes, self.dialect).ok()?.lock;
+            lock.get(&release.address)?;
+            Some((if until.is_some() { commit } else { "HEAD".to_owned() }, lock))
+        };
+        let archives = release.archives().copied().map(PackageHash::zh);
+        let computed = release.h1.iter().filter(|(_, attested)| attested.evidence == Evidence::Computed);
+        let contents = computed.map(|(hash, _)| hash.clone());
+        let available = archives.chain(contents).filter(|hash| !entry.hashes.contains(hash)).take(LOOKED_FOR);
+        let any = last(&format!("\"{}\"", release.address));
+        let is_of_version = |lock: &LockFile| lock.get(&release.address).is_some_and(|it| it.version == entry.version);
+        let is_known = any.as_ref().is_some_and(|(_, lock)| is_of_version(lock));
+        let of_version = available.filter_map(|hash| last(hash.as_str())).filter(|(_, lock)| is_of_version(lock));
+        let found = any.into_iter().chain(of_version);
+        let witnesses = found.filter_map(|(revision, lock)| {
+            let place = if revision == "HEAD" { revision.clone() } else { format!("commit {revision}") };
+            self.revision(&release.address, &lock, (&place, &revision))
+        });
+        Some((witnesses.collect(), is_known))
+    }
+
+    fn index(&self, release: &Release) -> Option<Witness> {
+        let sums = self.cache.locked(&release.address, &release.version)?;
+        let lines = Sums::decode(&self.cache.document(&sums)?);
+        let listed = Release::new(release.address.clone(), release.version.clone()).listing(&lines, |_| None);
+        let recorded: PackageHashes = listed.lines.keys().copied().map(PackageHash::zh).collect();
+        let version = release.version.clone();
+        Some(Witness { version, recorded, place: "the index".to_owned(), remedy: Some(delete(&release.address)) })
+    }
+
+    /// Other versions in the index that own a hash: hashes prove this, no matter which run recorded them.
+    fn index_of_others(&self, release: &Release) -> Vec<Witness> {
+        let addr = &release.address;
+        let versions = self.cache.versions_of(addr).into_iter().filter(|version| *version != release.version);
+        let known = versions.filter_map(|version| cached::unchecked(self.cache, addr, &version));
+        let witness = |other: Release| {
+            let archives = other.lines.keys().copied().map(PackageHash::zh);
+            let recorded = archives.chain(other.h1.keys().cloned()).collect();
+            let place = "the index".to_owned();
+            Witness { version: other.version, recorded, place, remedy: Some(delete(addr)) }
+        };
+        known.map(witness).collect()
+    }
+}
+
+/// How to restore an entry from a revision, with a command: the whole file if nothing else differs.
+pub(crate) fn restore(
+    addr: &ProviderAddr,
+    [before, now]: [&LockFile; 2],
+    (git, revision, file): (&str, &str, &str),
+) -> Option<String> {
+    let others = |lock: &LockFile| {
+        let mut others = lock.clone();
+        others.remove(addr);
+        others
+    };
+    let restore = if others(before) == others(now) {
+        format!("Restore the entry: `{git} checkout {revision} -- {file}`.")
+    } else {
+        format!(
+            "Restore the lines of this entry, and no others: `{git} restore --source {revision} --patch -- {file}`."
+        )
+    };
+    let version = &before.get(addr)?.version;
+    Some(match now.get(addr).map(|entry| &entry.version).filter(|now| *now != version) {
+        None => restore,
+        // Only the version was to change.
+        Some(now) => format!("{restore} If {now} is wanted: `tflock upgrade --precise {now} {addr}` after that."),
+    })
+}
+
+/// The next step if no revision has the entry unchanged.
+fn delete(addr: &ProviderAddr) -> String {
+    format!("Delete the `hashes` of the entry, then run `tflock lock {addr}`.")
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    pub entry: LockEntry,
+    /// The short name of the last commit that has it.
+    pub commit: String,
+    /// The day of the commit that removed it, as git writes it; `None` if the removal is not committed yet.
+    pub until: Option<String>,
+}
+
+/// The last entry of a provider in the history of the lock file; `None` if there was none or it cannot be read.
+pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Earlier>, GitError> {
+    let git = Git::open(&settings.root)?;
+    let path = git.directory().join(lockfile::FILE_NAME);
+    // The tools always write the label in this form.
+    let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else { return Ok(None) };
+    let decoded = lockfile::decode(&last.bytes, settings.dialect).ok();
+    let entry = decoded.and_then(|decoded| decoded.lock.get(addr).cloned());
+    Ok(entry.map(|entry| Earlier { entry, commit: last.commit, until: last.until }))
+}
+
+impl Earlier {
+    /// A note that compares the earlier entry with the selected version, or with a refusal.
+    pub fn finding(&self, addr: &ProviderAddr, selected: Option<&Version>, dialect: Dialect) -> Finding {
+        let (name, version) = (addr.short(dialect), &self.entry.version);
+        let until = self.until.as_ref().map_or(String::new(), |day| format!(" until {day}"));
+        let before = format!("{name} was locked at {version}{until}, last in commit {}", self.commit);
+        let hashes = match self.entry.hashes.len() {
+            1 => "the hash".to_owned(),
+            count => format!("the {count} hashes"),
+        };
+        let message = match selected {
+            Some(selected) if selected != version => {
+                format!("{before}; to restore that version: `tflock add {name}@{version} --replace`")
+            }
+            _ => format!("{before}; checked against {hashes} recorded there"),
+        };
+        Finding::new(Rule::LockedBefore, message).about(addr)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::PackageHashes;
+
+    #[test]
+    fn the_address_has_one_spelling() {
+        let entry = LockEntry {
+            version: Version::new(1, 0, 0),
+            constraints: "~> 1.0".parse().unwrap(),
+            hashes: PackageHashes::new(),
+        };
+        let earlier = Earlier { entry, commit: "abc1234".to_owned(), until: None };
+        for dialect in [Dialect::Terraform, Dialect::OpenTofu] {
+            let addr = ProviderAddr::parse("acme/widget", dialect).unwrap();
+            for selected in [Some(Version::new(2, 0, 0)), Some(Version::new(1, 0, 0)), None] {
+                let message = earlier.finding(&addr, selected.as_ref(), dialect).message;
+                assert!(message.starts_with("acme/widget was locked at 1.0.0, last in commit abc1234"), "{message}");
+                assert!(!message.contains("registry."), "{message}");
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Facts beyond the lock file: the queries of `verify` and `diff` about releases, installed packages, configuration that
+//! the other tool reads, and names that other systems read as another name.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::{GateRoot, GateRoots};
+
+use crate::addr::{ProviderAddr, default_host};
+use crate::commands::LockOptions;
+use crate::commands::lock::RuleBook;
+use crate::commands::shared::sources::LocalPlaces;
+use crate::config::is_read;
+use crate::dialect::Dialect;
+use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
+use crate::disk::package::{PackageError, hash_archive, hash_directory};
+use crate::disk::roots::{MissingModules, Tree, TreeOptions, load_tree};
+use crate::error::Error;
+use crate::finding::{Finding, Level, Position, Rule};
+use crate::git::TrackedFiles;
+use crate::hash::archive::Threads;
+use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile::{LockEntry, LockFile};
+use crate::path::{ambiguous_names, worktree};
+use crate::platform::Platform;
+use crate::query::Session;
+use crate::query::question::{Depth, Explain, Goal, Query};
+use crate::release::{ReleaseKey, Releases};
+use crate::requirements::Requirement;
+use crate::settings::{H1Rule, Settings};
+use crate::verify::{of_tree, policy};
+use crate::workspace::RunSettings;
+
+/// The queries about the locked releases of some root modules.
+pub fn questions<'r>(roots: impl Iterator<Item = &'r GateRoot>, depth: Depth) -> Questions {
+    let mut questions = Questions::new(depth, false);
+    for root in roots {
+        let platforms = root.settings().settings.platforms.as_deref().unwrap_or_default();
+        questions.add(root.settings(), root.lock(), platforms);
+        questions.add_gone(root);
+    }
+    questions
+}
+
+#[derive(Debug)]
+pub struct Questions {
+    depth: Depth,
+    link: bool,
+    pub(crate) queries: BTreeMap<ReleaseKey, Query>,
+}
+
+impl Questions {
+    /// No queries yet. With `link`, also queries where the publisher describes a release.
+    pub fn new(depth: Depth, link: bool) -> Self {
+        Self { depth, link, queries: BTreeMap::new() }
+    }
+
+    /// Adds the entries of one root module, with platforms that are likely to be recorded. Skips hosts that its settings forbid.
+    pub fn add(&mut self, run: &RunSettings, lock: &LockFile, platforms: &[Platform]) {
+        let rules = RuleBook::new(run, &LockOptions::default());
+        for (addr, entry) in lock.iter().filter(|(addr, entry)| !rules.forbids(addr, &entry.version)) {
+            let own = run.settings.stated_h1(addr.host());
+            let recorded = |scheme| entry.hashes.of(scheme).filter(|hash| hash.is_well_formed()).cloned().collect();
+            let explain = Explain {
+                trust_reported: own != Some(H1Rule::Verified),
+                h1: recorded(HashScheme::H1),
+                zh: recorded(HashScheme::Zh),
+                depth: self.depth,
+                link: self.link,
+            };
+            let query = Query::locked(entry.version.clone(), platforms, rules.of(addr, platforms), explain);
+            match self.queries.entry((addr.clone(), entry.version.clone())) {
+                Entry::Vacant(vacant) => drop(vacant.insert(query)),
+                Entry::Occupied(mut occupied) => occupied.get_mut().join(query),
+            }
+        }
+    }
+
+    /// Adds the `h1:` hashes that a change removed from entries of the same version: removing a hash is fine if no
+    /// package has it, which only the packages show.
+    fn add_gone(&mut self, root: &GateRoot) {
+        let Some((_, before)) = root.base() else { return };
+        for (addr, entry) in root.lock().iter() {
+            let old = before.get(addr).filter(|old| old.version == entry.version);
+            let query = self.queries.get_mut(&(addr.clone(), entry.version.clone()));
+            let Some(Query { goal: Goal::Hashes(explain), .. }) = query else { continue };
+            let recorded = old.into_iter().flat_map(|old| old.hashes.of(HashScheme::H1));
+            explain.h1.extend(recorded.filter(|hash| hash.is_well_formed()).cloned());
+        }
+    }
+
+    /// The answers; sends no request without queries.
+    pub fn send(self, session: &Session) -> Result<Releases, Error> {
+        if self.queries.is_empty() {
+            return Ok(Releases::new());
+        }
+        session.block_on(async |sources| sources.lookups(self.queries).await)
+    }
+}
+
+/// The findings on installed packages of locked releases, and errors about unreadable ones.
+pub(super) fn of_installed(root: &GateRoot) -> (Vec<Finding>, Vec<Error>) {
+    let (mut findings, mut errors) = (Vec::new(), Vec::new());
+    let places = places(root).unwrap_or_else(|error| {
+        errors.push(error);
+        Vec::new()
+    });
+    for (place, holds) in places {
+        let mirror = match FilesystemMirror::open(&place) {
+            Ok(mirror) => mirror,
+            Err(MirrorError::Missing(_)) => continue,
+            Err(error) => {
+                errors.push(error.into());
+                continue;
+            }
+        };
+        for (addr, entry) in root.lock().iter() {
+            match of_entry(root, (&mirror, holds), addr, entry) {
+                Ok(found) => findings.extend(found),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    (findings, errors)
+}
+
+/// What a package directory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Installed,
+    /// `init` may install from it; some platforms may not be needed.
+    Offered,
+}
+
+/// The package directories: the data directory, the plugin cache, and the mirrors of the CLI configuration or else the
+/// implied ones.
+fn places(root: &GateRoot) -> Result<Vec<(PathBuf, Holds)>, Error> {
+    let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(root.settings())?;
+    let installed = [root.settings().data_dir().join("providers")].into_iter().chain(plugin_cache);
+    let offered = mirrors.into_iter().map(|mirror| (mirror, Holds::Offered));
+    Ok(installed.map(|place| (place, Holds::Installed)).chain(offered).collect())
+}
+
+/// True for this machine's platform and those of the settings.
+fn wanted(root: &GateRoot, platform: &Platform) -> bool {
+    *platform == Platform::host() || root.settings().settings.platforms.iter().flatten().any(|own| own == platform)
+}
+
+/// The path relative to the root module, as findings have it; outside of the root module as it is.
+fn within<'a>(root: &GateRoot, path: &'a Path) -> &'a Path {
+    path.strip_prefix(&root.settings().root).unwrap_or(path)
+}
+
+fn of_entry(
+    root: &GateRoot,
+    (mirror, holds): (&FilesystemMirror, Holds),
+    addr: &ProviderAddr,
+    entry: &LockEntry,
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    let packages = mirror.packages(addr)?;
+    let wanted = |platform: &Platform| holds == Holds::Installed || wanted(root, platform);
+    for (platform, package) in packages.of(&entry.version).filter(|(platform, _)| wanted(platform)) {
+        let (LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) = package;
+        let own = hashes(package)?;
+        if own.iter().any(|hash| entry.hashes.contains(hash)) {
+            continue;
+        }
+        let own: Vec<&str> = own.iter().map(PackageHash::as_str).collect();
+        let message = format!(
+            "the installed package of {addr} {} for {platform} has {}, which is not recorded",
+            entry.version,
+            own.join(" and ")
+        );
+        findings.push(Finding::new(Rule::InstalledDiffers, message).about(addr).in_file(within(root, path)));
+    }
+    Ok(findings)
+}
+
+fn hashes(package: &LocalPackage) -> Result<Vec<PackageHash>, PackageError> {
+    match package {
+        LocalPackage::Unpacked(path) => Ok(vec![hash_directory(path)?]),
+        LocalPackage::Packed(path) => {
+            let hashes = hash_archive(path, Threads::Two)?;
+            Ok([PackageHash::zh(hashes.zh), hashes.h1].into_iter().chain(hashes.archive_form).collect())
+        }
+    }
+}
+
+/// The findings about requirements of only the other tool; `own` is the tree that the lock file's tool reads.
+pub(super) fn of_other_tool(settings: &RunSettings, own: Option<&Tree>, lock: Option<&LockFile>) -> Vec<Finding> {
+    if own.is_some_and(|tree| !tree.differs_by_tool) {
+        return Vec::new();
+    }
+    let other = settings.dialect.other();
+    let options = TreeOptions { dialect: other, ..settings.tree_options(MissingModules::Skip) };
+    // Unreadable configuration installs nothing.
+    let Ok(tree) = load_tree(&settings.root, &options) else { return Vec::new() };
+    let required = |addr: &ProviderAddr| own.is_some_and(|tree| tree.requirements.get(addr).is_some());
+    let only_there =
+        tree.requirements.iter().filter(|(addr, _)| !required(addr) && !required(&translated(addr, other)));
+    let is_locked = |addr| lock.is_some_and(|lock| lock.get(addr).is_some());
+    only_there.flat_map(|(addr, requirement)| of_provider(settings, (addr, requirement), is_locked(addr))).collect()
+}
+
+/// Maps a provider of the other tool's default registry to this tool's, since a short address can mean either.
+fn translated(addr: &ProviderAddr, other: Dialect) -> ProviderAddr {
+    if *addr.host() == default_host(other) { addr.at(default_host(other.other())) } else { addr.clone() }
+}
+
+fn of_provider(
+    settings: &RunSettings,
+    (addr, requirement): (&ProviderAddr, &Requirement),
+    is_locked: bool,
+) -> Vec<Finding> {
+    let program = settings.dialect.other().program();
+    let mut findings = policy::of_address(addr, &settings.settings);
+    findings.extend(policy::of_all_releases(addr, &settings.settings));
+    for finding in &mut findings {
+        finding.message = format!("{}; `{program}` reads files that require it", finding.message);
+    }
+    if findings.is_empty() && !is_locked {
+        let message = format!("`{program}` reads files that require {addr}, for which the lock file has no entry");
+        findings.push(Finding { level: Level::Note, ..Finding::new(Rule::EntryMissing, message).about(addr) });
+    }
+    let placed = |finding: Finding| match requirement.origins.first() {
+        Some(origin) => finding.in_file(&origin.file).at(origin.position),
+        None => finding.at(Position::default()),
+    };
+    findings.into_iter().map(placed).collect()
+}
+
+/// The findings about tracked paths of one working tree.
+pub(super) fn of_names<'a>(tracked: impl Iterator<Item = &'a str> + Clone) -> Vec<Finding> {
+    let found = ambiguous_names(tracked, is_read).into_iter();
+    let finding = |path: &str, read_as: &str| {
+        let message = format!("{path} is one name with {read_as} on macOS or Windows, which tflock reads");
+        Finding::new(Rule::AmbiguousName, message).in_file(path)
+    };
+    found.map(|name| finding(name.path, &name.read_as)).collect()
+}
+
+/// The findings about all working trees of a run, each by the settings of its first root module.
+pub(super) fn of_names_in_trees(
+    starts: &[PathBuf],
+    roots: &GateRoots,
+    tracked: &TrackedFiles,
+    now: SystemTime,
+) -> Vec<Finding> {
+    let nothing = Settings::default();
+    let opened =
+        roots.iter().filter_map(|(_, root)| root.as_ref().ok()).map(crate::commands::verify::GateRoot::settings);
+    let judged = opened.map(|root| (root.boundary.clone(), &root.settings));
+    let started = starts.iter().filter_map(|start| Some((worktree::top(start)?, &nothing)));
+    let mut seen = BTreeSet::new();
+    let trees = judged.chain(started).filter(|(top, _)| seen.insert(top.clone()));
+    let of_one = |(top, settings): (PathBuf, &Settings)| {
+        tracked.with_paths(&top, |paths| of_tree(of_names(paths.iter().map(|path| &**path)), settings, now))
+    };
+    trees.flat_map(of_one).collect()
+}
