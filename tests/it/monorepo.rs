@@ -1,4 +1,4 @@
-//! Two hundred root modules: where all is well, every command fits one screen; one that fails is one more line.
+//! Forty-eight root modules, twice as many as a screen has lines: where all is well, every command fits one screen; one that fails is one more line.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 
-const ROOTS: usize = 200;
+const ROOTS: usize = 48;
 
 /// The lines of a small terminal.
 const SCREEN: usize = 24;

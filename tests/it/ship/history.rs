@@ -356,7 +356,23 @@ fn owned(verdict: &Verdict) -> (i32, BTreeSet<String>) {
 }
 
 #[test]
-fn each_branch_gets_its_verdict() {
+fn each_honest_branch_gets_its_verdict() {
+    each_gets_its_verdict(HONEST);
+}
+
+#[test]
+fn each_attack_gets_its_verdict() {
+    each_gets_its_verdict(&ATTACKS[..ATTACKS.len() / 2]);
+}
+
+#[test]
+fn each_further_attack_gets_its_verdict() {
+    each_gets_its_verdict(&ATTACKS[ATTACKS.len() / 2..]);
+}
+
+/// Makes each branch from the same main branch, and judges it with the base and alone.
+#[track_caller]
+fn each_gets_its_verdict(branches: &[Branch]) {
     let registry = honest()
         .release("acme/widget", "1.3.9", PLATFORMS)
         .release("acme/widget", "1.4.1", PLATFORMS)
@@ -379,7 +395,7 @@ fn each_branch_gets_its_verdict() {
     commit(&workspace, "ban, and a file that both share by a link");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
     let mut wrong = Vec::new();
-    for Branch(name, change, with_base, alone) in HONEST.iter().chain(ATTACKS) {
+    for Branch(name, change, with_base, alone) in branches {
         workspace.git(["checkout", "--quiet", "-B", name, "refs/remotes/origin/main"]);
         change(&workspace, &registry);
         workspace.git(["add", "--all", "--force"]);
