@@ -267,7 +267,10 @@ fn fmt() {
 }
 
 /// Commands with a server that never answers what they ask.
-fn no_answer_is_waited_for(commands: &[&[&str]]) {
+const NEVER: Duration = Duration::from_secs(3600);
+
+/// All answers come after that time.
+fn no_answer_is_waited_for(commands: &[&[&str]], after: Duration) {
     let mut registry = registry();
     let world = locked(&registry);
     for endpoint in [
@@ -278,7 +281,7 @@ fn no_answer_is_waited_for(commands: &[&[&str]]) {
         Endpoint::ModuleDownload,
         Endpoint::ModuleArchive,
     ] {
-        registry = registry.answers(endpoint, Answer::slow(Duration::from_secs(3600)));
+        registry = registry.answers(endpoint, Answer::slow(after));
     }
     for (at, args) in commands.iter().enumerate() {
         let workspace = world.copied();
@@ -302,29 +305,43 @@ fn no_answer_is_waited_for(commands: &[&[&str]]) {
             assert_eq!(document["error"]["message"], "interrupted: no file was changed");
         }
         assert_eq!(files(&workspace), old, "{args:?}");
+        // Nor does it change them when the answer comes.
+        if after < Duration::from_secs(1) {
+            std::thread::sleep(2 * after);
+            assert_eq!(files(&workspace), old, "{args:?}");
+        }
     }
 }
 
+/// Commands that write, over remote modules.
+const WRITING: [&[&str]; 7] = [
+    &["lock", "-r", "--platform", "darwin_arm64"],
+    &["upgrade", "-r"],
+    &["migrate", "-r", "--to", "tofu"],
+    &["install", "-r", "--platform", "linux_amd64"],
+    &["get", "-r"],
+    &["mirror", "-r", "mirror"],
+    &["trust", "init", "-r"],
+];
+
 #[test]
 fn no_answer_is_waited_for_by_commands_that_write() {
-    no_answer_is_waited_for(&[
-        &["lock", "-r", "--platform", "darwin_arm64"],
-        &["upgrade", "-r"],
-        &["migrate", "-r", "--to", "tofu"],
-        &["install", "-r", "--platform", "linux_amd64"],
-        &["get", "-r"],
-        &["mirror", "-r", "mirror"],
-        &["trust", "init", "-r"],
-    ]);
+    no_answer_is_waited_for(&WRITING, NEVER);
+}
+
+#[test]
+fn an_answer_that_comes_soon_changes_nothing() {
+    no_answer_is_waited_for(&WRITING, Duration::from_millis(500));
 }
 
 #[test]
 fn no_answer_is_waited_for_by_commands_that_read() {
-    no_answer_is_waited_for(&[
+    let commands: [&[&str]; 5] = [
         &["outdated", "-r"],
         &["outdated", "-r", "--modules"],
         &["verify", "-r"],
         &["sbom", "-r", "--deep", "--platform", "linux_amd64"],
         &["why", "-r"],
-    ]);
+    ];
+    no_answer_is_waited_for(&commands, NEVER);
 }

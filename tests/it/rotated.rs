@@ -3,7 +3,7 @@
 use crate::support::keys;
 use crate::support::locked::{LOCK, honest};
 use crate::support::proposal::{self, TRUST, commit, gate};
-use crate::support::registry::Registry;
+use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::widget as widget_alone;
@@ -60,6 +60,26 @@ fn a_rotation_that_is_proposed_is_to_be_approved_and_not_made_again() {
     let [(level, help)] = &shown(&run, "signer-changed")[..] else { panic!("{run}") };
     assert_eq!(level, "warn");
     assert!(help.starts_with("Compare the fingerprint") && !help.contains("tflock"), "{help}");
+}
+
+/// Whether the old key still counts for what is locked is a question to the registry: without its answer nothing is rotated.
+#[test]
+fn without_an_answer_nothing_is_rotated() {
+    let (registry, workspace) = by_another_key();
+    let rotate = ["trust", "rotate", &widget(&registry), &keys::OTHER.fingerprint(), "--reason", "announced"];
+    let mut registry = registry;
+    for endpoint in [Endpoint::Download, Endpoint::Sums, Endpoint::Signature, Endpoint::Discovery] {
+        registry = registry.recovered().answers(endpoint, Answer::reset());
+        let run = workspace.tflock(&registry, rotate).ended_with(4);
+        assert!(run.touched().is_empty(), "{endpoint:?}: {run}");
+    }
+    // Unless it is not to be asked.
+    let run = workspace.tflock(&registry, rotate.iter().chain(&["--offline"])).ended_with(0);
+    assert_eq!(run.touched(), [TRUST], "{run}");
+    let registry = registry.recovered();
+    let again = workspace.copied();
+    again.git(["checkout", "--quiet", "--", TRUST]);
+    again.tflock(&registry, rotate).ended_with(0);
 }
 
 #[test]
