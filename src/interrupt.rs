@@ -10,28 +10,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::count::counted;
 use crate::error::{Error, ErrorKind};
+use crate::parallel::locked;
 use crate::trust::pins;
 use crate::{lockfile, modulelock};
 
 /// A handle on the state, which all parts of a run share.
 #[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<State>);
+pub struct Interrupt(Arc<InterruptState>);
 
 #[derive(Default)]
-struct State {
+struct InterruptState {
     /// Begins to catch signals. It costs more than some runs do, so it is called when there is something to tell of.
     catch: Mutex<Option<Catch>>,
     /// Locked for reading while files are written.
     phase: RwLock<Phase>,
     requested: watch::Sender<bool>,
-    files: Mutex<BTreeMap<What, Files>>,
+    files: Mutex<BTreeMap<What, WrittenFiles>>,
     /// True if the run has come to its own end after a signal.
     ended: Mutex<bool>,
     end: Condvar,
@@ -64,7 +65,7 @@ pub enum What {
 }
 
 #[derive(Debug, Default)]
-struct Files {
+struct WrittenFiles {
     written: BTreeSet<PathBuf>,
     /// How many the run would have looked at, if that is known.
     total: usize,
@@ -73,7 +74,7 @@ struct Files {
 /// Files are being written: while it lives, a signal waits.
 #[derive(Debug)]
 pub struct Writing<'a> {
-    state: &'a State,
+    state: &'a InterruptState,
     _phase: RwLockReadGuard<'a, Phase>,
 }
 
@@ -166,9 +167,9 @@ impl Writing<'_> {
 }
 
 /// `5 of 23 lock files and 1 trust file were changed; run the command again for the others`.
-fn written(files: &BTreeMap<What, Files>) -> String {
+fn written(files: &BTreeMap<What, WrittenFiles>) -> String {
     let mut clauses: Vec<(&str, Vec<String>, usize)> = Vec::new();
-    for (what, Files { written, total }) in files.iter().filter(|(_, files)| !files.written.is_empty()) {
+    for (what, WrittenFiles { written, total }) in files.iter().filter(|(_, files)| !files.written.is_empty()) {
         let (written, total) = (written.len(), *total);
         let part = if total > written {
             format!("{written} of {}", counted(total, what.noun()))
@@ -240,7 +241,7 @@ impl What {
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for InterruptState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("State").field("phase", &self.phase).field("files", &self.files).finish_non_exhaustive()
     }
@@ -258,11 +259,6 @@ impl From<Interrupted> for Error {
     fn from(interrupted: Interrupted) -> Self {
         Self::new(ErrorKind::Interrupted, interrupted.to_string())
     }
-}
-
-/// Counts are right whatever panicked.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

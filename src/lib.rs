@@ -40,7 +40,7 @@ mod vectors;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::disk::cache::exchange::IndexLine;
-    pub use crate::disk::cache::{IndexEntry, Origin};
+    pub use crate::disk::cache::{IndexEntry, IndexOrigin};
     pub use crate::disk::cli_config::CliConfig;
     pub use crate::disk::roots::{TreeOptions, load_tree};
     pub use crate::git::read_answers as read_git_answers;

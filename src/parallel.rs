@@ -1,10 +1,15 @@
 //! Runs the same work for many items in parallel: on threads, or as tasks of the network runtime.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use tokio::task::JoinSet;
+
+/// Locks what threads share. All values behind locks are right whatever panicked: each is changed in one step.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Runs `work` for each number below `count` on at most `threads` threads; returns the results in order.
 pub(crate) fn each<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
@@ -37,7 +42,7 @@ pub(crate) fn each<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -
 pub(crate) fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let things: Vec<Mutex<Option<T>>> = things.into_iter().map(|thing| Mutex::new(Some(thing))).collect();
     let done = each(things.len(), threads, |at| {
-        let thing = things[at].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thing = locked(&things[at]).take();
         thing.map(&work)
     });
     // Each number is taken once, so all are here; this keeps the memory of the vector.

@@ -24,7 +24,7 @@ use crate::release::{ListedLine, Lookup, Release, Releases};
 use crate::report::rule_of_change;
 use crate::topics;
 use crate::version::Version;
-use crate::workspace::{Names, RootModule, RunSettings};
+use crate::workspace::{ProviderNames, RootModule, RunSettings};
 
 /// Explain a rule, a hash or a provider.
 ///
@@ -218,8 +218,8 @@ impl ReadRoots {
 
     /// Resolves the name of a provider in the root modules.
     fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
-        let all: Vec<Names<'_>> = self.roots.iter().map(|(_, root)| root.names()).collect();
-        let nothing = Names { requirements: None, lock: None, dialect: self.dialect };
+        let all: Vec<ProviderNames<'_>> = self.roots.iter().map(|(_, root)| root.names()).collect();
+        let nothing = ProviderNames { requirements: None, lock: None, dialect: self.dialect };
         all.iter().find(|names| names.knows(text)).unwrap_or(&nothing).resolve(text)
     }
 

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::Services;
 use super::shared::options::Within;
-
 use crate::dialect::Dialect;
-use crate::disk::atomic::{Mode, NewFile, store};
-use crate::disk::below::{Directory, survey};
+use crate::disk::atomic::{FileMode, NewFile, store};
+use crate::disk::below::{SurveyedDirectory, survey};
 use crate::disk::files::is_there;
 use crate::disk::root_files::{self, DirectoryLock};
 use crate::disk::roots::ReadModuleLock;
@@ -109,7 +108,7 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
             Ok(found) => {
                 let out = Exclusions::of_work_tree(start, found.places.iter().map(|place| place.path.as_path()));
                 let top = absolute(start);
-                let is_in = |place: &&Directory| place.has_lock && !out.cover(&top.join(&place.path));
+                let is_in = |place: &&SurveyedDirectory| place.has_lock && !out.cover(&top.join(&place.path));
                 let locked = found.places.iter().filter(is_in);
                 for place in locked {
                     let root = directory.join(&place.path);
@@ -149,7 +148,7 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
     let written = formatted.changed && !check;
     if written {
         let (bytes, what) = (formatted.text.as_bytes(), What::of_name(path));
-        let file = NewFile { path, bytes, mode: Mode::KeepOr(0o644), what };
+        let file = NewFile { path, bytes, mode: FileMode::KeepOr(0o644), what };
         store(file, &boundary(directory), &services.interrupt)?;
     }
     drop(lock);

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Services;
-use super::shared::options::Within;
-use super::shared::sources::PackageSources;
 use clap::Subcommand;
 use url::Url;
 
+use super::Services;
+use super::shared::options::Within;
+use super::shared::sources::PackageSources;
 use crate::dialect::Dialect;
 use crate::disk::atomic::failed;
 use crate::disk::cache::exchange::{self, Exported, IndexKey, IndexLine, decode_line};
-use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Origin, ProgramRecord, Prune, Pruned};
+use crate::disk::cache::{Cache, CacheOptions, IndexEntry, IndexOrigin, ProgramRecord, Prune, Pruned};
 use crate::disk::package::{PackageError, hash_archive, hash_directory};
 use crate::disk::package_store::PackageStore;
 use crate::disk::{files, root_files};
@@ -365,7 +365,7 @@ fn locked(directories: &[PathBuf], cache: &Cache) -> Vec<IndexLine> {
     let known = |hash: &PackageHash| {
         let zh = hash.zh_digest()?;
         let (h1, size) = cache.h1_of(&zh)?;
-        IndexEntry::new(zh, &h1, size, Origin::Computed)
+        IndexEntry::new(zh, &h1, size, IndexOrigin::Computed)
     };
     let entries: Vec<IndexEntry> = hashes.iter().filter_map(known).collect();
     let programs: Vec<ProgramRecord> = hashes.iter().filter_map(|hash| cache.program(hash)).collect();
@@ -375,8 +375,8 @@ fn locked(directories: &[PathBuf], cache: &Cache) -> Vec<IndexLine> {
 /// The lines about what was computed here, not reported by others. Of programs about which nothing could be read, another
 /// version of tflock may read more, so there is no line about them.
 fn computed(entries: &[IndexEntry], programs: &[ProgramRecord]) -> Vec<IndexLine> {
-    let entries = entries.iter().filter(|entry| entry.origin == Origin::Computed).map(IndexLine::from);
-    let is_shared = |program: &&ProgramRecord| program.origin == Origin::Computed && program.is_worth_sharing();
+    let entries = entries.iter().filter(|entry| entry.origin == IndexOrigin::Computed).map(IndexLine::from);
+    let is_shared = |program: &&ProgramRecord| program.origin == IndexOrigin::Computed && program.is_worth_sharing();
     let programs = programs.iter().filter(is_shared).map(IndexLine::from);
     entries.chain(programs.filter(|line| line.text.len() as u64 <= line.key.limit())).collect()
 }

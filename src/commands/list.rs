@@ -24,7 +24,7 @@ use crate::release::Lookup;
 use crate::release::signers::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
-use crate::workspace::{LockedRoot, NamedProviders, Names, Reading, RootModule, RunSettings};
+use crate::workspace::{LockedRoot, NamedProviders, ProviderNames, Reading, RootModule, RunSettings};
 
 /// List the entries of the lock file.
 ///
@@ -67,7 +67,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         let LockedRoot { lock, tree, unread: reason } =
             opened.next().unwrap_or_else(|| RootModule::open_locked(root)).inspect_err(|_| wanted.miss())?;
         let requirements = tree.as_deref().map(|tree| &tree.requirements);
-        let names = Names { requirements, lock: Some(&lock.lock), dialect: root.dialect };
+        let names = ProviderNames { requirements, lock: Some(&lock.lock), dialect: root.dialect };
         wanted.see(names);
         // Root modules with equal files and rules share one list.
         let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
@@ -253,7 +253,7 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         let mut root = RootModule::open(settings)?;
         root.decoded()?;
         root.read_configuration(Reading::LENIENT)?;
-        named.see(Names { lock: None, ..root.names() });
+        named.see(ProviderNames { lock: None, ..root.names() });
         notes.extend(remarks(&root));
         let missing = root.tree.iter().flat_map(|tree| &tree.missing);
         unknown.extend(missing.map(|module| settings.not_installed(module)));

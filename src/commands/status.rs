@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
 use super::Services;
 use super::shared::options::{Within, platform};
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::root::{Opening, open};
 use super::verify::{GateRoot, GateRoots, VerifyOptions, judged, recalled};
-use clap::ValueEnum;
-
 use crate::addr::ProviderAddr;
-use crate::disk::atomic::{Mode, NewFile, store};
+use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule, shell_word};
-use crate::git::{Git, Tree, tracked};
+use crate::git::{Git, GitTree, tracked};
 use crate::interrupt::What;
 use crate::outcome::{
     Body, NextStep, Outcome, RootOutcome, SetupFile, SetupReport, SetupState, Status, StatusProvider,
@@ -207,7 +207,7 @@ fn changed_files(start: &Path) -> Option<Vec<String>> {
     let git = Git::open(start).ok()?;
     let tree = match git.commit("HEAD").ok()? {
         Some(head) => git.tree(&head).ok()?,
-        None => Tree::default(),
+        None => GitTree::default(),
     };
     let changes = git.changes_since(&tree).ok()?;
     let ours = [lockfile::FILE_NAME, modulelock::FILE_NAME, settings::FILE_NAME, trust::pins::FILE_NAME];
@@ -321,7 +321,7 @@ impl Setup<'_, '_> {
                     Error::new(ErrorKind::Disk, format!("cannot create {}: {reason}", shown(directory)))
                 })?;
             }
-            let file = NewFile { path: &path, bytes: text.as_bytes(), mode: Mode::KeepOr(0o644), what };
+            let file = NewFile { path: &path, bytes: text.as_bytes(), mode: FileMode::KeepOr(0o644), what };
             store(file, &self.top, &self.services.interrupt)?;
         }
         Ok(file(SetupState::Created, text))

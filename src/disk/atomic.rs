@@ -33,7 +33,7 @@ const RANDOM: usize = 9;
 const MAX_LINKS: usize = 40;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum FileMode {
     /// These, whatever the umask and the old file say; `0o644` for a lock file.
     Exactly(u32),
     /// Those of the old file, or these if there is none.
@@ -87,7 +87,7 @@ pub struct NewFile<'a> {
     /// Its directory must exist.
     pub path: &'a Path,
     pub bytes: &'a [u8],
-    pub mode: Mode,
+    pub mode: FileMode,
     pub what: What,
 }
 
@@ -250,18 +250,18 @@ fn directory_of(path: &Path) -> &Path {
 }
 
 #[cfg(unix)]
-fn set_mode(file: &File, mode: Mode, old: &Path) -> io::Result<()> {
+fn set_mode(file: &File, mode: FileMode, old: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
 
     let bits = match mode {
-        Mode::Exactly(bits) => bits,
-        Mode::KeepOr(bits) => std::fs::metadata(old).map_or(bits, |old| old.permissions().mode() & 0o7777),
+        FileMode::Exactly(bits) => bits,
+        FileMode::KeepOr(bits) => std::fs::metadata(old).map_or(bits, |old| old.permissions().mode() & 0o7777),
     };
     file.set_permissions(std::fs::Permissions::from_mode(bits))
 }
 
 #[cfg(not(unix))]
-fn set_mode(_: &File, _: Mode, _: &Path) -> io::Result<()> {
+fn set_mode(_: &File, _: FileMode, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -356,228 +356,7 @@ fn check(Replacement { file, was }: Replacement<'_>) -> Result<(), StoreError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MODE: Mode = Mode::Exactly(0o644);
-
-    fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
-        super::store(NewFile { path, bytes, mode, what: What::File }, within, &Interrupt::default())
-    }
-
-    fn names(directory: &Path) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(directory)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn written_whole_and_once() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join(".terraform.lock.hcl");
-        assert_eq!(store(&file, b"one", MODE, directory.path()).unwrap(), Stored::Written);
-        let before = std::fs::metadata(&file).unwrap().modified().unwrap();
-        assert_eq!(store(&file, b"one", MODE, directory.path()).unwrap(), Stored::Unchanged);
-        assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), before);
-        assert_eq!(store(&file, b"two", MODE, directory.path()).unwrap(), Stored::Written);
-        assert_eq!(std::fs::read(&file).unwrap(), b"two");
-        assert_eq!(names(directory.path()), [".terraform.lock.hcl"]);
-    }
-
-    #[test]
-    fn a_file_that_is_open_elsewhere_is_waited_for() {
-        let refusals = |count: usize, kind: io::ErrorKind| {
-            let mut attempts = 0;
-            let result = retried(
-                &[0; 3],
-                |reason| reason.kind() == io::ErrorKind::ResourceBusy,
-                || {
-                    attempts += 1;
-                    if attempts <= count { Err(kind.into()) } else { Ok(()) }
-                },
-            );
-            (result.is_ok(), attempts)
-        };
-        assert_eq!(refusals(0, io::ErrorKind::ResourceBusy), (true, 1));
-        assert_eq!(refusals(3, io::ErrorKind::ResourceBusy), (true, 4));
-        assert_eq!(refusals(9, io::ErrorKind::ResourceBusy), (false, 4));
-        assert_eq!(refusals(9, io::ErrorKind::NotFound), (false, 1));
-    }
-
-    #[test]
-    fn failures_change_nothing() {
-        let directory = tempfile::tempdir().unwrap();
-        let folder = directory.path().join("versions.tf");
-        std::fs::create_dir(&folder).unwrap();
-        assert!(matches!(store(&folder, b"x", MODE, directory.path()), Err(StoreError::NotAFile(_))));
-        let missing = directory.path().join("none/x.tf");
-        let error = store(&missing, b"x", MODE, directory.path()).unwrap_err();
-        assert!(matches!(error, StoreError::System { .. }), "{error}");
-        assert_eq!(Error::from(error).kind, ErrorKind::Disk);
-        assert!(store(Path::new(".."), b"x", MODE, directory.path()).is_err());
-        assert_eq!(names(directory.path()), ["versions.tf"]);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn permissions() {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("f");
-        let mode = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
-        store(&file, b"1", Mode::KeepOr(0o600), directory.path()).unwrap();
-        assert_eq!(mode(), 0o600);
-        store(&file, b"2", Mode::KeepOr(0o644), directory.path()).unwrap();
-        assert_eq!(mode(), 0o600);
-        store(&file, b"3", MODE, directory.path()).unwrap();
-        assert_eq!(mode(), 0o644);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_followed_inside_only() {
-        use std::os::unix::fs::symlink;
-
-        let directory = tempfile::tempdir().unwrap();
-        let (tree, outside) = (directory.path().join("tree"), directory.path().join("outside"));
-        std::fs::create_dir_all(tree.join("sub")).unwrap();
-        std::fs::create_dir(&outside).unwrap();
-        std::fs::write(outside.join("f"), "old").unwrap();
-
-        symlink("sub/real", tree.join("inner")).unwrap();
-        store(&tree.join("inner"), b"new", MODE, &tree).unwrap();
-        assert_eq!(std::fs::read(tree.join("sub/real")).unwrap(), b"new");
-        assert!(tree.join("inner").is_symlink());
-
-        symlink("../outside/f", tree.join("outer")).unwrap();
-        symlink("outer", tree.join("twice")).unwrap();
-        symlink(&outside, tree.join("folder")).unwrap();
-        for name in ["outer", "twice", "folder/f", "folder/fresh"] {
-            let error = store(&tree.join(name), b"new", MODE, &tree).unwrap_err();
-            assert!(matches!(error, StoreError::Outside { .. }), "{name}: {error}");
-            assert!(error.to_string().contains("outside"));
-        }
-        assert_eq!(std::fs::read(outside.join("f")).unwrap(), b"old");
-        assert_eq!(names(&outside), ["f"]);
-
-        symlink("circle", tree.join("circle")).unwrap();
-        assert!(matches!(store(&tree.join("circle"), b"x", MODE, &tree), Err(StoreError::NotAFile(_))));
-    }
-
-    #[test]
-    fn files_of_a_killed_run_are_removed() {
-        let directory = tempfile::tempdir().unwrap();
-        let kept =
-            [".terraform.lock.hcl", "a.tflock-abc", "a.tflock-abcdefgh_", "x.tflock-1234567890", ".tflock-abcdefghi"];
-        for name in kept.iter().chain(&["main.tf.tflock-aB3dEfGh1"]) {
-            std::fs::write(directory.path().join(name), "").unwrap();
-        }
-        let path = directory.path().join("main.tf");
-        let file = NewFile { path: &path, bytes: b"x", mode: MODE, what: What::File };
-        let staged = stage(file, directory.path()).unwrap();
-        assert_eq!(names(directory.path()).iter().filter(|name| is_left_behind(name)).count(), 2);
-        sweep(directory.path());
-        let mut kept = kept.map(str::to_owned);
-        kept.sort();
-        let mut left = names(directory.path());
-        // Windows removes nothing that is open.
-        left.retain(|name| cfg!(unix) || !is_left_behind(name));
-        assert_eq!(left, kept);
-        assert!(staged.replace(&Interrupt::default().writing().unwrap()).is_err());
-    }
-}
+mod tests;
 
 #[cfg(test)]
-mod transaction_tests {
-    use super::*;
-    use crate::disk::atomic::Mode;
-    use crate::interrupt::What;
-
-    fn replacement<'a>(path: &'a Path, bytes: &'a [u8], was: Expected<'a>) -> Replacement<'a> {
-        Replacement { file: NewFile { path, bytes, mode: Mode::KeepOr(0o644), what: What::File }, was }
-    }
-
-    fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> Result<Vec<Stored>, StoreError> {
-        super::store_all(files, directory, within, &Interrupt::default())
-    }
-
-    fn names(directory: &Path) -> Vec<String> {
-        let entries = std::fs::read_dir(directory).unwrap();
-        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn all_files_are_written() {
-        let directory = tempfile::tempdir().unwrap();
-        let [trust, lock, config] = ["trust", "lock", "versions.tf"].map(|name| directory.path().join(name));
-        std::fs::write(&lock, "old").unwrap();
-        std::fs::write(&config, "same").unwrap();
-        let files = [
-            replacement(&trust, b"pin", Expected::Absent),
-            replacement(&lock, b"new", Expected::Bytes(b"old")),
-            replacement(&config, b"same", Expected::Bytes(b"before")),
-        ];
-        let stored = store_all(&files, directory.path(), directory.path()).unwrap();
-        assert_eq!(stored, [Stored::Written, Stored::Written, Stored::Unchanged]);
-        assert_eq!(std::fs::read(&trust).unwrap(), b"pin");
-        assert_eq!(std::fs::read(&lock).unwrap(), b"new");
-        assert_eq!(store_all(&files, directory.path(), directory.path()).unwrap(), [Stored::Unchanged; 3]);
-        assert_eq!(names(directory.path()), ["lock", "trust", "versions.tf"]);
-    }
-
-    #[test]
-    fn an_error_with_the_last_file_leaves_the_first_unchanged() {
-        let directory = tempfile::tempdir().unwrap();
-        let [lock, config, folder] = ["lock", "versions.tf", "folder"].map(|name| directory.path().join(name));
-        std::fs::write(&lock, "old").unwrap();
-        std::fs::write(&config, "theirs").unwrap();
-        std::fs::create_dir(&folder).unwrap();
-        for (last, was) in [
-            (&config, Expected::Bytes(b"ours")),
-            (&config, Expected::Absent),
-            (&folder, Expected::Anything),
-            (&directory.path().join("none/x.tf"), Expected::Absent),
-            (&directory.path().join("new.tf"), Expected::Bytes(b"there")),
-        ] {
-            let files = [replacement(&lock, b"new", Expected::Anything), replacement(last, b"x", was)];
-            assert!(store_all(&files, directory.path(), directory.path()).is_err(), "{last:?}");
-            assert_eq!(std::fs::read(&lock).unwrap(), b"old");
-            assert_eq!(std::fs::read(&config).unwrap(), b"theirs");
-            assert_eq!(names(directory.path()), ["folder", "lock", "versions.tf"]);
-        }
-        let error =
-            store_all(&[replacement(&config, b"x", Expected::Absent)], directory.path(), directory.path()).unwrap_err();
-        assert!(matches!(&error, StoreError::Changed(path) if *path == config), "{error}");
-    }
-
-    #[test]
-    fn a_second_run_completes_what_was_cut_off_anywhere() {
-        let texts = [("trust", None, "pin"), ("lock", Some("old"), "new"), ("main.tf", Some("before"), "after")];
-        for done in 0..=texts.len() {
-            let directory = tempfile::tempdir().unwrap();
-            let paths = texts.map(|(name, _, _)| directory.path().join(name));
-            for (index, (_, old, new)) in texts.iter().enumerate() {
-                if let Some(bytes) = if index < done { Some(*new) } else { *old } {
-                    std::fs::write(&paths[index], bytes).unwrap();
-                }
-            }
-            let files: Vec<_> = paths
-                .iter()
-                .zip(&texts)
-                .map(|(path, (_, old, new))| {
-                    let was = old.map_or(Expected::Absent, |old| Expected::Bytes(old.as_bytes()));
-                    replacement(path, new.as_bytes(), was)
-                })
-                .collect();
-            let stored = store_all(&files, directory.path(), directory.path()).unwrap();
-            assert_eq!(stored.iter().filter(|stored| **stored == Stored::Written).count(), texts.len() - done);
-            assert!(paths.iter().zip(&texts).all(|(path, (_, _, new))| std::fs::read_to_string(path).unwrap() == *new));
-        }
-    }
-}
+mod transaction_tests;

@@ -23,7 +23,7 @@ use crate::trust::pins;
 const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Directory {
+pub struct SurveyedDirectory {
     pub path: PathBuf,
     pub has_lock: bool,
     pub configuration: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Directory {
 
 #[derive(Debug, Default)]
 pub struct Survey {
-    pub places: Vec<Directory>,
+    pub places: Vec<SurveyedDirectory>,
     /// The trust files, of which a working tree has one at most.
     pub trust_files: Vec<PathBuf>,
     pub unreadable: Vec<Error>,
@@ -121,13 +121,13 @@ fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
     }
 }
 
-fn place(path: PathBuf, names: Vec<String>) -> Option<Directory> {
+fn place(path: PathBuf, names: Vec<String>) -> Option<SurveyedDirectory> {
     let (locks, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == lockfile::FILE_NAME);
     // OpenTofu reads all that Terraform reads, except for what its own files shadow.
     let files = ConfigFiles::select(others, Dialect::OpenTofu);
     let configuration: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
     let has_lock = !locks.is_empty();
-    (has_lock || !configuration.is_empty()).then_some(Directory { path, has_lock, configuration })
+    (has_lock || !configuration.is_empty()).then_some(SurveyedDirectory { path, has_lock, configuration })
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub struct Calls {
     pub configures_providers: bool,
 }
 
-pub fn calls(start: &Path, place: &Directory) -> Calls {
+pub fn calls(start: &Path, place: &SurveyedDirectory) -> Calls {
     let mut calls = Calls::default();
     for name in &place.configuration {
         let path = start.join(&place.path).join(name);
@@ -245,7 +245,7 @@ mod calls_tests {
         write("env/prod/other.tf", "module \"c\" {\n  source = \"acme/c/lab\"\n}\n");
         write("env/prod/paths.tofu", "module \"p\" {\n  source = \"${path.module}/p\"\n}\n");
         write("env/prod/wrong.tf", "module {");
-        let place = Directory {
+        let place = SurveyedDirectory {
             path: "env/prod".into(),
             has_lock: false,
             configuration: ["main.tf", "b.tf.json", "other.tf", "wrong.tf"].map(str::to_owned).to_vec(),

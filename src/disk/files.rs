@@ -11,13 +11,14 @@ use std::fmt::Display;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::hash::Sha256Digest;
-use crate::path::links::{self, LinkOnTheWay, Refusal, refused, stepwise};
+use crate::parallel::locked;
+use crate::path::links::{self, FileRefusal, LinkOnTheWay, refused, stepwise};
 use crate::path::shown;
 
 /// The most bytes of a file; no real one comes near.
@@ -49,8 +50,8 @@ fn is_absence(reason: &io::Error) -> bool {
 fn check(meta: &std::fs::Metadata) -> io::Result<()> {
     match meta {
         meta if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        meta if !meta.is_file() => Err(refused(Refusal::NotAFile)),
-        meta if meta.len() > LIMIT => Err(refused(Refusal::TooLarge)),
+        meta if !meta.is_file() => Err(refused(FileRefusal::NotAFile)),
+        meta if meta.len() > LIMIT => Err(refused(FileRefusal::TooLarge)),
         _ => Ok(()),
     }
 }
@@ -78,7 +79,7 @@ fn contents(file: std::fs::File) -> io::Result<Vec<u8>> {
 fn bounded(file: std::fs::File, expected: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(expected);
     file.take(LIMIT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LIMIT { Err(refused(Refusal::TooLarge)) } else { Ok(bytes) }
+    if bytes.len() as u64 > LIMIT { Err(refused(FileRefusal::TooLarge)) } else { Ok(bytes) }
 }
 
 /// `None` if there is no such file.
@@ -135,7 +136,7 @@ impl<V: Clone> TextMemo<V> {
         if **first == *text {
             return Some(value.clone());
         }
-        self.others.lock().unwrap_or_else(PoisonError::into_inner).get(&Sha256Digest::of(text)).cloned()
+        locked(&self.others).get(&Sha256Digest::of(text)).cloned()
     }
 
     pub fn keep(&self, text: &[u8], value: V) -> V {
@@ -143,7 +144,7 @@ impl<V: Clone> TextMemo<V> {
         if **first == *text {
             return kept.clone();
         }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = locked(&self.others);
         others.entry(Sha256Digest::of(text)).or_insert(value).clone()
     }
 }
@@ -234,21 +235,21 @@ mod tests {
     fn links_stay_in_the_work_tree() {
         let (_folder, top) = tree();
         let outside = top.join("../outside/f");
-        let refusal = |path: &str| read(&top.join(path)).err().and_then(|error| Refusal::of(&error));
-        let rows: [(&str, &str, &str, Option<Refusal>); 13] = [
+        let refusal = |path: &str| read(&top.join(path)).err().and_then(|error| FileRefusal::of(&error));
+        let rows: [(&str, &str, &str, Option<FileRefusal>); 13] = [
             ("a/l", "../c/f", "a/l", None),
             ("a/b/up", "../..", "a/b/up/c/f", None),
             ("chain", "a/l", "chain", None),
-            ("out", "../outside/f", "out", Some(Refusal::Outside)),
+            ("out", "../outside/f", "out", Some(FileRefusal::Outside)),
             // Out and in again: elsewhere the tree has another name.
-            ("round", "../tree/c/f", "round", Some(Refusal::Outside)),
-            ("absolute", outside.to_str().unwrap(), "absolute", Some(Refusal::Outside)),
-            ("process", "/proc/self/cwd/f", "process", Some(Refusal::Outside)),
-            ("folder", "../outside", "folder/f", Some(Refusal::Outside)),
-            ("repository", ".git/f", "repository", Some(Refusal::Repository)),
-            ("here", ".", "here/.git/f", Some(Refusal::Repository)),
-            ("circle", "circle", "circle", Some(Refusal::Circle)),
-            ("nowhere", "c/none", "nowhere", Some(Refusal::Nowhere)),
+            ("round", "../tree/c/f", "round", Some(FileRefusal::Outside)),
+            ("absolute", outside.to_str().unwrap(), "absolute", Some(FileRefusal::Outside)),
+            ("process", "/proc/self/cwd/f", "process", Some(FileRefusal::Outside)),
+            ("folder", "../outside", "folder/f", Some(FileRefusal::Outside)),
+            ("repository", ".git/f", "repository", Some(FileRefusal::Repository)),
+            ("here", ".", "here/.git/f", Some(FileRefusal::Repository)),
+            ("circle", "circle", "circle", Some(FileRefusal::Circle)),
+            ("nowhere", "c/none", "nowhere", Some(FileRefusal::Nowhere)),
             (".terraform/modules/m", outside.parent().unwrap().to_str().unwrap(), ".terraform/modules/m/f", None),
         ];
         for (link, target, path, wanted) in rows {
@@ -290,13 +291,13 @@ mod tests {
     #[test]
     fn only_regular_files_of_some_size() {
         let (_folder, top) = tree();
-        let refusal = |path: &Path| read(path).err().and_then(|error| Refusal::of(&error));
-        assert_eq!(refusal(Path::new("/dev/zero")), Some(Refusal::NotAFile));
+        let refusal = |path: &Path| read(path).err().and_then(|error| FileRefusal::of(&error));
+        assert_eq!(refusal(Path::new("/dev/zero")), Some(FileRefusal::NotAFile));
         let _socket = std::os::unix::net::UnixListener::bind(top.join("socket")).unwrap();
-        assert_eq!(refusal(&top.join("socket")), Some(Refusal::NotAFile));
+        assert_eq!(refusal(&top.join("socket")), Some(FileRefusal::NotAFile));
         assert_eq!(read(&top.join("c")).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         std::fs::File::create(top.join("large")).unwrap().set_len(LIMIT + 1).unwrap();
-        assert_eq!(refusal(&top.join("large")), Some(Refusal::TooLarge));
+        assert_eq!(refusal(&top.join("large")), Some(FileRefusal::TooLarge));
         assert!(read_named(&top.join("large")).is_err() && read_named(&top.join("c/f")).is_ok());
     }
 }

@@ -18,13 +18,13 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
-use super::atomic::{self, Mode, NewFile, StoreError, failed, put_in_place};
+use super::atomic::{self, FileMode, NewFile, StoreError, failed, put_in_place};
 use super::files;
 use super::mirror::{FilesystemMirror, LocalPackage};
 use super::root_files::DirectoryLock;
@@ -32,12 +32,13 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
 use crate::interrupt::{Interrupt, What};
+use crate::parallel::locked;
 use crate::path::shown;
 use crate::platform::Platform;
 use crate::release::reported;
 use crate::version::Version;
 
-const DOCUMENT: Mode = Mode::KeepOr(0o644);
+const DOCUMENT: FileMode = FileMode::KeepOr(0o644);
 
 #[derive(Debug)]
 pub struct MirrorWriter {
@@ -166,12 +167,12 @@ impl ArchiveCopy {
     pub fn begin(&self) -> Result<(), StoreError> {
         let file = atomic::temporary(&self.directory, self.name.as_ref())
             .map_err(failed("create a file next to", &self.path()))?;
-        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        *locked(&self.file) = Some(file);
         Ok(())
     }
 
     pub fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
-        match &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &mut *locked(&self.file) {
             Some(file) => file.as_file_mut().write_all(bytes).map_err(failed("write", &self.path())),
             None => Ok(()),
         }
@@ -179,7 +180,7 @@ impl ArchiveCopy {
 
     /// Puts the file in its place. Without this call, the file is removed.
     pub fn keep(&self) -> Result<(), StoreError> {
-        let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
+        let Some(file) = locked(&self.file).take() else { return Ok(()) };
         file.as_file().sync_all().map_err(failed("write", &self.path()))?;
         let writing = self.interrupt.writing()?;
         put_in_place(file, &self.path()).map_err(failed("replace", &self.path()))?;

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
-use super::atomic::{Mode, NewFile, stage, sweep};
+use super::atomic::{FileMode, NewFile, stage, sweep};
 use super::files::{self, around_data_dir, create_directory_below, refuse_linked_directory};
 use crate::config::{ConfigFiles, Installed, Manifest};
 use crate::dialect::Dialect;
@@ -93,7 +93,7 @@ impl ModulesDir {
 
     fn write(&self, manifest: &Manifest, writing: &Writing<'_>) -> Result<(), Error> {
         let (path, text) = (self.path.join(LIST), manifest.encode());
-        let file = NewFile { path: &path, bytes: text.as_bytes(), mode: Mode::KeepOr(0o644), what: What::File };
+        let file = NewFile { path: &path, bytes: text.as_bytes(), mode: FileMode::KeepOr(0o644), what: What::File };
         stage(file, &self.data_dir)?.replace(writing)?;
         Ok(())
     }

@@ -38,7 +38,7 @@ pub enum OciCredential {
     RefreshToken(Secret),
 }
 
-enum Found {
+enum FoundCredential {
     Here(OciCredential),
     Helper(String),
 }
@@ -82,7 +82,7 @@ impl OciCredentials {
 
     /// The credentials for a repository of a registry. May start a helper, and blocks no longer than allowed.
     pub fn of(&self, registry: &str, name: &str, limit: Duration) -> Result<Option<OciCredential>, String> {
-        let mut found: Vec<(usize, Found)> = Vec::new();
+        let mut found: Vec<(usize, FoundCredential)> = Vec::new();
         for block in &self.blocks {
             if let Some(specificity) = specificity(&block.prefix, registry, name) {
                 found.extend(block.found().map(|of_block| (specificity, of_block)));
@@ -93,13 +93,13 @@ impl OciCredentials {
                 file.find(registry, name, &mut found);
             }
         }
-        found.extend(self.default_helper.iter().map(|helper| (0, Found::Helper(helper.clone()))));
+        found.extend(self.default_helper.iter().map(|helper| (0, FoundCredential::Helper(helper.clone()))));
         // Of equals the first.
         let best = found.into_iter().rev().max_by_key(|(specificity, _)| *specificity);
         match best {
             None => Ok(None),
-            Some((_, Found::Here(credential))) => Ok(Some(credential)),
-            Some((_, Found::Helper(helper))) => call_helper(&helper, registry, limit),
+            Some((_, FoundCredential::Here(credential))) => Ok(Some(credential)),
+            Some((_, FoundCredential::Helper(helper))) => call_helper(&helper, registry, limit),
         }
     }
 
@@ -116,23 +116,23 @@ impl OciCredentials {
 }
 
 impl OciBlock {
-    fn found(&self) -> Option<Found> {
-        let of_helper = || Some(Found::Helper(self.helper.clone()?));
-        self.credential.clone().map(Found::Here).or_else(of_helper)
+    fn found(&self) -> Option<FoundCredential> {
+        let of_helper = || Some(FoundCredential::Helper(self.helper.clone()?));
+        self.credential.clone().map(FoundCredential::Here).or_else(of_helper)
     }
 }
 
 impl DockerFile {
-    fn find(self, registry: &str, name: &str, found: &mut Vec<(usize, Found)>) {
+    fn find(self, registry: &str, name: &str, found: &mut Vec<(usize, FoundCredential)>) {
         for (prefix, auth) in &self.auths {
             // Where a helper has the password, the entry is empty.
             let Some(specificity) = specificity(prefix, registry, name) else { continue };
-            found.extend(auth.credential().map(|credential| (specificity, Found::Here(credential))));
+            found.extend(auth.credential().map(|credential| (specificity, FoundCredential::Here(credential))));
         }
         let of_registry = self.cred_helpers.get(registry).filter(|helper| !helper.is_empty());
-        found.extend(of_registry.map(|helper| (1, Found::Helper(helper.clone()))));
+        found.extend(of_registry.map(|helper| (1, FoundCredential::Helper(helper.clone()))));
         if !self.creds_store.is_empty() {
-            found.push((0, Found::Helper(self.creds_store)));
+            found.push((0, FoundCredential::Helper(self.creds_store)));
         }
     }
 }

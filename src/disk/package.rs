@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use super::files;
@@ -19,6 +19,7 @@ use crate::hash::archive::{
 use crate::hash::h1::{H1Error, h1};
 use crate::hash::sha256::Sha256;
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::parallel::locked;
 use crate::path::shown;
 
 /// Bytes read at once.
@@ -170,7 +171,7 @@ type FileId = (u64, u64, u64, Option<SystemTime>);
 impl KnownFiles {
     fn digest(&self, path: &Path, buffer: &mut [u8]) -> Result<Sha256Digest, PackageError> {
         let id = fs::metadata(path).ok().and_then(|found| file_id(&found));
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || locked(&self.0);
         if let Some(digest) = id.and_then(|id| known().get(&id).copied()) {
             return Ok(digest);
         }

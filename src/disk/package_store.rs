@@ -10,7 +10,7 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use tempfile::TempDir;
@@ -25,6 +25,7 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::{Contents, PackageFile};
 use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
+use crate::parallel::locked;
 use crate::path::links::refuse_on_the_way;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -154,13 +155,13 @@ impl StoredPackage {
 
 /// A package on its way into the store: a directory next to its place. Dropped, it is removed.
 #[derive(Debug)]
-pub struct Unpacking {
+pub struct StagedPackage {
     shelf: Shelf,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<StagingState>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct StagingState {
     directory: Option<TempDir>,
     /// How many files were begun.
     files: usize,
@@ -168,28 +169,28 @@ struct State {
     finished: Option<(PackageHash, Vec<PackageFile>)>,
 }
 
-impl Unpacking {
+impl StagedPackage {
     /// Nothing is written yet.
     pub fn new(shelf: Shelf) -> Self {
         Self { shelf, state: Arc::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, StagingState> {
+        locked(&self.state)
     }
 
     /// Begins, or starts again.
     pub fn begin(&self) -> Result<(), StoreError> {
         let directory = linking::temporary_in(&self.shelf.directory)?;
         files::close_to_others(directory.path()).map_err(failed("set the permissions of", directory.path()))?;
-        *self.state() = State { directory: Some(directory), ..State::default() };
+        *self.state() = StagingState { directory: Some(directory), ..StagingState::default() };
         Ok(())
     }
 
     /// Where the files go.
     pub fn contents(&self) -> Box<dyn Contents> {
         let top = self.state().directory.as_ref().map(|directory| directory.path().to_owned());
-        Box::new(Writer { top: top.unwrap_or_default(), open: None, state: Arc::clone(&self.state) })
+        Box::new(PackageWriter { top: top.unwrap_or_default(), open: None, state: Arc::clone(&self.state) })
     }
 
     /// What went wrong so far.
@@ -204,7 +205,7 @@ impl Unpacking {
 
     /// Puts the package in its place.
     pub fn keep(&self) -> Result<StoredPackage, Error> {
-        let State { directory, files, failure, finished } = std::mem::take(&mut *self.state());
+        let StagingState { directory, files, failure, finished } = std::mem::take(&mut *self.state());
         failure.map_or(Ok(()), Err)?;
         let (Some(directory), Some((h1, listed))) = (directory, finished) else {
             return Err(Error::new(ErrorKind::Disk, "a package was not unpacked to its end"));
@@ -221,7 +222,7 @@ impl Unpacking {
     }
 }
 
-impl Drop for Unpacking {
+impl Drop for StagedPackage {
     /// A thread may still unpack; it finds nothing to write to.
     fn drop(&mut self) {
         drop(self.state().directory.take());
@@ -229,30 +230,30 @@ impl Drop for Unpacking {
 }
 
 /// Writes the files of one package.
-struct Writer {
+struct PackageWriter {
     top: PathBuf,
     open: Option<(PathBuf, File)>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<StagingState>>,
 }
 
-impl Writer {
+impl PackageWriter {
     fn attempt(&mut self, path: &Path, action: impl FnOnce(&mut Self) -> std::io::Result<()>) {
         if let Err(reason) = action(self) {
             self.open = None;
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = locked(&self.state);
             state.failure.get_or_insert_with(|| failed("write", path)(reason));
         }
     }
 }
 
-impl Contents for Writer {
+impl Contents for PackageWriter {
     fn begin(&mut self, path: &[u8]) {
         let place = path_in(&self.top, path);
         let shown = place.clone().unwrap_or_else(|| self.top.clone());
         self.attempt(&shown, |writer| {
             let place = place.ok_or(std::io::ErrorKind::InvalidFilename)?;
             // With the lock: a directory that is being removed gets no file.
-            let mut state = writer.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = locked(&writer.state);
             if state.directory.as_ref().is_none_or(|directory| directory.path() != writer.top) {
                 return Err(std::io::ErrorKind::NotFound.into());
             }

@@ -7,12 +7,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::atomic::{self, Mode, NewFile, StoreError, Stored, bare, failed, new_file, put_in_place};
+use super::atomic::{self, FileMode, NewFile, StoreError, Stored, bare, failed, new_file, put_in_place};
 use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::git::tracked;
 use crate::interrupt::{Interrupt, What};
-use crate::path::links::{self, Refusal};
+use crate::path::links::{self, FileRefusal};
 use crate::path::shown;
 use crate::path::worktree::{self, WorkTree};
 use crate::settings;
@@ -20,25 +20,25 @@ use crate::trust::pins;
 
 pub fn read_lock_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     files::read(path).map_err(|reason| {
-        let (refusal, path) = (Refusal::of(&reason), bare(path));
+        let (refusal, path) = (FileRefusal::of(&reason), bare(path));
         let message = match refusal {
-            Some(Refusal::TooLarge) => format!("the lock file {} is larger than 16 MiB", shown(path)),
+            Some(FileRefusal::TooLarge) => format!("the lock file {} is larger than 16 MiB", shown(path)),
             _ => format!("cannot read the lock file {}: {reason}", shown(path)),
         };
         let hint = match refusal {
             _ if reason.kind() == io::ErrorKind::IsADirectory => {
                 Some("move the directory away, and restore the file from version control")
             }
-            Some(Refusal::TooLarge) => Some("restore the file from version control"),
-            Some(Refusal::Nowhere | Refusal::Circle) => Some("fix the symbolic link, or remove it"),
-            Some(Refusal::Outside | Refusal::Repository) => {
+            Some(FileRefusal::TooLarge) => Some("restore the file from version control"),
+            Some(FileRefusal::Nowhere | FileRefusal::Circle) => Some("fix the symbolic link, or remove it"),
+            Some(FileRefusal::Outside | FileRefusal::Repository) => {
                 Some("replace the symbolic link by a file in the working tree")
             }
             // `ERROR_SHARING_VIOLATION` or `ERROR_LOCK_VIOLATION`.
             None if cfg!(windows) && matches!(reason.raw_os_error(), Some(32 | 33)) => {
                 Some("close the program that has it open, and run again")
             }
-            Some(Refusal::NotAFile | Refusal::Name) | None => None,
+            Some(FileRefusal::NotAFile | FileRefusal::Name) | None => None,
         };
         hint.into_iter().fold(Error::new(ErrorKind::LockFile, message).in_file(path), Error::hint)
     })
@@ -56,36 +56,35 @@ pub struct DirectoryLock {
 }
 
 /// How long a lock is waited for: a minute, looked at every so often.
-const LOCK_PATIENCE: (u32, Duration) = (3000, Duration::from_millis(20));
+const LOCK_ATTEMPTS: u32 = 3000;
+
+/// The time between two attempts.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 impl DirectoryLock {
     /// The lock for writing; waits for others who read or write there, a minute at most.
     pub fn acquire(directory: &Path) -> Result<Self, StoreError> {
-        Self::wait(directory, File::try_lock, LOCK_PATIENCE)
+        Self::wait(directory, File::try_lock, LOCK_ATTEMPTS)
     }
 
     /// The lock for writing where others may be downloading: waits for them ten minutes.
     pub fn acquire_patiently(directory: &Path) -> Result<Self, StoreError> {
-        Self::wait(directory, File::try_lock, (10 * LOCK_PATIENCE.0, LOCK_PATIENCE.1))
+        Self::wait(directory, File::try_lock, 10 * LOCK_ATTEMPTS)
     }
 
     /// The lock for reading, which others may have too; waits for those who write there, a minute at most.
     pub fn acquire_shared(directory: &Path) -> Result<Self, StoreError> {
-        Self::wait(directory, File::try_lock_shared, LOCK_PATIENCE)
+        Self::wait(directory, File::try_lock_shared, LOCK_ATTEMPTS)
     }
 
-    fn wait(
-        directory: &Path,
-        lock: fn(&File) -> Result<(), TryLockError>,
-        (times, pause): (u32, Duration),
-    ) -> Result<Self, StoreError> {
+    fn wait(directory: &Path, lock: fn(&File) -> Result<(), TryLockError>, times: u32) -> Result<Self, StoreError> {
         let handle = open_for_lock(directory).map_err(failed("lock", directory))?;
         for _ in 0..times {
             // A file system without locks is no reason not to work.
             if !matches!(lock(&handle), Err(TryLockError::WouldBlock)) {
                 return Ok(Self { _handle: handle });
             }
-            std::thread::sleep(pause);
+            std::thread::sleep(LOCK_PAUSE);
         }
         Err(StoreError::Busy(directory.to_owned()))
     }
@@ -105,7 +104,7 @@ fn open_for_lock(directory: &Path) -> io::Result<File> {
 }
 
 /// As for a lock file.
-const TRUST_FILE_MODE: Mode = Mode::Exactly(0o644);
+const TRUST_FILE_MODE: FileMode = FileMode::Exactly(0o644);
 
 /// Where the trust file for a root module is or would appear.
 pub fn locate_trust_file(root: &WorkTree) -> Result<PathBuf, Error> {
@@ -172,7 +171,7 @@ pub fn update_attributes(
         return Ok(Stored::Unchanged);
     }
     if !new.is_empty() {
-        let file = NewFile { path: &path, bytes: &new, mode: Mode::KeepOr(0o644), what: What::File };
+        let file = NewFile { path: &path, bytes: &new, mode: FileMode::KeepOr(0o644), what: What::File };
         return Ok(atomic::store(file, top, interrupt)?);
     }
     let writing = interrupt.writing()?;
@@ -283,7 +282,7 @@ mod directory_lock_tests {
     #[test]
     fn waiting_for_a_lock_ends() {
         let directory = tempfile::tempdir().unwrap();
-        let short = (2, Duration::from_millis(1));
+        let short = 2;
         let writer = DirectoryLock::acquire(directory.path()).unwrap();
         for lock in [File::try_lock, File::try_lock_shared] {
             let error = DirectoryLock::wait(directory.path(), lock, short).unwrap_err();

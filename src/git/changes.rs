@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::objects::kind;
-use super::{Answer, Git, GitError, Kind, Tree, repository};
+use super::{Answer, FileKind, Git, GitError, GitTree, repository};
 use crate::config::is_read;
 use crate::hash::git_blob;
 use crate::path::{RepoPath, lexical, links, worktree};
@@ -21,8 +21,8 @@ pub struct ChangedFiles {
     /// From the top.
     paths: BTreeSet<RepoPath>,
     /// The links and submodules among them, as far as they are there now.
-    crossings: BTreeMap<RepoPath, Kind>,
-    pub(super) tracked: BTreeMap<RepoPath, Kind>,
+    crossings: BTreeMap<RepoPath, FileKind>,
+    pub(super) tracked: BTreeMap<RepoPath, FileKind>,
     /// Links that are what they were.
     links: BTreeSet<RepoPath>,
     /// Directories that are no links, and none above them is.
@@ -32,9 +32,9 @@ pub struct ChangedFiles {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct ListedFiles {
     /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse working tree.
-    pub(super) tracked: BTreeMap<RepoPath, (Kind, String, bool)>,
+    pub(super) tracked: BTreeMap<RepoPath, (FileKind, String, bool)>,
     /// What is neither tracked nor ignored.
     others: Vec<RepoPath>,
 }
@@ -45,7 +45,7 @@ impl Git {
     ///
     /// The bytes are compared of files that the tools, git or we may read for a root module; line ends that git turns
     /// around do not count. Other files differ only if they are in one of the two alone.
-    pub fn changes_since(&self, tree: &Tree) -> Result<ChangedFiles, GitError> {
+    pub fn changes_since(&self, tree: &GitTree) -> Result<ChangedFiles, GitError> {
         let listed = self.listed()?;
         let mut disk = Disk { top: self.top.clone(), real: BTreeMap::new() };
         let (mut paths, mut left_out) = (BTreeSet::new(), BTreeSet::new());
@@ -59,15 +59,15 @@ impl Git {
                     let is_same = now.is_some_and(|(kind, id, _)| *kind == entry.kind && *id == entry.id);
                     left_out.extend((!is_same).then(|| path.clone()));
                 }
-                (Kind::File, Some(Found::File)) if matters(path) || linked.contains(path) => {
+                (FileKind::File, Some(PathKind::File)) if matters(path) || linked.contains(path) => {
                     read.push((path, &entry.id));
                 }
-                (Kind::File, Some(Found::File)) => {}
-                (Kind::Link, Some(Found::Link)) if disk.leads(path) == tree.targets.get(path).cloned() => {}
+                (FileKind::File, Some(PathKind::File)) => {}
+                (FileKind::Link, Some(PathKind::Link)) if disk.leads(path) == tree.targets.get(path).cloned() => {}
                 // Where links cannot be made, git writes a file in their place.
-                (Kind::Link, Some(Found::File)) if cfg!(windows) => read.push((path, &entry.id)),
-                (Kind::Submodule, Some(Found::Directory))
-                    if now.is_some_and(|(kind, id, _)| *kind == Kind::Submodule && *id == entry.id)
+                (FileKind::Link, Some(PathKind::File)) if cfg!(windows) => read.push((path, &entry.id)),
+                (FileKind::Submodule, Some(PathKind::Directory))
+                    if now.is_some_and(|(kind, id, _)| *kind == FileKind::Submodule && *id == entry.id)
                         && disk.is_at(path, &entry.id) => {}
                 _ => {
                     paths.insert(path.clone());
@@ -81,12 +81,13 @@ impl Git {
             let is_absent = *skipped && disk.kind(path).is_none();
             if is_absent { &mut left_out } else { &mut paths }.insert(path.clone());
         }
-        left_out.retain(|path| matters(path) || listed.tracked.get(path).is_some_and(|(kind, ..)| *kind != Kind::File));
+        left_out
+            .retain(|path| matters(path) || listed.tracked.get(path).is_some_and(|(kind, ..)| *kind != FileKind::File));
         let crossings = paths.iter().filter_map(|path| {
             let tracked = listed.tracked.get(path).map(|(kind, ..)| *kind);
             match (tracked, disk.kind(path)) {
-                (Some(Kind::Submodule), _) => Some((path.clone(), Kind::Submodule)),
-                (_, Some(Found::Link)) => Some((path.clone(), Kind::Link)),
+                (Some(FileKind::Submodule), _) => Some((path.clone(), FileKind::Submodule)),
+                (_, Some(PathKind::Link)) => Some((path.clone(), FileKind::Link)),
                 _ => None,
             }
         });
@@ -98,13 +99,13 @@ impl Git {
     }
 
     /// What is in the working tree, tracked or not; what is ignored is not.
-    fn listed(&self) -> Result<Listed, GitError> {
+    fn listed(&self) -> Result<ListedFiles, GitError> {
         let args = ["ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--full-name"];
-        Ok(Listed::of(&self.launcher.run(args)?.checked("ls-files")?))
+        Ok(ListedFiles::of(&self.launcher.run(args)?.checked("ls-files")?))
     }
 }
 
-impl Listed {
+impl ListedFiles {
     /// Reads what `ls-files -z -t --stage` answers.
     pub(super) fn of(answer: &Answer) -> Self {
         let mut listed = Self::default();
@@ -124,7 +125,7 @@ impl Listed {
 
 /// What is at a path of the working tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum PathKind {
     File,
     Link,
     Directory,
@@ -139,7 +140,7 @@ struct Disk {
 }
 
 impl Disk {
-    fn kind(&mut self, path: &str) -> Option<Found> {
+    fn kind(&mut self, path: &str) -> Option<PathKind> {
         if let Some((directory, _)) = path.rsplit_once('/')
             && !self.is_real(directory)
         {
@@ -147,10 +148,10 @@ impl Disk {
         }
         let kind = self.top.join(path).symlink_metadata().ok()?.file_type();
         Some(match kind {
-            kind if kind.is_symlink() => Found::Link,
-            kind if kind.is_file() => Found::File,
-            kind if kind.is_dir() => Found::Directory,
-            _ => Found::Other,
+            kind if kind.is_symlink() => PathKind::Link,
+            kind if kind.is_file() => PathKind::File,
+            kind if kind.is_dir() => PathKind::Directory,
+            _ => PathKind::Other,
         })
     }
 
@@ -158,7 +159,7 @@ impl Disk {
         if let Some(known) = self.real.get(directory) {
             return *known;
         }
-        let real = self.kind(directory) == Some(Found::Directory);
+        let real = self.kind(directory) == Some(PathKind::Directory);
         self.real.insert(directory.to_owned(), real);
         real
     }
@@ -254,13 +255,13 @@ impl ChangedFiles {
     }
 
     /// The links and submodules that are new or changed.
-    pub fn crossings(&self) -> impl Iterator<Item = (&str, Kind)> {
+    pub fn crossings(&self) -> impl Iterator<Item = (&str, FileKind)> {
         self.crossings.iter().map(|(path, kind)| (&**path, *kind))
     }
 
     /// The first link or submodule that is new or changed and is at a path or above it, or at or above a link that the
     /// path leads over.
-    pub fn crossing(&self, path: &str) -> Option<(&str, Kind)> {
+    pub fn crossing(&self, path: &str) -> Option<(&str, FileKind)> {
         let beyond = || {
             let stations = links::stations(&self.top.join(path)).into_iter();
             let mut ways = stations.filter_map(|place| RepoPath::below(&self.top, &place));
@@ -270,7 +271,7 @@ impl ChangedFiles {
     }
 
     /// What git tracks now, from the top.
-    pub fn tracked(&self) -> impl Iterator<Item = (&str, Kind)> + Clone {
+    pub fn tracked(&self) -> impl Iterator<Item = (&str, FileKind)> + Clone {
         self.tracked.iter().map(|(path, kind)| (&**path, *kind))
     }
 
@@ -344,7 +345,7 @@ impl ChangedFiles {
 }
 
 /// The first of some paths that equals a given one or is above it.
-fn first<'a>(crossings: &'a BTreeMap<RepoPath, Kind>, path: &str) -> Option<(&'a str, Kind)> {
+fn first<'a>(crossings: &'a BTreeMap<RepoPath, FileKind>, path: &str) -> Option<(&'a str, FileKind)> {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     let mut found = ends.filter_map(|end| crossings.get_key_value(&path[..end]));
     found.next().map(|(path, kind)| (&**path, *kind))
@@ -353,7 +354,7 @@ fn first<'a>(crossings: &'a BTreeMap<RepoPath, Kind>, path: &str) -> Option<(&'a
 #[cfg(test)]
 impl ChangedFiles {
     /// Changes of some files of a working tree, of which some are links or submodules now.
-    pub fn of(top: &Path, paths: &[&str], crossings: &[(&str, Kind)]) -> Self {
+    pub fn of(top: &Path, paths: &[&str], crossings: &[(&str, FileKind)]) -> Self {
         let path = |path: &str| RepoPath::from_git(path);
         Self {
             top: top.to_owned(),
@@ -409,10 +410,10 @@ mod tests {
 
     #[test]
     fn the_first_crossing_on_the_way_is_reported() {
-        let crossings = [("a/b", Kind::Link), ("a/b/c", Kind::Submodule)];
+        let crossings = [("a/b", FileKind::Link), ("a/b/c", FileKind::Submodule)];
         let crossings: BTreeMap<_, _> = crossings.map(|(path, kind)| (RepoPath::from_git(path), kind)).into();
-        assert_eq!(first(&crossings, "a/b/c/d"), Some(("a/b", Kind::Link)));
-        assert_eq!(first(&crossings, "a/b"), Some(("a/b", Kind::Link)));
+        assert_eq!(first(&crossings, "a/b/c/d"), Some(("a/b", FileKind::Link)));
+        assert_eq!(first(&crossings, "a/b"), Some(("a/b", FileKind::Link)));
         assert_eq!(first(&crossings, "a"), None);
         assert_eq!(first(&crossings, "a/bc"), None);
     }

@@ -18,28 +18,29 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::{Interrupt, Interrupted};
+use crate::parallel::locked;
 use crate::path::{RepoPath, worktree};
 
 pub use changes::ChangedFiles;
 pub use launch::{Launcher, Stage, Transports};
 pub use names::{Commit, Last};
-pub use objects::{Kind, Tree};
+pub use objects::{FileKind, GitTree};
 pub use tracked::{Question, TrackedFiles, TrackedFolder};
 
 /// The most bytes of a `.git` file, which contains one path.
 const LIMIT: u64 = 64 << 10;
 
 /// The repositories of working trees that this process has looked up, by the top: one call of git each.
-static FOUND: Mutex<BTreeMap<PathBuf, Found>> = Mutex::new(BTreeMap::new());
+static FOUND: Mutex<BTreeMap<PathBuf, FoundRepository>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug, Clone)]
-struct Found {
+struct FoundRepository {
     git_dir: PathBuf,
     shallow: bool,
 }
@@ -60,8 +61,8 @@ impl Git {
         let top = worktree::top(&place).ok_or_else(|| failed("there is no .git there or above it"))?;
         let way = place.strip_prefix(&top).ok().filter(|way| way.to_str().is_some());
         let way = way.map(RepoPath::of).ok_or_else(|| failed("its path is not UTF-8"))?;
-        let known = FOUND.lock().unwrap_or_else(PoisonError::into_inner).get(&top).cloned();
-        let Found { git_dir, shallow } = match known {
+        let known = locked(&FOUND).get(&top).cloned();
+        let FoundRepository { git_dir, shallow } = match known {
             Some(found) => found,
             None => find(directory, &top)?,
         };
@@ -79,7 +80,7 @@ impl Git {
 }
 
 /// Looks up the repository of a working tree, whose owner git checks, and makes sure that its `.git` names the same one.
-fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
+fn find(directory: &Path, top: &Path) -> Result<FoundRepository, GitError> {
     let args = ["rev-parse", "--is-shallow-repository", "--show-toplevel", "--absolute-git-dir"];
     let answer = Launcher::unnamed(top).run(args)?;
     let failed = |reason: String| GitError::NoWorkTree { directory: directory.to_owned(), reason };
@@ -96,8 +97,8 @@ fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
     if shown != top || repository(top).as_ref() != Some(&git_dir) {
         return Err(GitError::OtherRepository { top: top.to_owned(), found: git_dir });
     }
-    let found = Found { git_dir, shallow: shallow == "true" };
-    FOUND.lock().unwrap_or_else(PoisonError::into_inner).insert(top.to_owned(), found.clone());
+    let found = FoundRepository { git_dir, shallow: shallow == "true" };
+    locked(&FOUND).insert(top.to_owned(), found.clone());
     Ok(found)
 }
 
@@ -119,7 +120,7 @@ pub(super) fn repository(top: &Path) -> Option<PathBuf> {
 #[doc(hidden)]
 pub fn read_answers(bytes: &[u8]) {
     let answer = Answer { code: Some(0), stdout: bytes.to_vec(), stderr: bytes.to_vec() };
-    let _ = (changes::Listed::of(&answer), answer.said());
+    let _ = (changes::ListedFiles::of(&answer), answer.said());
     let _ = answer.texts().filter_map(|line| objects::entry(&line)).count();
     let _ = objects::objects(bytes, 3);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::changes::Listed;
+use super::changes::ListedFiles;
 use super::{Commit, Git, GitError};
 use crate::config::is_configuration;
 use crate::lockfile;
@@ -44,7 +44,7 @@ impl Git {
             return Ok(());
         }
         let answer = self.launcher.run(["ls-files", "-z", "-t", "--stage", "--cached"])?.checked("ls-files")?;
-        let tracked = Listed::of(&answer).tracked;
+        let tracked = ListedFiles::of(&answer).tracked;
         let left_out = |path: &String| tracked.get(path.as_str()).filter(|(.., skipped)| *skipped).map(|(_, id, _)| id);
         let absent = paths.iter().zip(texts).filter(|(_, text)| text.is_none());
         let (places, ids): (Vec<&mut Option<Vec<u8>>>, Vec<&str>) =
@@ -159,40 +159,41 @@ const MAX_LINKS: usize = 40;
 
 /// What is at a path of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     File,
     Link,
     Submodule,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) kind: Kind,
+pub(super) struct TreeEntry {
+    pub(super) kind: FileKind,
     pub(super) id: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct GitTree {
     /// By the path from the top.
-    pub(super) entries: BTreeMap<RepoPath, Entry>,
+    pub(super) entries: BTreeMap<RepoPath, TreeEntry>,
     /// Where symbolic links lead to, as they say it.
     pub(super) targets: BTreeMap<RepoPath, Vec<u8>>,
 }
 
 impl Git {
-    pub fn tree(&self, commit: &Commit) -> Result<Tree, GitError> {
+    pub fn tree(&self, commit: &Commit) -> Result<GitTree, GitError> {
         let answer = self.launcher.run(["ls-tree", "-r", "-z", "--full-tree", &commit.id])?.checked("ls-tree")?;
-        let entries: BTreeMap<RepoPath, Entry> = answer.texts().filter_map(|line| entry(&line)).collect();
-        let links = || entries.iter().filter(|(_, entry)| entry.kind == Kind::Link);
+        let entries: BTreeMap<RepoPath, TreeEntry> = answer.texts().filter_map(|line| entry(&line)).collect();
+        let links = || entries.iter().filter(|(_, entry)| entry.kind == FileKind::Link);
         let ids: Vec<&str> = links().map(|(_, entry)| entry.id.as_str()).collect();
         let targets = links().map(|(path, _)| path.clone()).zip(self.blobs(&ids)?).collect();
-        Ok(Tree { entries, targets })
+        Ok(GitTree { entries, targets })
     }
 
     /// Files of a commit whose tree is known, by their paths from the top, in that order; none for those that are not
     /// there. Links inside of the tree are followed.
-    pub fn files_of(&self, tree: &Tree, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
-        let resolved: Vec<Option<&Entry>> = paths.iter().map(|path| tree.entries.get(&*tree.resolve(path)?)).collect();
+    pub fn files_of(&self, tree: &GitTree, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        let resolved: Vec<Option<&TreeEntry>> =
+            paths.iter().map(|path| tree.entries.get(&*tree.resolve(path)?)).collect();
         let ids: Vec<&str> = resolved.iter().flatten().map(|entry| entry.id.as_str()).collect();
         let mut texts = self.blobs(&ids)?.into_iter();
         Ok(resolved.iter().map(|entry| entry.and_then(|_| texts.next())).collect())
@@ -200,23 +201,23 @@ impl Git {
 }
 
 /// A line such as `100644 blob ID\tPATH`.
-pub(super) fn entry(line: &str) -> Option<(RepoPath, Entry)> {
+pub(super) fn entry(line: &str) -> Option<(RepoPath, TreeEntry)> {
     let (head, path) = line.split_once('\t')?;
     let [mode, _, id] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
     let kind = kind(mode);
-    Some((RepoPath::from_git(path), Entry { kind, id: id.to_owned() }))
+    Some((RepoPath::from_git(path), TreeEntry { kind, id: id.to_owned() }))
 }
 
 /// What a mode of git means.
-pub(super) fn kind(mode: &str) -> Kind {
+pub(super) fn kind(mode: &str) -> FileKind {
     match mode {
-        "120000" => Kind::Link,
-        "160000" => Kind::Submodule,
-        _ => Kind::File,
+        "120000" => FileKind::Link,
+        "160000" => FileKind::Submodule,
+        _ => FileKind::File,
     }
 }
 
-impl Tree {
+impl GitTree {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(|path| &**path)
     }
@@ -227,7 +228,7 @@ impl Tree {
     }
 
     /// What is at a path; none for directories and for what is not there.
-    pub fn kind(&self, path: &str) -> Option<Kind> {
+    pub fn kind(&self, path: &str) -> Option<FileKind> {
         self.entries.get(path).map(|entry| entry.kind)
     }
 
@@ -261,17 +262,17 @@ impl Tree {
             rest.extend(target.rsplit('/'));
         }
         let path = RepoPath::from_git(place.join("/"));
-        (self.kind(&path) == Some(Kind::File)).then_some(path)
+        (self.kind(&path) == Some(FileKind::File)).then_some(path)
     }
 }
 
 #[cfg(test)]
-impl Tree {
+impl GitTree {
     /// The tree of some files, with symbolic links and where they lead.
     pub fn of(files: &[&str], links: &[(&str, &str)]) -> Self {
-        let of = |kind| move |path: &str| (RepoPath::from_git(path), Entry { kind, id: String::new() });
-        let mut entries: BTreeMap<_, _> = files.iter().copied().map(of(Kind::File)).collect();
-        entries.extend(links.iter().map(|(path, _)| of(Kind::Link)(path)));
+        let of = |kind| move |path: &str| (RepoPath::from_git(path), TreeEntry { kind, id: String::new() });
+        let mut entries: BTreeMap<_, _> = files.iter().copied().map(of(FileKind::File)).collect();
+        entries.extend(links.iter().map(|(path, _)| of(FileKind::Link)(path)));
         let targets =
             links.iter().map(|(path, target)| (RepoPath::from_git(*path), target.as_bytes().to_vec())).collect();
         Self { entries, targets }
@@ -286,7 +287,7 @@ mod tree_tests {
     fn links_are_followed_within_the_tree() {
         let links =
             [("a/l", "../b/f"), ("c", "b"), ("out", "../../etc/f"), ("abs", "/etc/f"), ("loop", "loop"), ("no", "x")];
-        let tree = Tree::of(&["b/f", "b/g"], &links);
+        let tree = GitTree::of(&["b/f", "b/g"], &links);
         let resolved = |path: &str| tree.resolve(path);
         assert_eq!(resolved("b/f").as_deref(), Some("b/f"));
         assert_eq!(resolved("a/l").as_deref(), Some("b/f"));
@@ -301,9 +302,9 @@ mod tree_tests {
     #[test]
     fn lines_of_a_tree() {
         let parsed = |line: &str| entry(line).map(|(path, entry)| (path, entry.kind));
-        assert_eq!(parsed("100644 blob 01\ta b/c"), Some((RepoPath::from_git("a b/c"), Kind::File)));
-        assert_eq!(parsed("120000 blob 01\tl"), Some((RepoPath::from_git("l"), Kind::Link)));
-        assert_eq!(parsed("160000 commit 01\ts"), Some((RepoPath::from_git("s"), Kind::Submodule)));
+        assert_eq!(parsed("100644 blob 01\ta b/c"), Some((RepoPath::from_git("a b/c"), FileKind::File)));
+        assert_eq!(parsed("120000 blob 01\tl"), Some((RepoPath::from_git("l"), FileKind::Link)));
+        assert_eq!(parsed("160000 commit 01\ts"), Some((RepoPath::from_git("s"), FileKind::Submodule)));
     }
 }
 
@@ -315,7 +316,7 @@ impl Git {
     /// many. Each content is read once, all of them by one process of git.
     ///
     /// Installed modules and variable files are no part of it. Names that would leave the directory are left out.
-    pub fn configurations(&self, trees: &[&Tree]) -> Result<Vec<Option<TempDir>>, GitError> {
+    pub fn configurations(&self, trees: &[&GitTree]) -> Result<Vec<Option<TempDir>>, GitError> {
         let files: Vec<Vec<(&str, &str)>> = trees.iter().map(|tree| configuration(tree)).collect();
         let wanted = files.iter().filter(|files| files.len() <= MOST).flatten();
         let mut texts: BTreeMap<&str, Vec<u8>> = wanted.map(|(_, id)| (*id, Vec::new())).collect();
@@ -333,7 +334,7 @@ fn failed(reason: &std::io::Error) -> GitError {
 }
 
 /// The configuration files of a tree with the objects that they are, links within it followed.
-fn configuration(tree: &Tree) -> Vec<(&str, &str)> {
+fn configuration(tree: &GitTree) -> Vec<(&str, &str)> {
     let paths = tree.paths().filter(|path| is_plain_configuration(path));
     paths.filter_map(|path| Some((path, tree.id(&tree.resolve(path)?)?))).collect()
 }

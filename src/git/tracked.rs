@@ -3,23 +3,24 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use super::changes::{ChangedFiles, Listed};
+use super::changes::{ChangedFiles, ListedFiles};
 use super::objects::escaped;
-use super::{Git, Kind, Running};
+use super::{FileKind, Git, Running};
 use crate::config::suffixes;
 use crate::lockfile;
+use crate::parallel::locked;
 use crate::path::{PackageFolder, RepoPath, folded, worktree};
 use crate::trust::pins;
 
 #[derive(Debug, Default)]
 pub struct TrackedFiles {
-    known: Mutex<BTreeMap<PathBuf, Arc<Listing>>>,
+    known: Mutex<BTreeMap<PathBuf, Arc<TrackedPaths>>>,
 }
 
 #[derive(Debug, Default)]
-struct Listing {
+struct TrackedPaths {
     paths: Vec<RepoPath>,
     /// The folders of packages by the folded directory that they are in.
     packages: BTreeMap<String, Vec<TrackedFolder>>,
@@ -40,7 +41,7 @@ pub struct TrackedFolder {
 impl TrackedFiles {
     /// With what is known of one working tree already.
     pub fn of(changes: &ChangedFiles) -> Self {
-        let listing = Listing::of(changes.top(), &changes.tracked);
+        let listing = TrackedPaths::of(changes.top(), &changes.tracked);
         Self { known: Mutex::new([(changes.top().to_owned(), Arc::new(listing))].into()) }
     }
 
@@ -75,20 +76,20 @@ impl TrackedFiles {
         read(&self.listing(top).paths)
     }
 
-    fn listing(&self, top: &Path) -> Arc<Listing> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(top.to_owned()).or_insert_with(|| Arc::new(Listing::ask(top).unwrap_or_default())))
+    fn listing(&self, top: &Path) -> Arc<TrackedPaths> {
+        let mut known = locked(&self.known);
+        Arc::clone(known.entry(top.to_owned()).or_insert_with(|| Arc::new(TrackedPaths::ask(top).unwrap_or_default())))
     }
 }
 
-impl Listing {
+impl TrackedPaths {
     fn ask(top: &Path) -> Option<Self> {
         let answer = Git::open(top).ok()?.launcher.run(["ls-files", "-z", "-t", "--stage", "--cached"]).ok()?;
-        let tracked = Listed::of(&answer).tracked.into_iter();
+        let tracked = ListedFiles::of(&answer).tracked.into_iter();
         Some(Self::of(top, &tracked.map(|(path, (kind, ..))| (path, kind)).collect()))
     }
 
-    fn of(top: &Path, tracked: &BTreeMap<RepoPath, Kind>) -> Self {
+    fn of(top: &Path, tracked: &BTreeMap<RepoPath, FileKind>) -> Self {
         let mut packages: BTreeMap<String, Vec<TrackedFolder>> = BTreeMap::new();
         for (path, kind) in tracked {
             let Some(folder) = PackageFolder::on_the_way(path).filter(|folder| is_installed_from(top, folder, *kind))
@@ -111,10 +112,10 @@ impl Listing {
 }
 
 /// True if the tools install from a folder: what else is in `terraform.d` does not count, unless that leads elsewhere.
-fn is_installed_from(top: &Path, folder: &PackageFolder<'_>, kind: Kind) -> bool {
+fn is_installed_from(top: &Path, folder: &PackageFolder<'_>, kind: FileKind) -> bool {
     match folder.name {
         ".terragrunt-cache" => false,
-        "terraform.d" => kind != Kind::File && top.join(folder.path).join("plugins").exists(),
+        "terraform.d" => kind != FileKind::File && top.join(folder.path).join("plugins").exists(),
         _ => true,
     }
 }

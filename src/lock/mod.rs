@@ -9,7 +9,7 @@ pub mod settle;
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::disk::atomic::{self, Expected, Mode, NewFile, Replacement, StoreError, Stored};
+use crate::disk::atomic::{self, Expected, FileMode, NewFile, Replacement, StoreError, Stored};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::hash::HashScheme;
@@ -23,7 +23,7 @@ use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Version};
 
 /// The mode of a lock file, whatever the umask and the earlier mode. Source: `internal/replacefile`.
-const LOCK_FILE_MODE: Mode = Mode::Exactly(0o644);
+const LOCK_FILE_MODE: FileMode = FileMode::Exactly(0o644);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
@@ -50,7 +50,7 @@ pub fn commit(write: &Write, edits: &[Edit<'_>], interrupt: &Interrupt) -> Resul
         file: NewFile {
             path: edit.path,
             bytes: edit.new.as_bytes(),
-            mode: Mode::KeepOr(0o644),
+            mode: FileMode::KeepOr(0o644),
             what: What::of_name(edit.path),
         },
         was: edit.old.map_or(Expected::Absent, |old| Expected::Bytes(old.as_bytes())),

@@ -17,7 +17,7 @@ use crate::net::ShownUrl;
 use crate::redact;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Method {
+pub enum FetchMethod {
     Git,
     Archive,
     Oci,
@@ -25,7 +25,7 @@ pub enum Method {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteAddress {
-    pub method: Method,
+    pub method: FetchMethod,
     /// Where it is, with its parameters, without directory.
     pub url: Url,
     /// The directory within the package, with `*` where the tools expand it; empty for its top.
@@ -71,10 +71,10 @@ impl RemoteAddress {
     pub fn of_call(module: &RemoteModule, work_tree: Option<&Path>) -> Result<Self, AddressError> {
         let (forced, place) = module.method();
         let url = Url::parse(place).map_err(|_| AddressError::Syntax(module.to_string()))?;
-        let own = Self { method: Method::Git, url, subdir: String::new() };
+        let own = Self { method: FetchMethod::Git, url, subdir: String::new() };
         let is_own = forced == Some("git") && own.is_within(work_tree);
-        let method = if is_own { Method::Git } else { method_of(forced, &own.url, module)? };
-        if method == Method::Git {
+        let method = if is_own { FetchMethod::Git } else { method_of(forced, &own.url, module)? };
+        if method == FetchMethod::Git {
             check_reference(&own.url)?;
         }
         Ok(Self { method, subdir: clean_subdir(module.subdir())?, ..own })
@@ -88,12 +88,12 @@ impl RemoteAddress {
     pub fn is_fixed(&self) -> bool {
         let strong = |checksum: &str| checksum.starts_with("sha256:") || checksum.starts_with("sha512:");
         match self.method {
-            Method::Git => false,
-            Method::Archive => {
+            FetchMethod::Git => false,
+            FetchMethod::Archive => {
                 let checksum = self.parameter("checksum");
                 checksum.is_some_and(|it| strong(&it) || !it.contains(':') && it.len() >= 64)
             }
-            Method::Oci => self.parameter("digest").is_some(),
+            FetchMethod::Oci => self.parameter("digest").is_some(),
         }
     }
 
@@ -108,7 +108,7 @@ impl RemoteAddress {
 
     /// What module locks record of a location: without user and secret.
     pub fn location(&self) -> String {
-        let method = if self.method == Method::Git { "git::" } else { "" };
+        let method = if self.method == FetchMethod::Git { "git::" } else { "" };
         let package = redact::package(&format!("{method}{}", self.url));
         let (place, query) = package
             .split_once('?')
@@ -120,9 +120,9 @@ impl RemoteAddress {
     /// The URL to request, without the parameters for the downloader.
     pub fn plain_url(&self) -> Url {
         let ours: &[&str] = match self.method {
-            Method::Git => &["ref", "depth", "sshkey"],
-            Method::Archive => &["archive", "checksum", "filename"],
-            Method::Oci => &["tag", "digest"],
+            FetchMethod::Git => &["ref", "depth", "sshkey"],
+            FetchMethod::Archive => &["archive", "checksum", "filename"],
+            FetchMethod::Oci => &["tag", "digest"],
         };
         let mut plain = self.url.clone();
         let kept: Vec<(String, String)> = self
@@ -170,8 +170,8 @@ impl RemoteAddress {
         }
         let shown = ShownUrl::new(&url);
         match self.method {
-            Method::Git => format!("git::{}", shown.as_str()),
-            Method::Archive | Method::Oci => shown.as_str().to_owned(),
+            FetchMethod::Git => format!("git::{}", shown.as_str()),
+            FetchMethod::Archive | FetchMethod::Oci => shown.as_str().to_owned(),
         }
     }
 }
@@ -208,12 +208,12 @@ fn clean_subdir(text: &str) -> Result<String, AddressError> {
     Ok(parts.join("/"))
 }
 
-fn method_of(forced: Option<&str>, url: &Url, module: &RemoteModule) -> Result<Method, AddressError> {
+fn method_of(forced: Option<&str>, url: &Url, module: &RemoteModule) -> Result<FetchMethod, AddressError> {
     match (forced, url.scheme()) {
         (None | Some("git" | "http" | "https" | "file"), "file") => Err(AddressError::File(module.to_string())),
-        (Some("git"), "https" | "ssh") => Ok(Method::Git),
-        (None | Some("http" | "https"), "https") => Ok(Method::Archive),
-        (None, "oci") => Ok(Method::Oci),
+        (Some("git"), "https" | "ssh") => Ok(FetchMethod::Git),
+        (None | Some("http" | "https"), "https") => Ok(FetchMethod::Archive),
+        (None, "oci") => Ok(FetchMethod::Oci),
         (None | Some("git" | "http" | "https"), "http" | "git") => Err(AddressError::Unencrypted(module.to_string())),
         (forced, scheme) => Err(AddressError::Method(forced.unwrap_or(scheme).to_owned())),
     }
@@ -270,14 +270,14 @@ fn matches(tree: &Path, path: &Path, pattern: &str) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<(Method, String, String), AddressError> {
+    fn parse(text: &str) -> Result<(FetchMethod, String, String), AddressError> {
         RemoteAddress::parse(text).map(|address| (address.method, address.url.to_string(), address.subdir))
     }
 
     #[test]
     fn all_forms_of_one_thing() {
-        let git = |url: &str, subdir: &str| Ok((Method::Git, url.to_owned(), subdir.to_owned()));
-        let archive = |url: &str, subdir: &str| Ok((Method::Archive, url.to_owned(), subdir.to_owned()));
+        let git = |url: &str, subdir: &str| Ok((FetchMethod::Git, url.to_owned(), subdir.to_owned()));
+        let archive = |url: &str, subdir: &str| Ok((FetchMethod::Archive, url.to_owned(), subdir.to_owned()));
         for (text, expected) in [
             ("git::https://a.example/x.git", git("https://a.example/x.git", "")),
             ("git::https://a.example/x.git//m/n?ref=v1&depth=1", git("https://a.example/x.git?ref=v1&depth=1", "m/n")),

@@ -20,7 +20,9 @@ use super::git::refused;
 use super::unpack::{Builder, Compression, unpack_tar, unpack_zip};
 use super::{ModuleHosts, allow_url};
 use crate::error::{Error, ErrorKind};
-use crate::net::{Authorization, Body, Client, Document, DocumentRequest, Download, Kind, NetError, ShownUrl};
+use crate::net::{
+    Authorization, Client, DocumentKind, DocumentRequest, Download, DownloadBody, FetchedDocument, NetError, ShownUrl,
+};
 
 /// The most bytes of an archive.
 const MAX_BYTES: u64 = 512 << 20;
@@ -72,7 +74,7 @@ pub(super) fn kind_of(address: &RemoteAddress) -> Result<Option<ArchiveKind>, Er
 pub(super) async fn forwarded(web: &Web<'_>, address: &RemoteAddress) -> Result<RemoteAddress, Error> {
     let mut url = address.plain_url();
     url.query_pairs_mut().append_pair("terraform-get", "1");
-    let document = web.document(&url, Kind::Metadata).await?;
+    let document = web.document(&url, DocumentKind::Metadata).await?;
     let header = document.header("x-terraform-get").map(str::to_owned);
     let target = header.or_else(|| meta_tag(&String::from_utf8_lossy(&document.body)));
     let shown = ShownUrl::new(&address.url);
@@ -108,7 +110,7 @@ fn meta_tag(html: &str) -> Option<String> {
 
 impl Web<'_> {
     /// A document, with the password that the user has for its host.
-    async fn document(&self, url: &Url, kind: Kind) -> Result<Document, Error> {
+    async fn document(&self, url: &Url, kind: DocumentKind) -> Result<FetchedDocument, Error> {
         allow_url(self.hosts.as_ref(), url)?;
         let request = DocumentRequest::new(url.clone(), kind).authorized(self.options.netrc.authorization(url));
         self.client.document(&request).await.map_err(|error| failed(url, error))
@@ -125,7 +127,7 @@ impl Web<'_> {
         };
         let url = Url::parse(place).ok().filter(|url| url.scheme() == "https");
         let url = url.ok_or_else(|| unusable("it is not at an https address"))?;
-        let document = self.document(&url, Kind::Sums).await?;
+        let document = self.document(&url, DocumentKind::Sums).await?;
         let listed = String::from_utf8_lossy(&document.body).into_owned();
         let found = in_file(&listed, &url, &address.url);
         found.map(Some).ok_or_else(|| unusable("it has no checksum of the archive"))
@@ -165,10 +167,14 @@ impl Web<'_> {
     }
 }
 
-async fn attempts(mut download: Download, url: &Url, checksum: Option<&Checksum>) -> Result<(File, Sums), Error> {
+async fn attempts(
+    mut download: Download,
+    url: &Url,
+    checksum: Option<&Checksum>,
+) -> Result<(File, ArchiveDigests), Error> {
     loop {
         let mut body = download.open().await.map_err(|error| failed(url, error))?;
-        match spool(&mut body, url, Sums::new(checksum)).await? {
+        match spool(&mut body, url, ArchiveDigests::new(checksum)).await? {
             Ok(done) => return Ok(done),
             Err(broken) => {
                 drop(body);
@@ -179,7 +185,11 @@ async fn attempts(mut download: Download, url: &Url, checksum: Option<&Checksum>
 }
 
 /// The bytes in a file without a name. The outer error is final.
-async fn spool(body: &mut Body, url: &Url, mut sums: Sums) -> Result<Result<(File, Sums), NetError>, Error> {
+async fn spool(
+    body: &mut DownloadBody,
+    url: &Url,
+    mut sums: ArchiveDigests,
+) -> Result<Result<(File, ArchiveDigests), NetError>, Error> {
     let mut file = tempfile::tempfile().map_err(|reason| unspooled(&reason))?;
     let mut buffer = Vec::new();
     loop {
@@ -204,7 +214,7 @@ async fn spool(body: &mut Body, url: &Url, mut sums: Sums) -> Result<Result<(Fil
 
 impl Archive {
     /// Unpacks into a package.
-    pub(super) fn unpack(self, kind: ArchiveKind, top: &Path) -> Result<super::unpack::Contents, Error> {
+    pub(super) fn unpack(self, kind: ArchiveKind, top: &Path) -> Result<super::unpack::UnpackedContents, Error> {
         let shown = self.shown.clone();
         let mut builder = Builder::new(top);
         let unpacked = match kind {
@@ -251,7 +261,7 @@ pub(super) struct Checksum {
     digits: String,
 }
 
-pub(super) struct Sums {
+struct ArchiveDigests {
     sha256: Sha256,
     announced: Option<(Announced, String)>,
 }
@@ -322,7 +332,7 @@ pub(super) fn in_file(listed: &str, file: &Url, archive: &Url) -> Option<Checksu
     })
 }
 
-impl Sums {
+impl ArchiveDigests {
     /// For an archive, with the digest that is announced for it, if any.
     pub(super) fn new(announced: Option<&Checksum>) -> Self {
         let algorithm = |kind| match kind {
@@ -400,64 +410,4 @@ mod tests {
 }
 
 #[cfg(test)]
-mod checksum_tests {
-    use super::*;
-
-    /// The digests of "abc".
-    const ABC: [&str; 4] = [
-        "md5:900150983cd24fb0d6963f7d28e17f72",
-        "sha1:a9993e364706816aba3e25717850c26c9cd0d89d",
-        "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-        "sha512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
-    ];
-
-    #[test]
-    fn checksums_of_all_kinds_are_enforced() {
-        for text in ABC {
-            let bare = text.split_once(':').unwrap().1;
-            for text in [text.to_owned(), bare.to_owned(), text.to_uppercase()] {
-                let checksum = Checksum::parse(&text).unwrap();
-                assert_eq!(
-                    checksum.to_string(),
-                    ABC.iter().find(|it| it.ends_with(&checksum.digits)).unwrap().to_owned()
-                );
-                let fits = |bytes: &[u8]| {
-                    let mut sums = Sums::new(Some(&checksum));
-                    sums.update(&bytes[..1]);
-                    sums.update(&bytes[1..]);
-                    sums.finish()
-                };
-                assert_eq!(fits(b"abc"), (ABC[2].strip_prefix("sha256:").unwrap().to_owned(), true), "{text}");
-                assert!(!fits(b"abd").1, "{text}");
-            }
-        }
-        assert!(Sums::new(None).finish().1);
-        for text in ["sha256:ab", "sha256:", "", "é", "sha1:900150983cd24fb0d6963f7d28e17f72", "crc:ab"] {
-            assert!(Checksum::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn files_of_digests() {
-        let [md5, sha1] = [ABC[0], ABC[1]].map(|text| text.split_once(':').unwrap().1);
-        let found = |listed: &str| {
-            let url = |text: &str| Url::parse(text).unwrap();
-            let found =
-                in_file(listed, &url("https://a.example/r/SUMS"), &url("https://a.example/r/1/x.zip?archive=zip"));
-            found.map(|checksum| checksum.to_string())
-        };
-        for (listed, wanted) in [
-            (format!("{md5}  y.zip\n{sha1}  x.zip\n"), Some(ABC[1])),
-            (format!("# sums\n\n{sha1} *x.zip"), Some(ABC[1])),
-            (format!("{md5}  ./1/x.zip"), Some(ABC[0])),
-            (format!("{md5}  1/x.zip"), Some(ABC[0])),
-            (format!("SHA1 (x.zip) = {sha1}"), Some(ABC[1])),
-            (format!("SHA1 (y.zip) = {sha1}"), None),
-            (md5.to_owned(), Some(ABC[0])),
-            (format!("{md5}  y.zip"), None),
-            ("nonsense".to_owned(), None),
-        ] {
-            assert_eq!(found(&listed).as_deref(), wanted, "{listed}");
-        }
-    }
-}
+mod checksum_tests;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::address::{AddressError, Method, RemoteAddress, join_subdirs};
+use super::address::{AddressError, FetchMethod, RemoteAddress, join_subdirs};
 use super::archive::{self, ArchiveKind, Web};
 use super::git_package::GitAccess;
 use super::registry::{ModuleRegistry, Netrc};
-use super::store::{Store, StoredPackage};
+use super::store::{Store, StoredModule};
 use super::{SharedKey, Wanted, allow_url};
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, VersionList};
 use crate::dialect::Dialect;
@@ -68,7 +68,7 @@ impl FetcherOptions {
 /// A package, and the path of the module in it, as its source gives it.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    pub(super) package: StoredPackage,
+    pub(super) package: StoredModule,
     subdir: String,
     /// The hosts that said so.
     pub(super) hosts: Vec<String>,
@@ -98,7 +98,7 @@ struct PackageRequest<'a> {
 
 /// A release of a registry's module that was fetched before.
 #[derive(Serialize, Deserialize)]
-struct Release {
+struct KeptRelease {
     package: String,
     subdir: String,
     hosts: Vec<String>,
@@ -188,7 +188,7 @@ impl Fetcher {
         let ambiguity = list.and_then(|list| ambiguous_version(&version, &list, constraints));
         let shown = format!("{package} {}", version.canonical());
         let key = format!("release {} {shown}{}", wanted.dialect.program(), wanted.kind());
-        let job = self.release((&package, &version), wanted, &key);
+        let job = self.release(&package, &version, wanted, &key);
         let placed = self.releases.answer(wanted.shared(&key), Box::pin(job)).await?;
         let subdir = join_subdirs(&placed.subdir, &module.subdir).map_err(|error| unreachable(&shown, &error))?;
         let fetched = wanted.fetched(&placed, &subdir, shown)?;
@@ -245,7 +245,8 @@ impl Fetcher {
     /// A release of a module, which stays what it was when it was first fetched.
     async fn release(
         &self,
-        (module, version): (&RegistryModule, &ModuleVersion),
+        module: &RegistryModule,
+        version: &ModuleVersion,
         wanted: &Wanted,
         key: &str,
     ) -> Result<Arc<Placed>, Error> {
@@ -264,7 +265,7 @@ impl Fetcher {
             location: Some(location.location()),
             ..(*placed).clone()
         };
-        let release = Release {
+        let release = KeptRelease {
             package: placed.package.id.clone(),
             subdir: placed.subdir.clone(),
             hosts: placed.hosts.clone(),
@@ -278,7 +279,7 @@ impl Fetcher {
 
     /// A release that was fetched before, if it is what is locked.
     fn release_kept(&self, key: &str, wanted: &Wanted) -> Option<Placed> {
-        let Release { package, subdir, hosts, location } = serde_json::from_str(&self.store.lasting(key)?).ok()?;
+        let KeptRelease { package, subdir, hosts, location } = serde_json::from_str(&self.store.lasting(key)?).ok()?;
         let package = self.store.package_of(&package).filter(|package| wanted.is_content(package))?;
         Some(Placed { package, subdir, hosts, location, ambiguity: None })
     }
@@ -286,7 +287,7 @@ impl Fetcher {
     /// The package at an address; `lasting` if what was fetched from there before is good for ever.
     async fn package(&self, address: &RemoteAddress, wanted: &Wanted, lasting: bool) -> Result<Arc<Placed>, Error> {
         let Followed { mut address, kind, subdir, hosts } = self.followed(address.clone(), wanted).await?;
-        if let (Method::Git, Some(commit)) = (address.method, wanted.commit()) {
+        if let (FetchMethod::Git, Some(commit)) = (address.method, wanted.commit()) {
             address = address.at_commit(commit);
         }
         let key = format!("package {:?} {}{}", address.method, address.url, wanted.kind());
@@ -301,11 +302,11 @@ impl Fetcher {
         for _ in 0..HOPS {
             hosts.extend(address.host().into_iter().chain(address.host_of_checksums()));
             let kind = match address.method {
-                Method::Oci if wanted.dialect == Dialect::Terraform => {
+                FetchMethod::Oci if wanted.dialect == Dialect::Terraform => {
                     return Err(unfetchable(&AddressError::Method("oci".to_owned()), wanted.dialect));
                 }
-                Method::Git | Method::Oci => None,
-                Method::Archive => Some(archive::kind_of(&address)?),
+                FetchMethod::Git | FetchMethod::Oci => None,
+                FetchMethod::Archive => Some(archive::kind_of(&address)?),
             };
             if kind != Some(None) {
                 return Ok(Followed { address, kind: kind.flatten(), subdir, hosts });
@@ -340,7 +341,7 @@ impl Fetcher {
             self.online(&address.package())?;
             match kind {
                 Some(kind) => (self.archive(address, kind, wanted).await?, None),
-                None if address.method == Method::Oci => (self.artifact(address, wanted).await?, None),
+                None if address.method == FetchMethod::Oci => (self.artifact(address, wanted).await?, None),
                 None => self.git(address, wanted.commit(), wanted).await?,
             }
         };

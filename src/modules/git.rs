@@ -39,7 +39,7 @@ const MAX_LIST: u64 = 64 << 20;
 const LISTING: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-pub(super) struct Repository {
+pub(super) struct BareRepository {
     launcher: Launcher,
     /// As passed to git.
     url: String,
@@ -78,13 +78,13 @@ pub(super) enum Extent {
     Whole,
 }
 
-struct Entry {
+struct ListedObject {
     mode: String,
     id: String,
     name: String,
 }
 
-impl Repository {
+impl BareRepository {
     /// A repository that is empty here, in an existing directory.
     pub(super) fn open(bare: &Path, address: &RemoteAddress, access: &GitAccess) -> Result<Self, Error> {
         let url = address.plain_url();
@@ -153,19 +153,22 @@ impl Repository {
         &self,
         commit: &str,
         extent: Extent,
-        (builder, below): (&mut Builder, &str),
+        builder: &mut Builder,
+        below: &str,
     ) -> Result<Vec<Submodule>, Error> {
         let answer = self.run("ls-tree", &["ls-tree", "-r", "-z", "--full-tree", commit])?;
-        let entries =
-            answer.records().filter_map(|record| Entry::parse(record).transpose()).collect::<Result<Vec<_>, _>>();
+        let entries = answer
+            .records()
+            .filter_map(|record| ListedObject::parse(record).transpose())
+            .collect::<Result<Vec<_>, _>>();
         let entries = entries.map_err(|error| refused(&self.shown, &error))?;
-        let wanted = |entry: &&Entry| {
+        let wanted = |entry: &&ListedObject| {
             extent == Extent::Whole
                 || entry.is_link()
                 || entry.name == SUBMODULES
                 || super::is_configuration(&entry.name)
         };
-        let files: Vec<&Entry> = entries.iter().filter(|entry| entry.is_blob()).filter(wanted).collect();
+        let files: Vec<&ListedObject> = entries.iter().filter(|entry| entry.is_blob()).filter(wanted).collect();
         self.complete(commit, &files)?;
         // A directory without configuration is a module as well.
         let folders: BTreeSet<&str> = entries.iter().filter_map(|entry| Some(entry.name.rsplit_once('/')?.0)).collect();
@@ -179,7 +182,7 @@ impl Repository {
         let (mut rest, mut checkout) = (files.as_slice(), Checkout::default());
         for length in batches(&sizes) {
             let (batch, later) = rest.split_at(length);
-            self.write(batch, (builder, below), &mut checkout)?;
+            self.write(batch, builder, below, &mut checkout)?;
             rest = later;
         }
         builder.note(checkout.ambiguity());
@@ -189,8 +192,8 @@ impl Repository {
     }
 
     /// The submodules of a commit, and why git might take others: each must have one section that says no more than where it is.
-    fn submodules(&self, commit: &str, entries: &[Entry]) -> Result<(Vec<Submodule>, Option<String>), Error> {
-        let links: Vec<&Entry> = entries.iter().filter(|entry| !entry.is_blob()).collect();
+    fn submodules(&self, commit: &str, entries: &[ListedObject]) -> Result<(Vec<Submodule>, Option<String>), Error> {
+        let links: Vec<&ListedObject> = entries.iter().filter(|entry| !entry.is_blob()).collect();
         if links.is_empty() {
             return Ok((Vec::new(), None));
         }
@@ -231,7 +234,7 @@ impl Repository {
     }
 
     /// Fetches the blobs that the server left out, all at once.
-    fn complete(&self, commit: &str, files: &[&Entry]) -> Result<(), Error> {
+    fn complete(&self, commit: &str, files: &[&ListedObject]) -> Result<(), Error> {
         let answer = self.run("rev-list", &["rev-list", "--objects", "--missing=print", commit])?;
         let listed = String::from_utf8_lossy(&answer.stdout);
         let missing: BTreeSet<&str> = listed.lines().filter_map(|line| line.strip_prefix('?')).collect();
@@ -249,7 +252,7 @@ impl Repository {
     }
 
     /// The sizes of files, before any of them is in memory.
-    fn sizes(&self, files: &[&Entry]) -> Result<Vec<u64>, Error> {
+    fn sizes(&self, files: &[&ListedObject]) -> Result<Vec<u64>, Error> {
         if files.is_empty() {
             return Ok(Vec::new());
         }
@@ -263,8 +266,9 @@ impl Repository {
 
     fn write(
         &self,
-        batch: &[&Entry],
-        (builder, below): (&mut Builder, &str),
+        batch: &[&ListedObject],
+        builder: &mut Builder,
+        below: &str,
         checkout: &mut Checkout,
     ) -> Result<(), Error> {
         let input = lines(batch.iter().map(|entry| entry.id.as_str()));
@@ -365,7 +369,7 @@ impl Repository {
     }
 }
 
-impl Entry {
+impl ListedObject {
     /// `MODE TYPE ID<TAB>NAME`.
     fn parse(record: &[u8]) -> Result<Option<Self>, UnpackError> {
         let Some(tab) = memchr::memchr(b'\t', record) else { return Ok(None) };

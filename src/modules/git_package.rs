@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::address::{Method, RemoteAddress};
-use super::git::{Extent, Repository, Submodule, refused};
-use super::store::{PackageRecord, Store, StoredPackage};
+use super::address::{FetchMethod, RemoteAddress};
+use super::git::{BareRepository, Extent, Submodule, refused};
+use super::store::{PackageRecord, Store, StoredModule};
 use super::unpack::{Builder, counts, is_read_as};
 use super::{ModuleHosts, allow_url};
 use crate::config::{newer_tag, version_of_tag};
@@ -58,7 +58,7 @@ pub(super) struct GitAccess {
 }
 
 /// Fetches a package, unless the store has that commit; also says why its `ref` could name a different one.
-pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredPackage, Option<Ambiguity>), Error> {
+pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredModule, Option<Ambiguity>), Error> {
     let store = &access.store;
     let staging = store.staging()?;
     let bare = staging.path().join("repository");
@@ -73,11 +73,12 @@ pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredP
         return Ok((known, target.ambiguity));
     }
     let commit = repository.fetch(&target)?;
-    let mut layout = Layout { top: staging.path(), extent: package.extent, access, from: BTreeSet::new(), count: 0 };
+    let mut layout =
+        PackageLayout { top: staging.path(), extent: package.extent, access, from: BTreeSet::new(), count: 0 };
     let mut builder = Builder::new(&staging.path().join("tree"));
-    let submodules = repository.lay_out(&commit, package.extent, (&mut builder, ""))?;
+    let submodules = repository.lay_out(&commit, package.extent, &mut builder, "")?;
     for submodule in submodules {
-        layout.submodule(address, &submodule, (&mut builder, ""))?;
+        layout.submodule(address, &submodule, &mut builder, "")?;
     }
     let from = layout.from;
     let contents = builder.finish().map_err(|error| refused(&address.package(), &error))?;
@@ -100,7 +101,7 @@ pub(super) fn resolve(access: &GitAccess, address: &RemoteAddress) -> Result<Tar
 
 /// The tools check out the default branch before a `ref`, and git leaves files alone that both commits have: what that checkout
 /// changes is installed.
-fn judged(access: &GitAccess, address: &RemoteAddress, repository: &Repository) -> Result<Target, Error> {
+fn judged(access: &GitAccess, address: &RemoteAddress, repository: &BareRepository) -> Result<Target, Error> {
     let target = repository.resolve(&Reference::of(&address.url))?;
     let (None, Some(first)) = (&target.ambiguity, &target.first) else { return Ok(target) };
     let first = GitPackage { address: address.clone(), commit: Some(first.clone()), extent: Extent::Whole };
@@ -128,14 +129,14 @@ pub(super) fn offered(access: &GitAccess, address: &RemoteAddress) -> Result<Off
 
 impl GitAccess {
     /// A repository that is empty yet. The only place from which git gets to contact a host.
-    fn open(&self, bare: &Path, address: &RemoteAddress) -> Result<Repository, Error> {
+    fn open(&self, bare: &Path, address: &RemoteAddress) -> Result<BareRepository, Error> {
         allow_url(self.hosts.as_ref(), &address.url)?;
         std::fs::create_dir(bare).map_err(|reason| Error::new(ErrorKind::Disk, reason.to_string()).in_file(bare))?;
-        Repository::open(bare, address, self)
+        BareRepository::open(bare, address, self)
     }
 }
 
-struct Layout<'a> {
+struct PackageLayout<'a> {
     /// Where repositories are put for as long as that takes.
     top: &'a Path,
     extent: Extent,
@@ -145,12 +146,13 @@ struct Layout<'a> {
     count: usize,
 }
 
-impl Layout<'_> {
+impl PackageLayout<'_> {
     fn submodule(
         &mut self,
         parent: &RemoteAddress,
         submodule: &Submodule,
-        (builder, below): (&mut Builder, &str),
+        builder: &mut Builder,
+        below: &str,
     ) -> Result<(), Error> {
         self.count += 1;
         bounded(self.count, parent)?;
@@ -164,10 +166,10 @@ impl Layout<'_> {
         let repository = self.access.open(&bare, &address)?;
         let commit = repository.fetch(&Target::exactly(&submodule.commit))?;
         let below = if below.is_empty() { submodule.path.clone() } else { format!("{below}/{}", submodule.path) };
-        let inner = repository.lay_out(&commit, self.extent, (builder, &below))?;
+        let inner = repository.lay_out(&commit, self.extent, builder, &below)?;
         drop(repository);
         let _ = std::fs::remove_dir_all(&bare);
-        inner.iter().try_for_each(|inner| self.submodule(&address, inner, (builder, &below)))
+        inner.iter().try_for_each(|inner| self.submodule(&address, inner, builder, &below))
     }
 }
 
@@ -178,7 +180,7 @@ fn address_of(parent: &RemoteAddress, submodule: &Submodule) -> Result<RemoteAdd
         let mut base = parent.plain_url();
         base.set_path(&format!("{}/", base.path().trim_end_matches('/')));
         let url: Url = base.join(&submodule.url).map_err(|reason| unusable(&reason))?;
-        return Ok(RemoteAddress { method: Method::Git, url, subdir: String::new() });
+        return Ok(RemoteAddress { method: FetchMethod::Git, url, subdir: String::new() });
     }
     RemoteAddress::parse(&format!("git::{}", submodule.url))
         .or_else(|_| RemoteAddress::parse(&submodule.url))

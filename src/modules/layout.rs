@@ -111,7 +111,7 @@ const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 /// The files of an installed copy that differ from those of a package of the cache, whose `tree` was given by a fetch. Names
 /// that no hash covers are not looked at.
 pub fn differences(tree: &Path, at: &Path) -> Result<BTreeSet<String>, Error> {
-    let package = Package::open(tree)?;
+    let package = CachedPackage::open(tree)?;
     let mut names = BTreeSet::new();
     if list(at, "", &mut names).is_err() {
         return Ok(BTreeSet::from([".".to_owned()]));
@@ -123,14 +123,14 @@ pub fn differences(tree: &Path, at: &Path) -> Result<BTreeSet<String>, Error> {
 }
 
 /// A package of the cache.
-struct Package<'a> {
+struct CachedPackage<'a> {
     tree: &'a Path,
     record: PackageRecord,
     /// All files with the digests of their contents.
     files: BTreeMap<String, String>,
 }
 
-impl<'a> Package<'a> {
+impl<'a> CachedPackage<'a> {
     fn open(tree: &'a Path) -> Result<Self, Error> {
         let record = record(tree)?;
         let files: BTreeMap<String, String> =

@@ -39,7 +39,7 @@ use crate::parallel::spawn_all;
 use crate::settings::allow_module_host;
 use address::expand;
 use fetch::Placed;
-use store::{PackageRecord, StoredPackage};
+use store::{PackageRecord, StoredModule};
 
 pub use fetch::{Fetcher, FetcherOptions};
 pub use layout::{copy_package, differences, is_laid_out};
@@ -167,7 +167,7 @@ impl Wanted {
     }
 
     /// True if a package is the one that is locked, if one is.
-    fn is_content(&self, package: &StoredPackage) -> bool {
+    fn is_content(&self, package: &StoredModule) -> bool {
         let PackageRecord { hash, commit, .. } = &package.record;
         let is_locked = |content: &ModuleContent| {
             hash.as_deref() == Some(content.hash.as_str()) && (content.commit.is_none() || content.commit == *commit)
@@ -177,7 +177,7 @@ impl Wanted {
     }
 
     /// Refuses a package that is not the one that is locked, or that cannot be locked though it is wanted for that.
-    fn held(&self, package: &StoredPackage) -> Result<(), Error> {
+    fn held(&self, package: &StoredModule) -> Result<(), Error> {
         if self.whole {
             package.record.lockable()?;
         }

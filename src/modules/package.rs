@@ -6,17 +6,17 @@
 use std::sync::Arc;
 
 use super::Wanted;
-use super::address::{Method, RemoteAddress};
+use super::address::{FetchMethod, RemoteAddress};
 use super::archive::{Archive, ArchiveKind};
 use super::fetch::{Fetcher, Followed, address_of};
 use super::git::Extent;
 use super::git_package::{self, GitPackage, ambiguous};
-use super::store::{PackageRecord, StoredPackage};
+use super::store::{PackageRecord, StoredModule};
 use crate::config::{ModuleSource, ModuleVersion, RegistryModule};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, Offered, Pin, Served};
 use crate::net::Cost;
-use crate::source::oci::{self, Descriptor, Repository};
+use crate::source::oci::{self, Descriptor, OciRepository};
 
 impl Fetcher {
     pub(super) async fn archive(
@@ -24,7 +24,7 @@ impl Fetcher {
         address: &RemoteAddress,
         kind: ArchiveKind,
         wanted: &Wanted,
-    ) -> Result<StoredPackage, Error> {
+    ) -> Result<StoredModule, Error> {
         let checksum = Box::pin(self.web(wanted).checksum(address)).await?;
         let archive = Box::pin(self.web(wanted).download(&address.plain_url(), checksum)).await?;
         self.unpacked(archive, kind, address.package()).await
@@ -36,7 +36,7 @@ impl Fetcher {
         archive: Archive,
         kind: ArchiveKind,
         source: String,
-    ) -> Result<StoredPackage, Error> {
+    ) -> Result<StoredModule, Error> {
         let key = archive_key(&archive.digest);
         let store = self.store();
         if let Some(package) = store.package(&key) {
@@ -63,7 +63,7 @@ impl Fetcher {
         address: &RemoteAddress,
         commit: Option<&str>,
         wanted: &Wanted,
-    ) -> Result<(StoredPackage, Option<Ambiguity>), Error> {
+    ) -> Result<(StoredModule, Option<Ambiguity>), Error> {
         let extent = if wanted.whole { Extent::Whole } else { Extent::Configuration };
         let access = self.git_access(wanted);
         let commit = commit.map(str::to_owned);
@@ -76,7 +76,7 @@ impl Fetcher {
     }
 
     /// Does something that starts git, when its turn comes.
-    pub(super) async fn by_git<T: Send + 'static>(
+    async fn by_git<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -94,7 +94,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// By what the package of an archive is found again. What was kept before was not examined for links.
-pub(super) fn archive_key(digest: &str) -> String {
+fn archive_key(digest: &str) -> String {
     format!("archive examined {digest}")
 }
 
@@ -133,11 +133,11 @@ impl Fetcher {
         self.online(&address.package())?;
         let Followed { address, kind, .. } = self.followed(address, &wanted).await?;
         let package = match (address.method, kind) {
-            (Method::Archive, Some(kind)) => self.archive(&address, kind, &wanted).await?,
-            (Method::Oci, _) => self.artifact(&address, &wanted).await?,
+            (FetchMethod::Archive, Some(kind)) => self.archive(&address, kind, &wanted).await?,
+            (FetchMethod::Oci, _) => self.artifact(&address, &wanted).await?,
             _ => return self.commit_served(address, &wanted, pin).await,
         };
-        compared(&package, pin, address.method == Method::Oci && is_moving(&address))
+        compared(&package, pin, address.method == FetchMethod::Oci && is_moving(&address))
     }
 
     async fn commit_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
@@ -169,7 +169,7 @@ impl Fetcher {
 }
 
 /// What an archive is against what is locked.
-fn compared(package: &StoredPackage, pin: &Pin, is_moving: bool) -> Result<Served, Error> {
+fn compared(package: &StoredModule, pin: &Pin, is_moving: bool) -> Result<Served, Error> {
     if let Some(ambiguity) = &package.record.ambiguity {
         return Ok(Served::Ambiguous(ambiguity.clone()));
     }
@@ -191,7 +191,7 @@ impl Fetcher {
             }
             ModuleSource::Remote(module) => {
                 let address = address_of(module, wanted)?;
-                if address.method != Method::Git {
+                if address.method != FetchMethod::Git {
                     return Ok(Offered::Fixed);
                 }
                 self.online(&address.package())?;
@@ -212,7 +212,7 @@ const DEFAULT_TAG: &str = "latest";
 
 impl Fetcher {
     /// The package of an artifact, by its tag or its digest.
-    pub(super) async fn artifact(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredPackage, Error> {
+    pub(super) async fn artifact(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredModule, Error> {
         let wrong = |reason: String| {
             let message = format!("the module cannot be fetched from {}: {reason}", address.package());
             Error::new(ErrorKind::Configuration, message)
@@ -220,7 +220,7 @@ impl Fetcher {
         let url = &address.url;
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let name = format!("{}{port}{}", url.host_str().unwrap_or_default(), url.path());
-        let repository = Repository::parse(&name).map_err(wrong)?;
+        let repository = OciRepository::parse(&name).map_err(wrong)?;
         let registry = self.artifacts(address, wanted)?;
         if let Some((other, _)) = url.query_pairs().find(|(key, _)| key != "tag" && key != "digest") {
             return Err(wrong(format!("its parameter {other:?} is neither tag nor digest")));

@@ -19,8 +19,8 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::net::{
-    Authorization, Client, Credentials, Discovery, Document, DocumentRequest, Kind, NetError, Service, ShownUrl,
-    token_variable_shown,
+    Authorization, Client, Credentials, Discovery, DocumentKind, DocumentRequest, FetchedDocument, NetError, Service,
+    ShownUrl, token_variable_shown,
 };
 use crate::settings::{Secret, Variables};
 
@@ -96,21 +96,21 @@ impl ModuleRegistry {
         base.join(&path).map_err(|_| unusable(module, &base, "its service URL is not valid"))
     }
 
-    async fn request(&self, module: &RegistryModule, url: Url) -> Result<Document, Error> {
+    async fn request(&self, module: &RegistryModule, url: Url) -> Result<FetchedDocument, Error> {
         // As in the tools, a helper that fails means no token.
         let token = self.credentials.token(&module.host).await.unwrap_or_default();
-        let request = DocumentRequest::new(url, Kind::Metadata).token(token.clone());
+        let request = DocumentRequest::new(url, DocumentKind::Metadata).token(token.clone());
         self.client.document(&request).await.map_err(|error| refused(module, error, token.is_some()))
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(document: &'a Document) -> Result<T, String> {
+fn read<'a, T: Deserialize<'a>>(document: &'a FetchedDocument) -> Result<T, String> {
     serde_json::from_slice(&document.body)
         .map_err(|error| format!("it is not the JSON document of the protocol: {error}"))
 }
 
 /// The location in a body; `None` if it is not JSON, or has none.
-fn in_body(document: &Document) -> Option<String> {
+fn in_body(document: &FetchedDocument) -> Option<String> {
     let answer: LocationAnswer = read(document).ok()?;
     answer.location.filter(|location| !location.is_empty())
 }

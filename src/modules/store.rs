@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::git_package::is_control_file;
-use super::unpack::Contents;
+use super::unpack::UnpackedContents;
 use crate::disk::atomic::put_in_place;
 use crate::disk::cache::MODULES;
 use crate::disk::files;
@@ -40,7 +40,7 @@ pub struct Store {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredPackage {
+pub struct StoredModule {
     /// The key by which it is found: the name of its folder, which does not show where it came from.
     pub id: String,
     pub tree: PathBuf,
@@ -72,10 +72,10 @@ pub struct PackageRecord {
 
 impl PackageRecord {
     /// What is noted about a package that was laid out whole.
-    pub(super) fn of(source: String, contents: Contents) -> Self {
+    pub(super) fn of(source: String, contents: UnpackedContents) -> Self {
         let hash = contents.hash().ok().map(|hash| hash.to_string());
         let [files, others] = contents.files();
-        let Contents { links, ambiguity, .. } = contents;
+        let UnpackedContents { links, ambiguity, .. } = contents;
         Self { source, hash, ambiguity, files, others, links, ..Self::default() }
     }
 
@@ -140,12 +140,12 @@ impl Store {
     }
 
     /// A package that was fetched before, if nothing of its configuration is damaged.
-    pub fn package(&self, key: &str) -> Option<StoredPackage> {
+    pub fn package(&self, key: &str) -> Option<StoredModule> {
         self.package_of(&id_of(key))
     }
 
     /// The same by what was learnt of it.
-    pub fn package_of(&self, id: &str) -> Option<StoredPackage> {
+    pub fn package_of(&self, id: &str) -> Option<StoredModule> {
         let is_id = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let folder = self.place.join("packages").join(Some(id).filter(|_| is_id)?);
         let record: PackageRecord = serde_json::from_slice(&fs::read(folder.join("package.json")).ok()?).ok()?;
@@ -154,7 +154,7 @@ impl Store {
             fs::read(tree.join(name)).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == *digest)
         };
         let usable = tree.is_dir() && record.files.iter().all(is_sound);
-        usable.then(|| StoredPackage { id: id.to_owned(), tree, record })
+        usable.then(|| StoredModule { id: id.to_owned(), tree, record })
     }
 
     /// A new folder to lay out a package in. It goes away if nothing comes of it.
@@ -186,7 +186,7 @@ impl Store {
     }
 
     /// Puts a package where all runs find it, unless it is there already.
-    pub fn keep(&self, key: &str, staging: tempfile::TempDir, record: PackageRecord) -> Result<StoredPackage, Error> {
+    pub fn keep(&self, key: &str, staging: tempfile::TempDir, record: PackageRecord) -> Result<StoredModule, Error> {
         // Of two that bring the same package one is first; what others may be reading stays unchanged.
         let _one_by_one = self.turn(key);
         if let Some(known) = self.package(key) {
@@ -206,7 +206,7 @@ impl Store {
         keep().map_err(|reason| unwritable(&folder, &reason))?;
         // It is not there any more, and must not be looked for.
         let _ = staging.keep();
-        Ok(StoredPackage { id: id_of(key), tree: folder.join("tree"), record })
+        Ok(StoredModule { id: id_of(key), tree: folder.join("tree"), record })
     }
 
     /// Waits for the turn to put a package in its place, which takes next to no time.
@@ -265,7 +265,7 @@ mod tests {
         Store::open(Some(place), UNIX_EPOCH + Duration::from_secs(seconds)).unwrap()
     }
 
-    fn kept(store: &Store, text: &str) -> StoredPackage {
+    fn kept(store: &Store, text: &str) -> StoredModule {
         let staging = store.staging().unwrap();
         fs::write(staging.path().join("tree/main.tf"), text).unwrap();
         let digest = Sha256Digest::of(text.as_bytes()).to_hex();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use reqwest::Response;
@@ -11,8 +11,9 @@ use url::Url;
 
 use super::error::{Fault, NetError, ShownUrl};
 use super::policy::{Permits, Retry, RunBudget, retry_after};
-use super::transfer::{Authorization, Document, DocumentRequest, Download, Kind, RedirectChain, Sent};
+use super::transfer::{Authorization, DocumentKind, DocumentRequest, Download, FetchedDocument, RedirectChain, Sent};
 use super::{ClientOptions, Purpose, build_client};
+use crate::parallel::locked;
 
 /// The most redirects of one request, except for discovery.
 const MAX_REDIRECTS: usize = 10;
@@ -29,11 +30,11 @@ const MAX_DISCOVERY_REDIRECTS: usize = 3;
 /// runtime.
 #[derive(Debug, Clone)]
 pub struct Client {
-    inner: Arc<Inner>,
+    inner: Arc<ClientState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct ClientState {
     options: ClientOptions,
     watch: Watch,
     documents: OnceLock<Result<reqwest::Client, Fault>>,
@@ -58,7 +59,7 @@ impl Client {
     }
 
     fn of(options: ClientOptions, watch: Watch, budget: Arc<RunBudget>, is_impatient: bool) -> Self {
-        let inner = Inner {
+        let inner = ClientState {
             documents: OnceLock::new(),
             downloads: OnceLock::new(),
             plain: Mutex::default(),
@@ -96,7 +97,7 @@ impl Client {
     /// Reads a whole document.
     ///
     /// Retries after transient failures: no connection, a timeout, a truncated body, 429, 5xx except 501.
-    pub async fn document(&self, request: &DocumentRequest) -> Result<Document, NetError> {
+    pub async fn document(&self, request: &DocumentRequest) -> Result<FetchedDocument, NetError> {
         let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
         loop {
             // On the heap: the future is large, and would make that of every caller as large.
@@ -136,11 +137,11 @@ impl Client {
     /// The same for protocols that want one for archives too.
     pub fn download_as(&self, url: &Url, authorization: Option<Authorization>) -> Download {
         // The kind gives no header and no bound here. Compression would hide the length.
-        let request = DocumentRequest::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
+        let request = DocumentRequest::new(url.clone(), DocumentKind::Sums).header("accept-encoding", "identity");
         Download::new(self.clone(), request.authorized(authorization))
     }
 
-    async fn attempt(&self, request: &DocumentRequest) -> Result<Document, Fault> {
+    async fn attempt(&self, request: &DocumentRequest) -> Result<FetchedDocument, Fault> {
         let client = self.http(Purpose::Documents)?;
         let _permit = self.inner.document_permits.take(&request.url).await;
         self.within(self.inner.options.timeout, self.read(&client, request)).await
@@ -154,23 +155,23 @@ impl Client {
             .unwrap_or_else(|_| Err(self.inner.budget.time_left().err().map_or(Fault::Timeout(patience), Fault::from)))
     }
 
-    async fn read(&self, client: &reqwest::Client, request: &DocumentRequest) -> Result<Document, Fault> {
+    async fn read(&self, client: &reqwest::Client, request: &DocumentRequest) -> Result<FetchedDocument, Fault> {
         let patience = self.inner.options.timeout;
         let (response, final_url) = self.send(client, request, patience).await?;
         self.remember_protocol(&response);
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = read_bounded(response, request.kind.limit(), patience).await?;
-        Ok(Document { status, final_url, body, headers })
+        Ok(FetchedDocument { status, final_url, body, headers })
     }
 
     /// The head of an archive's answer, with the permit to read its body.
-    pub(super) async fn open(&self, request: &DocumentRequest) -> Result<super::transfer::Body, Fault> {
+    pub(super) async fn open(&self, request: &DocumentRequest) -> Result<super::transfer::DownloadBody, Fault> {
         let url = &request.url;
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
         let patience = self.inner.options.idle_timeout;
         let (response, _) = self.within(patience, self.send(&client, request, patience)).await?;
-        Ok(super::transfer::Body::new(response, self.clone(), permit))
+        Ok(super::transfer::DownloadBody::new(response, self.clone(), permit))
     }
 
     /// The client below, for a crate that speaks the protocols of cloud stores.
@@ -180,13 +181,13 @@ impl Client {
     }
 
     fn purpose_of_download(&self, url: &Url) -> Purpose {
-        let plain = self.inner.plain.lock().unwrap_or_else(PoisonError::into_inner);
+        let plain = locked(&self.inner.plain);
         if plain.contains(url.authority()) { Purpose::Documents } else { Purpose::Downloads }
     }
 
     fn remember_protocol(&self, response: &Response) {
         if response.version() <= reqwest::Version::HTTP_11 {
-            let mut plain = self.inner.plain.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut plain = locked(&self.inner.plain);
             plain.insert(response.url().authority().to_owned());
         }
     }
@@ -217,7 +218,7 @@ impl Client {
             return Err(Fault::Scheme(request.url.scheme().to_owned()));
         }
         let authorization = request.authorization.as_ref().map(sensitive).transpose()?;
-        let most = if request.kind == Kind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
+        let most = if request.kind == DocumentKind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
         let mut trail = RedirectChain::new(request.url.clone(), authorization.is_some(), most);
         loop {
             self.inner.budget.request(trail.url())?;
@@ -233,7 +234,7 @@ impl Client {
             for (name, value) in &request.headers {
                 builder = builder.header(*name, value);
             }
-            if let (Kind::Metadata, Some(version)) = (request.kind, &self.inner.options.terraform_version) {
+            if let (DocumentKind::Metadata, Some(version)) = (request.kind, &self.inner.options.terraform_version) {
                 builder = builder.header("X-Terraform-Version", version);
             }
             if let (true, Some(authorization)) = (trail.carries_token(), &authorization) {
@@ -269,7 +270,7 @@ fn location(response: &Response) -> Option<String> {
 fn is_answer(status: u16, request: &DocumentRequest) -> bool {
     match request.sent {
         Some(Sent::File(_)) => (200..300).contains(&status),
-        _ => status == 200 || status == 204 && request.kind == Kind::Metadata,
+        _ => status == 200 || status == 204 && request.kind == DocumentKind::Metadata,
     }
 }
 

@@ -15,7 +15,7 @@ mod transfer;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use reqwest::Certificate;
@@ -27,6 +27,7 @@ use url::Url;
 use crate::disk::cli_config::RegistryProtocols;
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::{Interrupt, Interrupted};
+use crate::parallel::locked;
 use crate::settings::Variables;
 
 pub use client::{Client, ClientEvent, Watch};
@@ -35,7 +36,7 @@ pub use error::RedirectFault;
 pub use error::{Fault, NetError, ShownUrl};
 pub use host::{Credentials, Discovery, Service, token_variable_shown};
 pub use policy::{Cost, RunBudget};
-pub use transfer::{Authorization, Body, Document, DocumentRequest, Download, Kind};
+pub use transfer::{Authorization, DocumentKind, DocumentRequest, Download, DownloadBody, FetchedDocument};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientOptions {
@@ -296,7 +297,7 @@ impl<K: Eq + Hash, V: Clone> Shared<K, V> {
     /// The answer for a key; runs the job only if there is no answer yet and no other job is running.
     pub async fn answer(&self, key: K, job: impl Future<Output = V>) -> V {
         // A poisoned lock is safe to use: no code under it can leave the map half changed.
-        let cell = self.cells.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
+        let cell = locked(&self.cells).entry(key).or_default().clone();
         cell.get_or_init(|| job).await.clone()
     }
 }

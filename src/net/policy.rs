@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -18,6 +18,7 @@ use super::client::Client;
 use super::client::{ClientEvent, Watch};
 use super::error::{Fault, NetError};
 use crate::error::{Error, ErrorKind};
+use crate::parallel::locked;
 use crate::settings::Variables;
 
 /// What is counted in a run.
@@ -176,12 +177,12 @@ const MOST: u32 = 4;
 
 /// By host and port: the number of unanswered requests since the last answer.
 #[derive(Debug, Default)]
-pub(super) struct CircuitBreaker(Mutex<HashMap<String, u32>>);
+struct CircuitBreaker(Mutex<HashMap<String, u32>>);
 
 impl CircuitBreaker {
     /// Refuses a host that is down.
     pub(super) fn check(&self, url: &Url) -> Result<(), Fault> {
-        let silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let silent = locked(&self.0);
         match silent.get(url.authority()) {
             Some(count) if *count >= MOST => Err(Fault::Down),
             _ => Ok(()),
@@ -190,7 +191,7 @@ impl CircuitBreaker {
 
     /// Records how a request ended; `fault` is `None` after a usable answer.
     pub(super) fn ended(&self, url: &Url, fault: Option<&Fault>) {
-        let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut silent = locked(&self.0);
         match fault {
             Some(fault) if fault.is_silence() => *silent.entry(url.authority().to_owned()).or_default() += 1,
             // No request was sent.
@@ -216,7 +217,7 @@ impl Permits {
     pub(super) async fn take(&self, url: &Url) -> Option<OwnedSemaphorePermit> {
         let key = url.authority().rsplit('@').next().unwrap_or_default().to_owned();
         let host = {
-            let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hosts = locked(&self.hosts);
             hosts.entry(key).or_insert_with(|| Arc::new(Semaphore::new(self.per_host))).clone()
         };
         // Fails only for a closed semaphore, and ours is never closed.
@@ -375,74 +376,4 @@ mod permits_tests {
 }
 
 #[cfg(test)]
-mod retry_tests {
-    use url::Url;
-
-    use super::*;
-
-    fn failed(fault: Fault) -> NetError {
-        NetError::new(&Url::parse("https://a.example/").unwrap(), fault)
-    }
-
-    fn status(status: u16, retry_after: Option<u64>) -> NetError {
-        failed(Fault::Status {
-            status,
-            token_sent: false,
-            retry_after: retry_after.map(Duration::from_secs),
-            challenge: None,
-        })
-    }
-
-    #[test]
-    fn delays_double_and_end() {
-        let mut retry = Retry::new(Duration::from_secs(1), 3);
-        for least in [1, 2, 4] {
-            let delay = retry.delay(status(503, None)).unwrap();
-            let least = Duration::from_secs(least);
-            assert!(least <= delay && delay <= 2 * least, "{delay:?}");
-        }
-        assert_eq!(retry.delay(status(503, None)).unwrap_err().attempts, 4);
-    }
-
-    #[test]
-    fn what_is_tried_again() {
-        let again = |error| Retry::new(Duration::ZERO, 1).delay(error).is_ok();
-        for transient in [429, 500, 502, 503, 599] {
-            assert!(again(status(transient, None)), "{transient}");
-        }
-        for lasting in [301, 400, 401, 403, 404, 501] {
-            assert!(!again(status(lasting, None)), "{lasting}");
-        }
-        assert!(again(failed(Fault::Connect("refused".into()))));
-        assert!(!again(failed(Fault::Certificate("unknown".into()))));
-        assert!(!again(failed(Fault::TooLarge(1))));
-        let mut never = Retry::new(Duration::ZERO, 0);
-        assert_eq!(never.delay(status(503, None)).unwrap_err().attempts, 1);
-    }
-
-    #[test]
-    fn the_server_is_heard_within_bounds() {
-        let mut retry = Retry::new(Duration::from_secs(1), 5);
-        assert_eq!(retry.delay(status(429, Some(7))), Ok(Duration::from_secs(7)));
-        assert_eq!(retry.delay(status(429, Some(60))), Ok(MAX_WAIT));
-        assert!(matches!(retry.delay(status(503, Some(61))).unwrap_err().fault, Fault::Wait { .. }));
-    }
-
-    #[test]
-    fn retry_after_texts() {
-        let now = Some("Sun, 06 Nov 1994 08:49:37 GMT");
-        let seconds = |value, date| retry_after(value, date).map(|wait| wait.as_secs());
-        assert_eq!(seconds("120", None), Some(120));
-        assert_eq!(seconds("99999999999999999999999", None), Some(u64::MAX));
-        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT", now), Some(30));
-        assert_eq!(seconds("Wed, 01 Mar 1995 08:49:37 GMT", now), Some(115 * 86_400));
-        assert_eq!(seconds("Sat, 05 Nov 1994 08:49:37 GMT", now), Some(0));
-        for nonsense in ["", "soon", "-1", "1.5", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT"] {
-            assert_eq!(seconds(nonsense, now), None, "{nonsense:?}");
-        }
-        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT", None), None);
-        // The older forms that a client must take.
-        assert_eq!(seconds("Sunday, 06-Nov-94 08:50:07 GMT", now), Some(30));
-        assert_eq!(seconds("Sun Nov  6 08:50:07 1994", now), Some(30));
-    }
-}
+mod retry_tests;

@@ -29,7 +29,7 @@ use crate::settings::Secret;
 
 /// The kinds of document, each with its size limit, which applies after decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DocumentKind {
     /// `/.well-known/terraform.json`: 1 MiB.
     Discovery,
     /// Answers of registries and mirrors: 10 MiB.
@@ -46,15 +46,15 @@ pub enum Kind {
     IndexProgram,
 }
 
-impl Kind {
+impl DocumentKind {
     pub fn limit(self) -> u64 {
         match self {
-            Kind::Discovery | Kind::Sums => 1024 * 1024,
-            Kind::Metadata => 10 * 1024 * 1024,
-            Kind::Signature => 64 * 1024,
-            Kind::IndexEntry => crate::disk::cache::exchange::LONGEST_LINE,
-            Kind::IndexProgram => crate::disk::cache::exchange::LONGEST_PROGRAM,
-            Kind::Manifest => 4 * 1024 * 1024,
+            DocumentKind::Discovery | DocumentKind::Sums => 1024 * 1024,
+            DocumentKind::Metadata => 10 * 1024 * 1024,
+            DocumentKind::Signature => 64 * 1024,
+            DocumentKind::IndexEntry => crate::disk::cache::exchange::LONGEST_LINE,
+            DocumentKind::IndexProgram => crate::disk::cache::exchange::LONGEST_PROGRAM,
+            DocumentKind::Manifest => 4 * 1024 * 1024,
         }
     }
 }
@@ -87,7 +87,7 @@ pub enum Sent {
 #[derive(Debug, Clone)]
 pub struct DocumentRequest {
     pub url: Url,
-    pub kind: Kind,
+    pub kind: DocumentKind,
     /// The credentials for the host of `url`. Sent over `https` only, and to no other host that a redirect names.
     pub authorization: Option<Authorization>,
     /// The body. A request with a body does not follow redirects.
@@ -96,7 +96,7 @@ pub struct DocumentRequest {
 }
 
 impl DocumentRequest {
-    pub fn new(url: Url, kind: Kind) -> Self {
+    pub fn new(url: Url, kind: DocumentKind) -> Self {
         Self { url, kind, authorization: None, sent: None, headers: Vec::new() }
     }
 
@@ -133,7 +133,7 @@ impl DocumentRequest {
 
 /// A whole answer with a status of success (2xx).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
+pub struct FetchedDocument {
     pub status: u16,
     /// The URL that answered, after redirects: the base of relative URLs in the document.
     pub final_url: Url,
@@ -142,7 +142,7 @@ pub struct Document {
     pub(super) headers: HeaderMap,
 }
 
-impl Document {
+impl FetchedDocument {
     /// The value of a header, if it is readable text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -289,7 +289,7 @@ impl Download {
     }
 
     /// Requests the archive, with retries, until a successful answer begins.
-    pub async fn open(&mut self) -> Result<Body, NetError> {
+    pub async fn open(&mut self) -> Result<DownloadBody, NetError> {
         loop {
             match Box::pin(self.client.open(&self.request)).await {
                 Ok(body) => {
@@ -312,7 +312,7 @@ impl Download {
 
 /// The body of an archive's answer. Keeps the host's permit: drop it when done.
 #[derive(Debug)]
-pub struct Body {
+pub struct DownloadBody {
     response: Response,
     shown: ShownUrl,
     length: Option<u64>,
@@ -323,7 +323,7 @@ pub struct Body {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Body {
+impl DownloadBody {
     pub(super) fn new(response: Response, client: Client, permit: Option<OwnedSemaphorePermit>) -> Self {
         let (length, shown) = (response.content_length(), ShownUrl::new(response.url()));
         let media_type = media_type(response.headers());
@@ -427,72 +427,7 @@ mod tests {
 }
 
 #[cfg(test)]
-mod redirect_tests {
-    use super::*;
-
-    fn trail(url: &str) -> RedirectChain {
-        RedirectChain::new(Url::parse(url).unwrap(), true, 3)
-    }
-
-    fn keeps_token(from: &str, to: &str) -> bool {
-        let mut trail = trail(from);
-        trail.follow(to).unwrap();
-        trail.carries_token()
-    }
-
-    #[test]
-    fn the_token_stays_with_its_host() {
-        assert!(keeps_token("https://a.example/x", "/y"));
-        assert!(keeps_token("https://a.example/x", "https://a.example:443/"));
-        assert!(!keeps_token("https://a.example/x", "https://a.example:8443/"));
-        assert!(!keeps_token("https://a.example/x", "https://b.a.example/"));
-        assert!(!keeps_token("https://127.0.0.1:1/x", "https://127.0.0.1:2/"));
-        assert!(!keeps_token("https://a.example/x", "https://example/"));
-        assert!(!keeps_token("https://a.example/x", "https://evila.example/"));
-        assert!(!keeps_token("https://a.example/x", "//b.example/"));
-        assert!(!keeps_token("https://127.0.0.1:1/x", "https://localhost:1/"));
-        assert!(!keeps_token("https://[::1]/x", "https://127.0.0.1/"));
-    }
-
-    #[test]
-    fn a_dropped_token_is_not_picked_up_again() {
-        let mut trail = trail("https://a.example/x");
-        trail.follow("https://b.example/").unwrap();
-        trail.follow("https://a.example/back").unwrap();
-        assert!(!trail.carries_token());
-    }
-
-    #[test]
-    fn never_over_http() {
-        assert!(!trail("http://a.example/").carries_token());
-        assert!(matches!(trail("https://a.example/").follow("http://a.example/"), Err(RedirectFault::Downgrade(_))));
-        let mut open = RedirectChain::new(Url::parse("https://a.example/").unwrap(), false, 3);
-        assert_eq!(open.follow("http://a.example/"), Ok(()));
-        assert!(!keeps_token("http://a.example/", "https://a.example/"));
-    }
-
-    #[test]
-    fn circles_and_long_ways_end() {
-        let mut circle = trail("https://a.example/x");
-        circle.follow("/y").unwrap();
-        assert!(matches!(circle.follow("/x#again"), Err(RedirectFault::Loop(_))));
-        let mut long = trail("https://a.example/0");
-        for next in 1..=3 {
-            long.follow(&format!("/{next}")).unwrap();
-        }
-        assert_eq!(long.follow("/4"), Err(RedirectFault::TooMany(3)));
-    }
-
-    #[test]
-    fn odd_targets() {
-        for target in ["file:///etc/passwd", "https://", "ftp://a.example/", "https://a b/"] {
-            assert!(matches!(trail("https://a.example/").follow(target), Err(RedirectFault::Target(_))), "{target}");
-        }
-        let mut named = trail("https://a.example/");
-        named.follow("https://me:pw@a.example/x").unwrap();
-        assert_eq!(named.url().as_str(), "https://a.example/x");
-    }
-}
+mod redirect_tests;
 
 #[cfg(test)]
 mod download_tests {

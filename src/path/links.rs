@@ -27,7 +27,7 @@ pub const DATA: &str = ".terraform";
 
 /// Why something that is there is not read. It comes inside of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum FileRefusal {
     #[error("a symbolic link on its way leads out of the git working tree, or is absolute")]
     Outside,
     #[error("a symbolic link on its way leads into .git")]
@@ -57,13 +57,13 @@ impl LinkOnTheWay {
     }
 }
 
-impl Refusal {
+impl FileRefusal {
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
 }
 
-pub(crate) fn refused(refusal: Refusal) -> io::Error {
+pub(crate) fn refused(refusal: FileRefusal) -> io::Error {
     io::Error::other(refusal)
 }
 
@@ -75,7 +75,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
 }
 
 pub(crate) fn stepwise(path: &Path) -> io::Result<PathBuf> {
-    let mut way = Way::to(path)?;
+    let mut way = PathWalk::to(path)?;
     way.end()?;
     Ok(way.place)
 }
@@ -87,7 +87,7 @@ pub fn refuse_on_the_way(top: &Path, directory: &Path) -> io::Result<()> {
         return Ok(());
     }
     let (base, below) = directory.strip_prefix(top).map_or((directory, Path::new("")), |below| (top, below));
-    let mut way = Way::to(base)?;
+    let mut way = PathWalk::to(base)?;
     way.is_for_writing = true;
     let to_base = std::mem::take(&mut way.rest);
     way.ahead(below, None);
@@ -102,7 +102,7 @@ pub fn refuse_on_the_way(top: &Path, directory: &Path) -> io::Result<()> {
 /// All that a path leads over: each symbolic link on its way, and where it ends; as far as it leads. Each is a place
 /// without symbolic links above it.
 pub fn stations(path: &Path) -> Vec<PathBuf> {
-    let Ok(mut way) = Way::to(path) else { return Vec::new() };
+    let Ok(mut way) = PathWalk::to(path) else { return Vec::new() };
     let _ = way.end();
     let mut stations = way.links;
     stations.push(way.place);
@@ -128,18 +128,18 @@ fn relative(base: &Path, place: &Path) -> PathBuf {
     up.chain(place.components().skip(shared)).collect()
 }
 
-struct Step {
+struct LinkStep {
     part: OsString,
     /// The working tree that links inside of it must not leave.
     within: Option<PathBuf>,
 }
 
 #[derive(Default)]
-struct Way {
+struct PathWalk {
     /// How far, without symbolic links.
     place: PathBuf,
     /// What is left, the next part last.
-    rest: Vec<Step>,
+    rest: Vec<LinkStep>,
     links: Vec<PathBuf>,
     /// True if directories are to be made there, so that no link of a working tree is followed.
     is_for_writing: bool,
@@ -147,7 +147,7 @@ struct Way {
     own: usize,
 }
 
-impl Way {
+impl PathWalk {
     fn to(path: &Path) -> io::Result<Self> {
         let mut way = Self::default();
         way.ahead(&std::path::absolute(path)?, None);
@@ -164,11 +164,12 @@ impl Way {
     /// Puts the parts of a path before what is left.
     fn ahead(&mut self, path: &Path, within: Option<&Path>) {
         let parts = path.components().rev();
-        self.rest
-            .extend(parts.map(|part| Step { part: part.as_os_str().to_owned(), within: within.map(Path::to_owned) }));
+        self.rest.extend(
+            parts.map(|part| LinkStep { part: part.as_os_str().to_owned(), within: within.map(Path::to_owned) }),
+        );
     }
 
-    fn go(&mut self, step: &Step) -> io::Result<()> {
+    fn go(&mut self, step: &LinkStep) -> io::Result<()> {
         match Path::new(&step.part).components().next() {
             None | Some(Component::CurDir) => {}
             Some(Component::ParentDir) => {
@@ -181,7 +182,7 @@ impl Way {
             }
             Some(Component::Normal(name)) => {
                 if !self.links.is_empty() && name.eq_ignore_ascii_case(".git") {
-                    return Err(refused(Refusal::Repository));
+                    return Err(refused(FileRefusal::Repository));
                 }
                 self.place.push(name);
                 if !is_remembered(&self.place) {
@@ -196,7 +197,7 @@ impl Way {
             }
         }
         match &step.within {
-            Some(top) if !self.place.starts_with(top) => Err(refused(Refusal::Outside)),
+            Some(top) if !self.place.starts_with(top) => Err(refused(FileRefusal::Outside)),
             _ => Ok(()),
         }
     }
@@ -204,10 +205,10 @@ impl Way {
     /// A link that leads nowhere is not an absent file.
     fn absent(&self, reason: io::Error) -> io::Error {
         let is_absent = matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-        if is_absent && !self.links.is_empty() && !self.is_for_writing { refused(Refusal::Nowhere) } else { reason }
+        if is_absent && !self.links.is_empty() && !self.is_for_writing { refused(FileRefusal::Nowhere) } else { reason }
     }
 
-    fn follow(&mut self, step: &Step) -> io::Result<()> {
+    fn follow(&mut self, step: &LinkStep) -> io::Result<()> {
         let directory = self.place.parent().unwrap_or(&self.place);
         let is_own = self.rest.len() < self.own;
         if self.is_for_writing && (is_own || worktree::above_or_at(directory).is_some()) {
@@ -215,13 +216,13 @@ impl Way {
         }
         self.links.push(self.place.clone());
         if self.links.len() > MAX_LINKS {
-            return Err(refused(Refusal::Circle));
+            return Err(refused(FileRefusal::Circle));
         }
         let target = std::fs::read_link(&self.place)?;
         self.place.pop();
         let within = confines(&self.place, &step.part).or_else(|| step.within.clone());
         if within.is_some() && target.has_root() {
-            return Err(refused(Refusal::Outside));
+            return Err(refused(FileRefusal::Outside));
         }
         if target.has_root() {
             self.place = PathBuf::new();
@@ -249,12 +250,12 @@ fn as_seen_here(path: &Path) -> PathBuf {
 static PLAIN: RwLock<Option<HashSet<PathBuf>>> = RwLock::new(None);
 
 /// Remembers a directory that is none and has none above it.
-pub(super) fn remember_without_links(directory: &Path) {
+fn remember_without_links(directory: &Path) {
     let mut plain = PLAIN.write().unwrap_or_else(PoisonError::into_inner);
     plain.get_or_insert_default().insert(directory.to_owned());
 }
 
-pub(super) fn is_remembered(directory: &Path) -> bool {
+fn is_remembered(directory: &Path) -> bool {
     let plain = PLAIN.read().unwrap_or_else(PoisonError::into_inner);
     plain.as_ref().is_some_and(|plain| plain.contains(directory))
 }

@@ -14,8 +14,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use self::engine::{GatherOptions, Sources};
-use self::question::Query;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::exchange::IndexLine;
@@ -26,21 +24,23 @@ use crate::release::ReleaseKey;
 use crate::settings::IndexPlace;
 use crate::source::{IndexStores, Published};
 use crate::version::Version;
+use engine::{GatherOptions, SourceSet};
+use question::Query;
 
 /// The sources of some root modules, with their answers so far; nothing is requested twice.
 #[derive(Debug, Clone)]
 pub struct Session {
     background: Arc<Background>,
-    sources: Arc<Sources>,
+    sources: Arc<SourceSet>,
 }
 
 impl Session {
     pub fn open(background: Arc<Background>, options: GatherOptions) -> Self {
-        Self { background, sources: Arc::new(Sources::new(options)) }
+        Self { background, sources: Arc::new(SourceSet::new(options)) }
     }
 
     /// The answers to some queries; each request is sent once for all of them.
-    pub fn block_on<T>(&self, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
+    pub fn block_on<T>(&self, questions: impl AsyncFnOnce(Arc<SourceSet>) -> T) -> Result<T, Error> {
         self.background.run(questions(Arc::clone(&self.sources)))
     }
 

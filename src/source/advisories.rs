@@ -14,7 +14,7 @@ use crate::advisory::{Advisory, BadDocument, Index, ListedAdvisory, modified};
 use crate::disk::advisories;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Client, DocumentRequest, Kind};
+use crate::net::{Client, DocumentKind, DocumentRequest};
 use crate::path::shown;
 use crate::settings::Date;
 
@@ -65,7 +65,7 @@ impl fmt::Display for DatabasePlace {
 }
 
 /// A database whose index was read.
-pub struct Database {
+pub struct IndexedDatabase {
     place: DatabasePlace,
     /// When it was last changed.
     pub modified: String,
@@ -86,7 +86,7 @@ enum Documents {
     Server(Option<Client>, Arc<Cache>, Url),
 }
 
-impl Database {
+impl IndexedDatabase {
     /// Reads the index of a database. Without a client no request is sent.
     pub async fn open(
         place: &DatabasePlace,
@@ -186,7 +186,7 @@ impl Documents {
                 .cloned()
                 .ok_or_else(|| Error::new(ErrorKind::Unavailable, format!("the database has no {name}"))),
             Self::Server(Some(client), _, url) => {
-                Ok(client.document(&DocumentRequest::new(below(url, name)?, Kind::Metadata)).await?.body)
+                Ok(client.document(&DocumentRequest::new(below(url, name)?, DocumentKind::Metadata)).await?.body)
             }
             Self::Server(None, cache, url) => cache.advisory_document(url.as_str(), name).ok_or_else(|| {
                 let message = format!("no earlier run got {name} of the database of advisories");
@@ -224,7 +224,7 @@ fn below(base: &Url, name: &str) -> Result<Url, Error> {
     Url::parse(&text).map_err(|problem| Error::new(ErrorKind::Usage, problem.to_string()).about_url(base.as_str()))
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for IndexedDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Database").field("place", &self.place).field("modified", &self.modified).finish_non_exhaustive()
     }

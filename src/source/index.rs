@@ -9,7 +9,7 @@
 //! exists already is done. Of an entry only the line about the digest in its name is used.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -21,7 +21,8 @@ use super::index_cloud::Clouds;
 use crate::addr::Hostname;
 use crate::disk::cache::exchange::{self, IndexKey, IndexLine};
 use crate::error::{Error, ErrorKind};
-use crate::net::{Client, Credentials, DocumentRequest, Kind, Shared};
+use crate::net::{Client, Credentials, DocumentKind, DocumentRequest, Shared};
+use crate::parallel::locked;
 use crate::path::shown;
 use crate::settings::{Index, IndexPlace, Secret};
 
@@ -77,7 +78,7 @@ impl SharedIndexes {
     }
 
     fn sender(&self, place: &IndexPlace) -> watch::Sender<bool> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = locked(&self.lines);
         lines.entry(place.clone()).or_insert_with(|| watch::Sender::new(false)).clone()
     }
 }
@@ -156,7 +157,7 @@ impl IndexStores {
             }
             IndexPlace::Https(base) => self.upload(base, &key, text).await,
             #[cfg(feature = "cloud")]
-            IndexPlace::Cloud(url) => self.in_time(self.clouds.write(&self.client, url, (&key, text))).await,
+            IndexPlace::Cloud(url) => self.in_time(self.clouds.write(&self.client, url, &key, text)).await,
             #[cfg(not(feature = "cloud"))]
             IndexPlace::Cloud(url) => Err(without_clouds(url)),
         }
@@ -200,8 +201,8 @@ impl IndexStores {
 
     async fn download(&self, base: &Url, key: &IndexKey) -> Result<Option<Vec<u8>>, Error> {
         let kind = match key {
-            IndexKey::Archive(_) => Kind::IndexEntry,
-            IndexKey::Program(_) => Kind::IndexProgram,
+            IndexKey::Archive(_) => DocumentKind::IndexEntry,
+            IndexKey::Program(_) => DocumentKind::IndexProgram,
         };
         let request = DocumentRequest::new(url_of(base, key)?, kind).token(self.token(base).await);
         match self.client.document(&request).await {
@@ -213,7 +214,7 @@ impl IndexStores {
 
     async fn upload(&self, base: &Url, key: &IndexKey, line: String) -> Result<(), Error> {
         // Who knows this header writes nothing over an entry that came meanwhile.
-        let request = DocumentRequest::new(url_of(base, key)?, Kind::Metadata).header("if-none-match", "*");
+        let request = DocumentRequest::new(url_of(base, key)?, DocumentKind::Metadata).header("if-none-match", "*");
         match self.client.document(&request.token(self.token(base).await).putting(line)).await {
             Ok(_) => Ok(()),
             Err(error) if error.status() == Some(412) => Ok(()),

@@ -5,7 +5,7 @@
 //! Source: the crate `object_store`, `AmazonS3ConfigKey`, `GoogleConfigKey` and `AzureConfigKey`.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
@@ -20,6 +20,7 @@ use url::Url;
 use crate::disk::cache::exchange::IndexKey;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, NetError};
+use crate::parallel::locked;
 
 #[derive(Debug, Default)]
 pub(super) struct Clouds {
@@ -56,12 +57,7 @@ impl Clouds {
     }
 
     /// Writes an entry where there is none; one that came meanwhile stays.
-    pub(super) async fn write(
-        &self,
-        client: &Client,
-        url: &Url,
-        (key, line): (&IndexKey, String),
-    ) -> Result<(), Error> {
+    pub(super) async fn write(&self, client: &Client, url: &Url, key: &IndexKey, line: String) -> Result<(), Error> {
         spend(client, url)?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store(client, url)?.put_opts(&object_of(url, key), PutPayload::from(line), options).await {
@@ -71,7 +67,7 @@ impl Clouds {
     }
 
     fn store(&self, client: &Client, url: &Url) -> Result<Arc<dyn ObjectStore>, Error> {
-        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stores = locked(&self.stores);
         if let Some(store) = stores.get(url) {
             return Ok(Arc::clone(store));
         }

@@ -24,7 +24,9 @@ use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
 use crate::disk::mirror_writer::{armored_blocks, copy_names};
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
-use crate::net::{Client, ClientOptions, Credentials, Document, DocumentRequest, Kind, NetError, ShownUrl};
+use crate::net::{
+    Client, ClientOptions, Credentials, DocumentKind, DocumentRequest, FetchedDocument, NetError, ShownUrl,
+};
 use crate::path::shown;
 use crate::platform::Platform;
 use crate::settings::Secret;
@@ -193,10 +195,12 @@ impl DirectoryMirror {
             Ok(folder.map(|folder| (folder, copy_names(&addr, &version))))
         });
         let Some((folder, names)) = folder.await? else { return Ok(None) };
-        let read = |name: &str, kind: Kind| bounded(&folder.join(name), kind);
-        let (Some(sums), Some(signature), Some(keys)) =
-            (read(&names[0], Kind::Sums)?, read(&names[1], Kind::Signature)?, read(&names[2], Kind::Sums)?)
-        else {
+        let read = |name: &str, kind: DocumentKind| bounded(&folder.join(name), kind);
+        let (Some(sums), Some(signature), Some(keys)) = (
+            read(&names[0], DocumentKind::Sums)?,
+            read(&names[1], DocumentKind::Signature)?,
+            read(&names[2], DocumentKind::Sums)?,
+        ) else {
             return Ok(None);
         };
         Ok(Some(SignedDocuments { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
@@ -221,7 +225,7 @@ impl DirectoryMirror {
 }
 
 /// A file of bounded size, if it exists.
-fn bounded(path: &Path, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {
+fn bounded(path: &Path, kind: DocumentKind) -> Result<Option<Vec<u8>>, Miss> {
     let unreadable = |reason: &dyn std::fmt::Display| {
         let message = format!("cannot read {}: {reason}", shown(path));
         Miss::Unknown(Error::new(ErrorKind::Disk, message).in_file(path))
@@ -337,15 +341,15 @@ impl NetworkMirror {
     /// whatever reason but that the server fails, says that there is no copy.
     pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedDocuments>, Miss> {
         let [sums, signature, keys] = copy_names(addr, version);
-        let Some(sums) = self.copy(addr, &sums, Kind::Sums).await? else { return Ok(None) };
-        let Some(signature) = self.copy(addr, &signature, Kind::Signature).await? else { return Ok(None) };
-        let Some(keys) = self.copy(addr, &keys, Kind::Sums).await? else { return Ok(None) };
+        let Some(sums) = self.copy(addr, &sums, DocumentKind::Sums).await? else { return Ok(None) };
+        let Some(signature) = self.copy(addr, &signature, DocumentKind::Signature).await? else { return Ok(None) };
+        let Some(keys) = self.copy(addr, &keys, DocumentKind::Sums).await? else { return Ok(None) };
         Ok(Some(SignedDocuments { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
     }
 
-    async fn copy(&self, addr: &ProviderAddr, name: &str, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {
+    async fn copy(&self, addr: &ProviderAddr, name: &str, kind: DocumentKind) -> Result<Option<Vec<u8>>, Miss> {
         // As for archives, without a token.
-        match self.request(addr, name, (kind, None)).await? {
+        match self.request(addr, name, kind, None).await? {
             Ok(document) if document.is_page() => Ok(None),
             Ok(document) => Ok(Some(document.body)),
             Err(Refused { error, .. }) if error.status().is_some_and(|status| status < 500 && status != 429) => {
@@ -355,10 +359,15 @@ impl NetworkMirror {
         }
     }
 
-    async fn document(&self, addr: &ProviderAddr, name: &str, absent: impl Fn(&Url) -> Miss) -> Result<Document, Miss> {
+    async fn document(
+        &self,
+        addr: &ProviderAddr,
+        name: &str,
+        absent: impl Fn(&Url) -> Miss,
+    ) -> Result<FetchedDocument, Miss> {
         let token = self.credentials.token(&self.host).await;
         let token = token.map_err(|problem| no_credentials(&self.host, problem))?;
-        self.request(addr, name, (Kind::Metadata, token)).await?.map_err(|Refused { url, sent, error }| {
+        self.request(addr, name, DocumentKind::Metadata, token).await?.map_err(|Refused { url, sent, error }| {
             match error.status() {
                 Some(404) => absent(&url),
                 Some(401 | 403) => unauthorized(&self.host, sent).into(),
@@ -372,8 +381,9 @@ impl NetworkMirror {
         &self,
         addr: &ProviderAddr,
         name: &str,
-        (kind, token): (Kind, Option<Secret>),
-    ) -> Result<Result<Document, Refused>, Miss> {
+        kind: DocumentKind,
+        token: Option<Secret>,
+    ) -> Result<Result<FetchedDocument, Refused>, Miss> {
         // With `./` in front the colon of a port is no end of a scheme.
         let path = format!("./{}/{}/{}/{name}", addr.host().as_ascii(), addr.namespace(), addr.type_name());
         let url = self.base.join(&path);
@@ -391,7 +401,7 @@ struct Refused {
     error: NetError,
 }
 
-fn read<T: serde::de::DeserializeOwned>(addr: &ProviderAddr, document: &Document) -> Result<T, Error> {
+fn read<T: serde::de::DeserializeOwned>(addr: &ProviderAddr, document: &FetchedDocument) -> Result<T, Error> {
     let wrong = |reason| unusable(MIRROR, addr, &document.final_url, &reason);
     match document.media_type().as_deref() {
         Some("application/json") => wire::read(&document.body).map_err(wrong),

@@ -25,7 +25,7 @@ use url::Url;
 
 use crate::addr::{AddrPattern, Hostname, PatternError, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::disk::cli_config::{CliConfig, Installation, Method as Written, MethodKind};
+use crate::disk::cli_config::{CliConfig, Installation, MethodBlock as Written, MethodKind};
 use crate::disk::helper::HelperError;
 use crate::disk::mirror::{FilesystemMirror, MirrorError};
 use crate::disk::oci_credentials::OciCredentials;
@@ -39,7 +39,7 @@ pub use index::{IndexStores, Published, SharedIndexes};
 pub use mirror::{
     DirectoryMirror, Mirror, MirrorArchive, MirrorPackage, MirrorPackages, NetworkMirror, SignedDocuments,
 };
-pub use registry::{Listing, Package, Registry, SignedUrls};
+pub use registry::{ProviderListing, Registry, RegistryPackage, SignedUrls};
 
 #[derive(Debug)]
 pub enum Source {
@@ -61,17 +61,17 @@ impl Source {
     /// Opens the source of a method. `connect` takes the further attempts of a download, where they are stated.
     pub fn open(method: &Method, connect: impl Fn(Option<u32>) -> Result<Connection, Error>) -> Result<Self, Error> {
         Ok(Self::Mirror(match &method.place {
-            Location::Direct { download_retries } => {
+            SourceLocation::Direct { download_retries } => {
                 let Connection { client, discovery, credentials, .. } = connect(*download_retries)?;
                 return Ok(Self::Registry(Box::new(Registry::new(client, discovery, credentials))));
             }
-            Location::Directory(base) => Mirror::Directory(DirectoryMirror::new(base.clone())),
-            Location::Network { url, download_retries, trust_all_hashes } => {
+            SourceLocation::Directory(base) => Mirror::Directory(DirectoryMirror::new(base.clone())),
+            SourceLocation::Network { url, download_retries, trust_all_hashes } => {
                 let Connection { client, credentials, .. } = connect(*download_retries)?;
                 let mirror = NetworkMirror::new(client, credentials, url)?;
                 Mirror::Network(Box::new(mirror.trusting_all_hashes(*trust_all_hashes)))
             }
-            Location::Oci(template) => {
+            SourceLocation::Oci(template) => {
                 let Connection { client, oci, .. } = connect(None)?;
                 let parsed = Template::parse(template, &method.filter.include)?;
                 Mirror::Oci(Box::new(OciMirror::new(OciClient::new(client, oci), parsed, template)))
@@ -190,12 +190,12 @@ fn shown_page(mut url: Url) -> Option<Url> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Method {
-    pub place: Location,
+    pub place: SourceLocation,
     pub filter: Filter,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Location {
+pub enum SourceLocation {
     Direct {
         /// Further attempts of a download, where they are stated.
         download_retries: Option<u32>,
@@ -225,8 +225,8 @@ impl Filter {
     }
 }
 
-impl From<Location> for Method {
-    fn from(place: Location) -> Self {
+impl From<SourceLocation> for Method {
+    fn from(place: SourceLocation) -> Self {
         Self { place, filter: Filter::default() }
     }
 }
@@ -234,24 +234,20 @@ impl From<Location> for Method {
 impl Method {
     /// The registries and nothing else.
     pub fn origin() -> Self {
-        Location::Direct { download_retries: None }.into()
+        SourceLocation::Direct { download_retries: None }.into()
     }
 
     /// The methods that a source of packages means, in the order in which they are used. A relative path in the
     /// CLI configuration starts from `root`, the directory that the tools would run in.
-    pub fn of(
-        choice: &SourceChoice,
-        config: &CliConfig,
-        (dialect, root): (Dialect, &Path),
-    ) -> Result<Vec<Self>, Error> {
+    pub fn of(choice: &SourceChoice, config: &CliConfig, dialect: Dialect, root: &Path) -> Result<Vec<Self>, Error> {
         Ok(match choice {
             SourceChoice::Origin => vec![Self::origin()],
-            SourceChoice::Directory(directory) => vec![Location::Directory(directory.clone()).into()],
+            SourceChoice::Directory(directory) => vec![SourceLocation::Directory(directory.clone()).into()],
             SourceChoice::Network(url) => {
                 let (url, download_retries) = (url.clone(), None);
-                vec![Location::Network { url, download_retries, trust_all_hashes: false }.into()]
+                vec![SourceLocation::Network { url, download_retries, trust_all_hashes: false }.into()]
             }
-            SourceChoice::Oci(template) => vec![Location::Oci(template.clone()).into()],
+            SourceChoice::Oci(template) => vec![SourceLocation::Oci(template.clone()).into()],
             SourceChoice::Configured => match &config.installation {
                 Some(installation) => {
                     stated(installation, dialect, root).map_err(|error| error.in_file(&config.files[0]))?
@@ -276,12 +272,14 @@ fn method(written: &Written, dialect: Dialect, root: &Path) -> Result<Method, Er
         })
     };
     let place = match written.kind.clone() {
-        MethodKind::Direct { download_retry_count } => Location::Direct { download_retries: download_retry_count },
-        MethodKind::FilesystemMirror { path } => Location::Directory(root.join(path)),
-        MethodKind::NetworkMirror { url, download_retry_count, trust_all_hashes } => {
-            Location::Network { url, download_retries: download_retry_count, trust_all_hashes }
+        MethodKind::Direct { download_retry_count } => {
+            SourceLocation::Direct { download_retries: download_retry_count }
         }
-        MethodKind::OciMirror { repository_template } => Location::Oci(repository_template),
+        MethodKind::FilesystemMirror { path } => SourceLocation::Directory(root.join(path)),
+        MethodKind::NetworkMirror { url, download_retry_count, trust_all_hashes } => {
+            SourceLocation::Network { url, download_retries: download_retry_count, trust_all_hashes }
+        }
+        MethodKind::OciMirror { repository_template } => SourceLocation::Oci(repository_template),
     };
     Ok(Method { place, filter: Filter { include: patterns(&written.include)?, exclude: patterns(&written.exclude)? } })
 }
@@ -297,7 +295,7 @@ fn implied(config: &CliConfig, root: &Path) -> Result<Vec<Method>, Error> {
             Err(MirrorError::Missing(_) | MirrorError::NotADirectory(_)) => continue,
             Err(error) => return Err(error.into()),
         }
-        methods.push(Location::Directory(directory).into());
+        methods.push(SourceLocation::Directory(directory).into());
     }
     let exclude = found.into_iter().map(AddrPattern::from).collect();
     methods.push(Method { filter: Filter { include: Vec::new(), exclude }, ..Method::origin() });
@@ -356,7 +354,7 @@ mod methods_tests {
         let dialect = Dialect::OpenTofu;
         let mut config = CliConfig::decode(config, dialect, &Variables::default()).unwrap();
         config.files.push("x.tfrc".into());
-        Method::of(&SourceChoice::Configured, &config, (dialect, Path::new("root")))
+        Method::of(&SourceChoice::Configured, &config, dialect, Path::new("root"))
     }
 
     fn taking(methods: &[Method], addr: &str) -> Vec<usize> {
@@ -398,9 +396,9 @@ mod methods_tests {
              [\"acme/y\"]\n }\n}\n",
         )
         .unwrap();
-        assert_eq!(read[0].place, Location::Directory("root/m".into()));
+        assert_eq!(read[0].place, SourceLocation::Directory("root/m".into()));
         let (url, download_retries) = ("https://m.example/".to_owned(), Some(5));
-        assert_eq!(read[1].place, Location::Network { url, download_retries, trust_all_hashes: true });
+        assert_eq!(read[1].place, SourceLocation::Network { url, download_retries, trust_all_hashes: true });
         assert_eq!((taking(&read, "acme/x"), taking(&read, "acme/y")), (vec![0, 1], vec![1, 2]));
     }
 

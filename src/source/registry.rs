@@ -11,7 +11,7 @@ use super::{Miss, no_credentials, page_beside_download, page_of_source, unanswer
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-use crate::net::{Client, Credentials, Discovery, Document, DocumentRequest, Kind, Service, ShownUrl};
+use crate::net::{Client, Credentials, Discovery, DocumentKind, DocumentRequest, FetchedDocument, Service, ShownUrl};
 use crate::platform::Platform;
 use crate::release::Offer;
 use crate::release::reported::ReportedPackages;
@@ -29,7 +29,7 @@ pub struct Registry {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Package {
+pub struct RegistryPackage {
     pub platform: Platform,
     /// The plugin protocols of the release.
     pub protocols: Vec<String>,
@@ -52,7 +52,7 @@ pub struct SignedUrls {
 
 /// What a registry says of all releases of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
+pub struct ProviderListing {
     pub offers: Arc<Vec<Offer>>,
     /// Such as that the provider is deprecated; one line each.
     pub warnings: Arc<[String]>,
@@ -71,7 +71,7 @@ impl Registry {
         &self.client
     }
 
-    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Listing, Miss> {
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<ProviderListing, Miss> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
         let absent = || {
             let message = format!("provider registry {} does not have a provider named {addr}", addr.host());
@@ -87,10 +87,15 @@ impl Registry {
             let message = format!("provider registry {} lists no release of provider {addr}", addr.host());
             return Err(Miss::Absent(Error::new(ErrorKind::NotFound, message)));
         }
-        Ok(Listing { offers: Arc::new(offers), warnings: warnings.into() })
+        Ok(ProviderListing { offers: Arc::new(offers), warnings: warnings.into() })
     }
 
-    pub async fn package(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Result<Package, Miss> {
+    pub async fn package(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<RegistryPackage, Miss> {
         let (namespace, kind) = (addr.namespace(), addr.type_name());
         let path = format!("{namespace}/{kind}/{version}/download/{}/{}", platform.os(), platform.arch());
         let url = self.endpoint(addr, &path).await?;
@@ -108,7 +113,7 @@ impl Registry {
     ///
     /// The package's own URL names it on hosts of the usual kind. Else the registry is requested as Terraform's public one
     /// can be, outside of any protocol; an answer that is none counts as no place.
-    pub async fn link(&self, addr: &ProviderAddr, version: &Version, package: &Package) -> Option<Url> {
+    pub async fn link(&self, addr: &ProviderAddr, version: &Version, package: &RegistryPackage) -> Option<Url> {
         if let Some(page) = page_beside_download(&package.url) {
             return Some(page);
         }
@@ -125,10 +130,10 @@ impl Registry {
         addr: &ProviderAddr,
         version: &Version,
         url: &Url,
-        kind: Kind,
+        kind: DocumentKind,
     ) -> Result<Vec<u8>, Miss> {
         let request = DocumentRequest::new(url.clone(), kind);
-        let what = if kind == Kind::Sums { "the checksums" } else { "the signature over the checksums" };
+        let what = if kind == DocumentKind::Sums { "the checksums" } else { "the signature over the checksums" };
         let document = self.client.document(&request).await.map_err(|error| match error.status() {
             Some(404) => {
                 let url = ShownUrl::new(url);
@@ -140,7 +145,7 @@ impl Registry {
         })?;
         // Checksums begin with a digest and signatures with a packet, whatever the server calls them.
         let sound = match document.body.first() {
-            Some(first) if kind == Kind::Sums => first.is_ascii_hexdigit(),
+            Some(first) if kind == DocumentKind::Sums => first.is_ascii_hexdigit(),
             first => first.is_some_and(|first| first & 0x80 != 0),
         };
         if !sound && document.is_page() {
@@ -154,10 +159,15 @@ impl Registry {
         Ok(base.join(path).map_err(|_| no_url(addr, "service URL", base.as_str()))?)
     }
 
-    async fn metadata(&self, addr: &ProviderAddr, url: Url, absent: impl Fn() -> Error) -> Result<Document, Miss> {
+    async fn metadata(
+        &self,
+        addr: &ProviderAddr,
+        url: Url,
+        absent: impl Fn() -> Error,
+    ) -> Result<FetchedDocument, Miss> {
         let token = self.credentials.token(addr.host()).await;
         let token = token.map_err(|problem| no_credentials(addr.host(), problem))?;
-        let request = DocumentRequest::new(url, Kind::Metadata).token(token.clone());
+        let request = DocumentRequest::new(url, DocumentKind::Metadata).token(token.clone());
         self.client.document(&request).await.map_err(|error| match error.status() {
             Some(404) => Miss::Absent(absent()),
             Some(401 | 403) => unauthorized(addr.host(), token.is_some()).into(),
@@ -186,7 +196,7 @@ fn package_of(
     platform: &Platform,
     base: &Url,
     download: wire::Download,
-) -> Result<Package, Error> {
+) -> Result<RegistryPackage, Error> {
     let wrong = |reason| answer(addr, base, &reason);
     if download.os.is_empty() && download.arch.is_empty() {
         return Err(wrong(WireError::Missing("os")));
@@ -205,7 +215,7 @@ fn package_of(
         let url = base.join(text).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
         url.ok_or_else(|| no_url(addr, field, text))
     };
-    Ok(Package {
+    Ok(RegistryPackage {
         platform: platform.clone(),
         url: resolve("download_url", &download.url)?,
         shasum: Sha256Digest::from_hex(&download.shasum)

@@ -120,25 +120,25 @@ object! {
 object! {
     /// The answer of a network mirror to *which versions are there*.
     pub(super) struct MirrorIndex {
-        pub(super) versions: Option<Names> = "versions",
+        pub(super) versions: Option<MemberNames> = "versions",
     }
 }
 
 /// The names of the members of an object.
-pub(super) struct Names(pub(super) Vec<String>);
+pub(super) struct MemberNames(pub(super) Vec<String>);
 
-impl<'de> Deserialize<'de> for Names {
+impl<'de> Deserialize<'de> for MemberNames {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'de> Visitor<'de> for Members {
-            type Value = Names;
+            type Value = MemberNames;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Names, A::Error> {
-                let mut names = Names(Vec::new());
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<MemberNames, A::Error> {
+                let mut names = MemberNames(Vec::new());
                 while let Some((name, IgnoredAny)) = members.next_entry()? {
                     names.0.push(name);
                 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::addr::ProviderAddr;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
-use crate::disk::below::{self, Calls, Directory, Survey};
+use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
 use crate::disk::files;
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::error::{Error, ErrorKind};
@@ -56,7 +56,7 @@ pub fn discover_knowing(
     if !others.is_empty() {
         let their_calls = read(start, &others);
         let is_candidate = |calls: &Calls| create || calls.has_backend || calls.configures_providers;
-        let candidates: Vec<(&Directory, &Calls)> =
+        let candidates: Vec<(&SurveyedDirectory, &Calls)> =
             others.iter().zip(&their_calls).filter(|(_, calls)| is_candidate(calls)).collect();
         if !candidates.is_empty() {
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
@@ -118,7 +118,7 @@ pub fn has_root_modules(directory: &Path) -> bool {
 /// True if a directory has neither lock file nor configuration, but root modules below it.
 pub fn is_above_root_modules(directory: &Path) -> bool {
     let Ok(survey) = below::survey(directory) else { return false };
-    let is_here = |place: &Directory| place.path.as_os_str().is_empty();
+    let is_here = |place: &SurveyedDirectory| place.path.as_os_str().is_empty();
     !survey.places.iter().any(is_here) && survey.places.iter().any(|place| place.has_lock)
 }
 
@@ -131,21 +131,27 @@ pub fn root_modules(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-fn read(start: &Path, places: &[Directory]) -> Vec<Calls> {
+fn read(start: &Path, places: &[SurveyedDirectory]) -> Vec<Calls> {
     parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at]))
 }
 
 /// The called directories, relative to the start of the search; callers may be anywhere in the working tree. With
 /// `of_all`, callers that no root module reaches count too.
-fn called(start: &Path, locked: &[Directory], others: (&[Directory], &[Calls]), of_all: bool) -> BTreeSet<PathBuf> {
+fn called(
+    start: &Path,
+    locked: &[SurveyedDirectory],
+    others: (&[SurveyedDirectory], &[Calls]),
+    of_all: bool,
+) -> BTreeSet<PathBuf> {
     let mut calls: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
-    let mut add = |place: &Directory, of: &Calls| calls.push((place.path.clone(), of.local_modules.clone()));
+    let mut add = |place: &SurveyedDirectory, of: &Calls| calls.push((place.path.clone(), of.local_modules.clone()));
     let of_locked = read(start, locked);
     locked.iter().zip(&of_locked).chain(others.0.iter().zip(others.1)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
         let Survey { places, .. } = below::survey(&top).unwrap_or_default();
-        let outside: Vec<Directory> = places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
+        let outside: Vec<SurveyedDirectory> =
+            places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
         let up: PathBuf = prefix.components().map(|_| "..").collect();
         let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
         for (place, of) in outside.iter().zip(read(&top, &outside)) {
@@ -212,14 +218,14 @@ impl FromIterator<Settings> for Exclusions {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Names<'a> {
+pub struct ProviderNames<'a> {
     pub requirements: Option<&'a Requirements>,
     pub lock: Option<&'a LockFile>,
     /// The tool whose registry is the default for short addresses.
     pub dialect: Dialect,
 }
 
-impl Names<'_> {
+impl ProviderNames<'_> {
     pub fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
         let parsed = ProviderAddr::parse(text, self.dialect);
         if !text.contains('/') {
@@ -298,11 +304,11 @@ impl NamedProviders {
         Self { texts: texts.to_vec(), ..Self::default() }
     }
 
-    pub fn see(&self, names: Names<'_>) {
+    pub fn see(&self, names: ProviderNames<'_>) {
         if self.texts.is_empty() {
             return;
         }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = parallel::locked(&self.seen);
         seen.found.extend(self.texts.iter().filter(|text| names.knows(text)).cloned());
         seen.dialect = Some(names.dialect);
         seen.known.extend(names.known().iter().map(|addr| addr.short(names.dialect)));
@@ -340,150 +346,7 @@ impl NamedProviders {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[expect(clippy::disallowed_methods, reason = "a test makes files")]
-    fn write(path: &Path, text: &str) {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            write(&path, text);
-        }
-        folder
-    }
-
-    fn texts(paths: &[PathBuf]) -> Vec<String> {
-        paths.iter().map(|path| crate::path::shown(path)).collect()
-    }
-
-    const CALL: &str = "module \"m\" {\n  source = \"../../modules/m\"\n}\n";
-    const BACKEND: &str = "terraform {\n  backend \"s3\" {}\n}\nresource \"null_resource\" \"x\" {}\n";
-
-    const CLOUD: &str = "terraform {\n  cloud {}\n}\n";
-
-    #[test]
-    fn called_modules_are_no_roots() {
-        let folder = tree(&[
-            ("env/a/main.tf", CALL),
-            ("env/a/.terraform.lock.hcl", ""),
-            ("env/b/main.tf", BACKEND),
-            ("env/unneeding/main.tf", CLOUD),
-            ("env/unknown/main.tf", &format!("{}{}", CLOUD, CALL.replace("../../modules/m", "acme/m/lab"))),
-            ("modules/m/main.tf", BACKEND),
-            ("modules/n/main.tf", ""),
-            ("new/main.tf", "provider \"null\" {\n}\n"),
-            ("terragrunt/.terraform.lock.hcl", ""),
-        ]);
-        let found = discover(folder.path(), false, None).unwrap();
-        assert_eq!(texts(&found.roots), ["env/a", "terragrunt"]);
-        assert_eq!(texts(&found.without_lock), ["env/b", "env/unknown"]);
-        assert_eq!(texts(&found.like_roots), ["new"]);
-        let found = discover(folder.path(), true, None).unwrap();
-        let all = ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "new", "terragrunt"];
-        assert_eq!(texts(&found.roots), all);
-        assert_eq!(texts(&found.without_lock), [""; 0]);
-    }
-
-    #[test]
-    fn a_caller_that_is_no_root_module_hides_nothing() {
-        let calls = |path: &str| format!("module \"m\" {{\n  source = \"{path}\"\n}}\n");
-        let folder = tree(&[
-            ("prod/main.tf", BACKEND),
-            ("unused/main.tf", &calls("../prod")),
-            ("one/main.tf", &format!("{BACKEND}{}", calls("../two"))),
-            ("two/main.tf", &format!("{BACKEND}{}", calls("../one"))),
-            ("env/main.tf", &calls("../middle")),
-            ("env/.terraform.lock.hcl", ""),
-            ("middle/main.tf", &calls("../deep")),
-            ("deep/main.tf", BACKEND),
-        ]);
-        assert_eq!(texts(&discover(folder.path(), false, None).unwrap().without_lock), ["one", "prod", "two"]);
-        write(&folder.path().join(".git/HEAD"), "");
-        assert_eq!(texts(&discover(&folder.path().join("deep"), false, None).unwrap().without_lock), [""; 0]);
-        assert_eq!(texts(&discover(&folder.path().join("prod"), false, None).unwrap().without_lock), [""]);
-    }
-
-    #[test]
-    fn callers_elsewhere_in_the_work_tree_count() {
-        let folder = tree(&[("env/a/main.tf", CALL), ("modules/m/main.tf", ""), ("modules/n/main.tf", "")]);
-        let modules = folder.path().join("modules");
-        assert_eq!(texts(&discover(&modules, true, None).unwrap().roots), ["m", "n"]);
-        write(&folder.path().join(".git/HEAD"), "");
-        assert_eq!(texts(&discover(&modules, true, None).unwrap().roots), ["n"]);
-    }
-}
+mod tests;
 
 #[cfg(test)]
-mod names_tests {
-    use super::*;
-    use crate::finding::Position;
-    use crate::requirements::{Origin, OriginKind};
-    use crate::version::Constraints;
-
-    fn requirements(all: &[(&str, &str, &str)]) -> Requirements {
-        let mut requirements = Requirements::new();
-        for (module, local_name, address) in all {
-            let origin = Origin {
-                module: (*module).to_owned(),
-                file: "main.tf".into(),
-                position: Position::default(),
-                kind: OriginKind::RequiredProviders,
-                local_name: (*local_name).to_owned(),
-                constraint: None,
-                in_tests: false,
-                block: None,
-            };
-            let addr = ProviderAddr::parse(address, Dialect::Terraform).unwrap();
-            requirements.add(&addr, &Constraints::default(), origin);
-        }
-        requirements
-    }
-
-    #[test]
-    fn names_are_addresses_local_names_or_types() {
-        let requirements = requirements(&[
-            ("", "gh", "integrations/github"),
-            ("", "random", "hashicorp/random"),
-            ("net", "cf", "cloudflare/cloudflare"),
-            ("", "one", "acme/twin"),
-            ("", "two", "other/twin"),
-        ]);
-        let names = Names { requirements: Some(&requirements), lock: None, dialect: Dialect::Terraform };
-        let short = |text: &str| names.resolve(text).unwrap().short(Dialect::Terraform);
-        for (text, wanted) in [
-            ("gh", "integrations/github"),
-            ("github", "integrations/github"),
-            ("random", "hashicorp/random"),
-            ("cloudflare", "cloudflare/cloudflare"),
-            // The local names of other modules mean nothing here, and two providers have this type.
-            ("cf", "hashicorp/cf"),
-            ("twin", "hashicorp/twin"),
-            ("acme/twin", "acme/twin"),
-            ("example.com/a/b", "example.com/a/b"),
-        ] {
-            assert_eq!(short(text), wanted, "{text}");
-        }
-        assert!(names.knows("github") && !names.knows("cf") && !names.knows("twin") && !names.knows("a//b"));
-    }
-
-    #[test]
-    fn an_unknown_name_is_an_error_with_a_suggestion() {
-        let (one, two) =
-            (requirements(&[("", "aws", "hashicorp/aws")]), requirements(&[("", "gh", "integrations/github")]));
-        let named = NamedProviders::new(&["gh", "aws", "hashicorp/awz", "src"].map(str::to_owned));
-        for requirements in [&one, &two] {
-            named.see(Names { requirements: Some(requirements), lock: None, dialect: Dialect::Terraform });
-        }
-        let error = named.unknown().unwrap();
-        assert_eq!(error.message, "no root module requires or locks a provider hashicorp/awz");
-        assert_eq!(error.hints[0], "did you mean hashicorp/aws?");
-        assert!(error.others[0].hints[0].contains("-C src"), "{error:?}");
-        assert!(NamedProviders::new(&[]).unknown().is_none());
-    }
-}
+mod names_tests;

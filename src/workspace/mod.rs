@@ -18,7 +18,7 @@ use crate::path::worktree::{self, Top, WorkTree};
 use crate::path::{links, shown};
 use crate::settings::{self, Settings, SourceChoice, Variables};
 
-pub use discover::{Exclusions, NamedProviders, Names, directory};
+pub use discover::{Exclusions, NamedProviders, ProviderNames, directory};
 pub use root_module::{
     LockedRoot, Reading, Readings, RootModule, RootSource, RunSettings, TrustPlace, absent, git_in, refused,
 };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::Names;
+use super::ProviderNames;
 use super::discover::below;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -113,8 +113,8 @@ impl RootModule {
         self.lock.as_ref()?.as_ref().ok().map(|decoded| &decoded.lock)
     }
 
-    pub fn names(&self) -> Names<'_> {
-        Names { requirements: self.requirements(), lock: self.entries(), dialect: self.settings.dialect }
+    pub fn names(&self) -> ProviderNames<'_> {
+        ProviderNames { requirements: self.requirements(), lock: self.entries(), dialect: self.settings.dialect }
     }
 }
 

@@ -6,7 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tflock::internals::{Client, ClientOptions, Credentials, IndexEntry, IndexLine, IndexStores, Origin, Published};
+use tflock::internals::{
+    Client, ClientOptions, Credentials, IndexEntry, IndexLine, IndexOrigin, IndexStores, Published,
+};
 use tflock_core::hash::{PackageHash, Sha256Digest};
 use tflock_core::settings::IndexPlace;
 
@@ -58,7 +60,7 @@ pub(crate) fn nothing_is_torn(place: &IndexPlace, readers: usize) {
     let digest = |salt: &str, number: u32| Sha256Digest::of(format!("{salt}{number}").as_bytes());
     let entry = |number| {
         let h1 = PackageHash::h1(digest("h1", number));
-        IndexLine::from(&IndexEntry::new(digest("zh", number), &h1, number.into(), Origin::Computed).unwrap())
+        IndexLine::from(&IndexEntry::new(digest("zh", number), &h1, number.into(), IndexOrigin::Computed).unwrap())
     };
     let entries: Arc<Vec<IndexLine>> = Arc::new((0..8).map(entry).collect());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

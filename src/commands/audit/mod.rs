@@ -28,7 +28,7 @@ use crate::outcome::{
 };
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
-use crate::source::advisories::{DEFAULT, Database, DatabasePlace};
+use crate::source::advisories::{DEFAULT, DatabasePlace, IndexedDatabase};
 use crate::verify::{leveled, policy};
 use programs::{Locked, Newer, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
 
@@ -157,7 +157,7 @@ struct Audited<'a> {
     programs: &'a Programs,
     /// Errors about the database as a whole.
     failed: Vec<Error>,
-    database: Option<Database>,
+    database: Option<IndexedDatabase>,
     found: BTreeMap<&'a ReleaseKey, AuditedProgram>,
 }
 
@@ -180,7 +180,7 @@ impl<'a> Audited<'a> {
         let access = services.online.access(dialect.unwrap_or(Dialect::Terraform))?;
         let client = (!services.scope.offline).then(|| access.connection.client.clone());
         let answered = services.online.background.run(async {
-            let database = Database::open(&newer.args.db, client, cache, now).await?;
+            let database = IndexedDatabase::open(&newer.args.db, client, cache, now).await?;
             let all: Vec<&Components> = parts.iter().flatten().map(|part| &part.components).collect();
             let (advisories, failed) = advisories(&database, &all).await;
             Ok((database, advisories, failed))
@@ -205,7 +205,7 @@ impl<'a> Audited<'a> {
     }
 
     fn of_root(&self, path: &std::path::Path, root: &GateRoot, entries: &Entries) -> RootOutcome {
-        let described = |database: &Database| AuditedDatabase {
+        let described = |database: &IndexedDatabase| AuditedDatabase {
             source: self.newer.args.db.to_string(),
             modified: database.modified.clone(),
         };
@@ -253,7 +253,7 @@ impl<'a> Audited<'a> {
 }
 
 /// The advisories that may be about some components, and why others cannot be had.
-pub(super) async fn advisories(database: &Database, parts: &[&Components]) -> (Vec<Advisory>, Vec<Error>) {
+pub(super) async fn advisories(database: &IndexedDatabase, parts: &[&Components]) -> (Vec<Advisory>, Vec<Error>) {
     let known = parts.iter().flat_map(|parts| &parts.known);
     let listed = known.flat_map(|part| database.index().advisories(&part.module, &part.version));
     let (mut advisories, mut failed) = (Vec::new(), Vec::new());

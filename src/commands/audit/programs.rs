@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::{AuditArgs, advisories, parts, program};
-
 use crate::advisory::ByModule;
 use crate::commands::shared::sources::PackageSources;
 use crate::commands::verify::GateRoot;
 use crate::commands::verify::facts::Questions;
-use crate::disk::cache::{Cache, Origin, ProgramRecord};
+use crate::disk::cache::{Cache, IndexOrigin, ProgramRecord};
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
 use crate::disk::package as packages;
 use crate::disk::package_store::PackageStore;
@@ -23,7 +22,7 @@ use crate::query::engine::{Destination, FetchOrder};
 use crate::query::question::{Depth, Query, Refusal};
 use crate::query::{PackageKey, Session};
 use crate::release::{Lookup, ReleaseKey, Releases};
-use crate::source::advisories::Database;
+use crate::source::advisories::IndexedDatabase;
 use crate::verify::policy;
 use crate::version::Constraints;
 use crate::workspace::RunSettings;
@@ -277,7 +276,7 @@ pub(in crate::commands) fn notes_of_old_layouts(programs: &Programs) -> Vec<Stri
 
 /// True if the record is an import's or an index's, so it was not computed here.
 pub(crate) fn is_reported(record: &ProgramRecord) -> bool {
-    record.origin == Origin::Imported
+    record.origin == IndexOrigin::Imported
 }
 
 /// Who answers questions about newer releases.
@@ -295,7 +294,7 @@ impl Newer<'_> {
         &self,
         root: &GateRoot,
         affected: &AuditedProgram,
-        database: &Database,
+        database: &IndexedDatabase,
     ) -> Result<FixedBy, Error> {
         let AuditedProgram { address, version: locked, platform, .. } = affected;
         let settings = root.settings();

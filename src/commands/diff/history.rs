@@ -3,15 +3,15 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
+use tempfile::TempDir;
+
 use super::inputs::{ends, usage};
 use super::pairs::{DiffSide, NO_COMMIT, Pair};
 use super::signers::{TrustText, TrustTexts, trust_text};
-use tempfile::TempDir;
-
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::Error;
-use crate::git::{Commit, Git, Tree};
+use crate::git::{Commit, Git, GitTree};
 use crate::lockfile::FILE_NAME;
 use crate::modulelock;
 use crate::path::shown;
@@ -32,7 +32,7 @@ pub(super) struct History {
 #[derive(Debug)]
 pub(super) struct Point {
     commit: Commit,
-    tree: Tree,
+    tree: GitTree,
 }
 
 impl Point {
@@ -100,7 +100,7 @@ impl History {
     }
 
     fn write_configuration(&self) -> Option<[Option<TempDir>; 2]> {
-        let trees: Vec<&Tree> = [self.old.as_ref()?].into_iter().chain(&self.new).map(|point| &point.tree).collect();
+        let trees: Vec<&GitTree> = [self.old.as_ref()?].into_iter().chain(&self.new).map(|point| &point.tree).collect();
         let mut written = self.git.configurations(&trees).ok()?.into_iter();
         Some([written.next().flatten(), written.next().flatten()])
     }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{InstallArgs, installed_differs};
-
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::shared::services::package_store;
@@ -17,7 +16,7 @@ use crate::disk::files::refuse_linked_directory;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::mirror_writer::directory_in;
 use crate::disk::package::{KnownFiles, hash_directory_once};
-use crate::disk::package_store::{Shelf, StoredPackage, Unpacking};
+use crate::disk::package_store::{Shelf, StagedPackage, StoredPackage};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::git::TrackedFiles;
@@ -284,7 +283,7 @@ impl<'a> Fetching<'a> {
                     found.entry(key.clone()).or_default().stored = stored;
                 }
                 Ok(_) => {
-                    let destination = Destination::Unpacked(Arc::new(Unpacking::new(entries)));
+                    let destination = Destination::Unpacked(Arc::new(StagedPackage::new(entries)));
                     orders.insert(key.clone(), FetchOrder { destination, rules: None, recorded: recorded.clone() });
                 }
                 Err(error) => found.entry(key.clone()).or_default().refusal = Some(error.into()),

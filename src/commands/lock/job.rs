@@ -82,7 +82,7 @@ impl LockJob {
             let earlier = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
             (root.rules_of(addr), root.platforms_of(addr, root.recorded_platforms.as_ref()), earlier)
         };
-        let mut plan = plan::plan((&root.requirements, &root.lock), &root.intent, root.rules.dialect(), &wanted)
+        let mut plan = plan::plan(&root.requirements, &root.lock, &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         let release = |addr: &ProviderAddr, step: &Query| {
             step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::job::KeptReleases;
 use super::requirements::Pending;
 use super::rules::{RecordedPlatforms, RuleBook, intent, named_platforms};
-
 use crate::addr::ProviderAddr;
 use crate::commands::LockOptions;
 use crate::commands::shared::witnesses::Earlier;
@@ -31,7 +30,7 @@ use crate::release::signers::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
 use crate::settings::{Basis, Candidate, Date, SourceChoice};
 use crate::version::Version;
-use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, absent};
+use crate::workspace::{ProviderNames, Reading, RootModule, RootSource, RunSettings, absent};
 
 #[derive(Debug, Clone)]
 pub struct LockRoot {
@@ -111,7 +110,7 @@ impl LockRoot {
             lock.iter().for_each(|(addr, entry)| known.add_entry(addr, entry));
         }
         let configured = requirements.is_some();
-        let known = Names { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
+        let known = ProviderNames { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
         let intent = intent(settings, options, known)?;
         let named = named_platforms(settings, options);
         let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache));
@@ -235,8 +234,8 @@ impl LockRoot {
     }
 
     /// Resolves the names of providers in this root module.
-    pub fn names(&self) -> Names<'_> {
-        Names { requirements: Some(&self.requirements), lock: Some(&self.lock), dialect: self.dialect() }
+    pub fn names(&self) -> ProviderNames<'_> {
+        ProviderNames { requirements: Some(&self.requirements), lock: Some(&self.lock), dialect: self.dialect() }
     }
 
     pub fn requested(&self) -> Vec<ProviderAddr> {

@@ -22,7 +22,7 @@ use crate::requirements::{Requirements, StateProviders, providers_in_state};
 use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
 use crate::verify::{leveled, policy};
 use crate::version::Version;
-use crate::workspace::{Names, RunSettings};
+use crate::workspace::{ProviderNames, RunSettings};
 
 /// Rules that settings cannot relax when writing: each has its own option to accept it, or none.
 const UNMOVED: [Rule; 7] = [
@@ -188,7 +188,7 @@ impl RuleBook {
 }
 
 /// Resolves the provider names in the options for one root module.
-pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names<'_>) -> Result<Intent, Error> {
+pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: ProviderNames<'_>) -> Result<Intent, Error> {
     let parse = |text: &String| names.resolve(text);
     let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
     let republished = options.accept_republished.iter();

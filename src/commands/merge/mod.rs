@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::Services;
 use super::shared::options::Within;
-use git::{Configuration, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
-
 use crate::addr::ProviderAddr;
-use crate::disk::atomic::{Mode, NewFile, store};
+use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::cache::Cache;
 use crate::disk::root_files::DirectoryLock;
 use crate::error::{Error, ErrorKind};
@@ -26,6 +24,7 @@ use crate::path::shown;
 use crate::path::worktree::boundary;
 use crate::platform::Platform;
 use crate::query::cached;
+use git::{Configuration, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
 
 /// Merge lock files provider by provider.
 ///
@@ -107,7 +106,7 @@ fn drive(named: [&PathBuf; 3], args: &MergeArgs, services: &Services<'_>) -> Res
     let texts = Three { base: &base[..], ours: &ours_text, theirs: &theirs };
     let mut merged = merge_texts(document_of(shown), texts, Decisions::default(), options);
     let (bytes, what) = (&merged.text[..], What::of_name(shown));
-    let file = NewFile { path: &ours, bytes, mode: Mode::KeepOr(0o644), what };
+    let file = NewFile { path: &ours, bytes, mode: FileMode::KeepOr(0o644), what };
     store(file, directory_of(&ours), &services.interrupt)?;
     // Taking the newer version is the normal case.
     let is_routine = |remark: &Remark| match remark {
@@ -151,7 +150,7 @@ fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<(MergedTex
         return Ok(None);
     };
     let (bytes, what) = (&merged.text[..], What::of_name(file));
-    let new = NewFile { path: file, bytes, mode: Mode::KeepOr(0o644), what };
+    let new = NewFile { path: file, bytes, mode: FileMode::KeepOr(0o644), what };
     store(new, &boundary(directory), &services.interrupt)?;
     add_lost_platforms(file, &mut merged, services);
     Ok(Some((merged, configuration)))

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{MirrorArgs, MirroredRoot, PackageNeed, judged, mirrored, records};
-
 use crate::addr::ProviderAddr;
 use crate::commands::verify::{GateRoot, GateRoots, recalled};
-use crate::disk::cache::{Cache, CacheOptions, Locked, ReleasePackage, ReleaseRecord};
+use crate::disk::cache::{Cache, CacheOptions, LockedBy, ReleasePackage, ReleaseRecord};
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::mirror_writer::{ListedArchive, ReleaseContents, copy_names, directory_in, releases};
 use crate::disk::package as packages;
@@ -81,7 +80,7 @@ impl MirrorFiles {
                 signature: release.signature.as_ref().map(|signature| memory.put_document(signature)),
                 keys: Some(memory.put_keys(&keys)),
                 packages: packages.collect(),
-                locked: Locked::Never,
+                locked: LockedBy::Never,
                 disputed: false,
                 download_host: None,
             });

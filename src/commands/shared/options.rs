@@ -6,7 +6,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use crate::commands::LockOptions;
-use crate::disk::roots::{Assigned, ModuleAccess, ModuleLookup};
+use crate::disk::roots::{AssignedVariable, ModuleAccess, ModuleLookup};
 use crate::finding::shell_word;
 use crate::platform::{Platform, PlatformError};
 use crate::settings::{H1Rule, SourceChoice};
@@ -131,7 +131,7 @@ pub(crate) struct Modules {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Assignments {
     /// In the order of the command line: the last one counts, whatever its option.
-    assigned: Vec<Assigned>,
+    assigned: Vec<AssignedVariable>,
 }
 
 /// Those options as clap takes them, which forgets how they alternate.
@@ -139,19 +139,19 @@ pub(crate) struct Assignments {
 struct AssignmentFlags {
     /// Set a variable that a module source uses; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
-    var: Vec<Assigned>,
+    var: Vec<AssignedVariable>,
     /// Set variables from a file; may be repeated.
     #[arg(long, value_name = "FILE", value_parser = variable_file())]
-    var_file: Vec<Assigned>,
+    var_file: Vec<AssignedVariable>,
 }
 
-fn variable(text: &str) -> Result<Assigned, String> {
+fn variable(text: &str) -> Result<AssignedVariable, String> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("expected NAME=VALUE")?;
-    Ok(Assigned::Value(name.to_owned(), value.to_owned()))
+    Ok(AssignedVariable::Value(name.to_owned(), value.to_owned()))
 }
 
-fn variable_file() -> impl TypedValueParser<Value = Assigned> {
-    PathBufValueParser::new().map(Assigned::File)
+fn variable_file() -> impl TypedValueParser<Value = AssignedVariable> {
+    PathBufValueParser::new().map(AssignedVariable::File)
 }
 
 impl clap::Args for Assignments {
@@ -166,9 +166,9 @@ impl clap::Args for Assignments {
 
 impl FromArgMatches for Assignments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut assigned: Vec<(usize, Assigned)> = Vec::new();
+        let mut assigned: Vec<(usize, AssignedVariable)> = Vec::new();
         for option in ["var", "var_file"] {
-            let values = matches.get_many::<Assigned>(option).into_iter().flatten().cloned();
+            let values = matches.get_many::<AssignedVariable>(option).into_iter().flatten().cloned();
             assigned.extend(matches.indices_of(option).into_iter().flatten().zip(values));
         }
         assigned.sort_by_key(|(index, _)| *index);

@@ -20,7 +20,7 @@ use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
 use crate::query::{Event, Events, Session};
 use crate::settings::SourceChoice;
-use crate::source::{Connection, Filter, IndexStores, Location, Method, Source};
+use crate::source::{Connection, Filter, IndexStores, Method, Source, SourceLocation};
 use crate::workspace::{RootSource, RunSettings, Scope};
 
 pub(crate) struct PackageSources<'a> {
@@ -140,7 +140,7 @@ impl<'a> PackageSources<'a> {
         let dialect = source.dialect;
         let is_configured = source.choice == SourceChoice::Configured;
         let config = if is_configured { self.config(dialect)? } else { Arc::default() };
-        let methods = Method::of(&source.choice, &config, (dialect, &source.root))?;
+        let methods = Method::of(&source.choice, &config, dialect, &source.root)?;
         Ok(SourceSetup { dialect, methods })
     }
 
@@ -156,7 +156,7 @@ impl<'a> PackageSources<'a> {
         let within: Vec<(&Filter, FilesystemMirror)> = methods
             .iter()
             .filter_map(|method| match &method.place {
-                Location::Directory(directory) if worktree::is_within(directory, trees) => {
+                SourceLocation::Directory(directory) if worktree::is_within(directory, trees) => {
                     Some((&method.filter, FilesystemMirror::open(directory).ok()?))
                 }
                 _ => None,
@@ -201,12 +201,12 @@ impl<'a> PackageSources<'a> {
         providers: impl Iterator<Item = &'p ProviderAddr>,
     ) -> Result<(), Error> {
         let config = self.config(source.dialect)?;
-        let methods = Method::of(&SourceChoice::Configured, &config, (source.dialect, &source.root));
+        let methods = Method::of(&SourceChoice::Configured, &config, source.dialect, &source.root);
         // Errors about sources that this run does not use are not reported.
         let Ok(methods) = methods else { return Ok(()) };
         let is_elsewhere = |addr: &&ProviderAddr| {
             let mut taking = methods.iter().filter(|method| method.filter.takes(addr));
-            let direct = taking.next().is_some_and(|method| matches!(method.place, Location::Direct { .. }));
+            let direct = taking.next().is_some_and(|method| matches!(method.place, SourceLocation::Direct { .. }));
             !direct || taking.next().is_some()
         };
         let mut elsewhere = providers.filter(is_elsewhere);
@@ -225,7 +225,7 @@ impl<'a> PackageSources<'a> {
 
     /// Opens the sources; `None` if they need the network and `--offline` forbids it.
     fn open(&self, setup: &SourceSetup) -> Opened {
-        let is_directory = |method: &Method| matches!(method.place, Location::Directory(_));
+        let is_directory = |method: &Method| matches!(method.place, SourceLocation::Directory(_));
         if self.scope.offline && !setup.methods.iter().all(is_directory) {
             return Ok(None);
         }

@@ -21,7 +21,9 @@ use crate::path::RepoPath;
 use crate::requirements::Requirements;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
-use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, Scope, git_in, with_base_settings};
+use crate::workspace::{
+    ProviderNames, Reading, RootModule, RootSource, RunSettings, Scope, git_in, with_base_settings,
+};
 use crate::{modulelock, parallel};
 
 #[derive(Debug, Clone)]
@@ -110,7 +112,7 @@ impl GateRoot {
     }
 
     /// What names of providers mean here.
-    pub fn names(&self) -> Names<'_> {
+    pub fn names(&self) -> ProviderNames<'_> {
         self.module.names()
     }
 

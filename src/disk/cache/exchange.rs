@@ -18,7 +18,7 @@ use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{IndexEntry, Origin, ProgramRecord};
+use super::{IndexEntry, IndexOrigin, ProgramRecord};
 use crate::disk::atomic::new_file;
 use crate::disk::files;
 use crate::hash::Sha256Digest;
@@ -131,9 +131,9 @@ const EARLIER: &str = "program ";
 
 /// The text of an export: what was computed here.
 pub fn encode(Exported { mut entries, mut programs }: Exported) -> String {
-    entries.retain(|entry| entry.origin == Origin::Computed);
+    entries.retain(|entry| entry.origin == IndexOrigin::Computed);
     entries.sort_unstable();
-    programs.retain(|program| program.origin == Origin::Computed);
+    programs.retain(|program| program.origin == IndexOrigin::Computed);
     programs.sort_unstable_by_key(|program| program.h1);
     let mut text = format!("{FIRST_LINE}\n");
     for entry in entries {
@@ -199,7 +199,7 @@ pub const LONGEST_PROGRAM: u64 = 2 << 20;
 
 /// The programs of one line, as imported ones; `None` if it is not exactly what is written.
 pub fn decode_program(line: &str) -> Option<ProgramRecord> {
-    ProgramRecord::from_line(line, Origin::Imported).filter(|program| program.to_line() == line)
+    ProgramRecord::from_line(line, IndexOrigin::Imported).filter(|program| program.to_line() == line)
 }
 
 pub fn encode_line(entry: &IndexEntry) -> String {
@@ -213,7 +213,7 @@ pub fn decode_line(line: &[u8]) -> Option<IndexEntry> {
     let zh = Sha256Digest::from_hex(fields.next()?)?;
     let h1 = Sha256Digest::from_base64(fields.next()?)?;
     let size = fields.next()?.parse().ok()?;
-    let entry = IndexEntry { zh, h1, size, origin: Origin::Imported };
+    let entry = IndexEntry { zh, h1, size, origin: IndexOrigin::Imported };
     // Whatever could be written in several ways is taken in the one that is written.
     (fields.next().is_none() && line == encode_line(&entry)).then_some(entry)
 }
@@ -266,7 +266,7 @@ mod tests {
             zh: digest("zh", number),
             h1: digest("h1", number),
             size: u64::from(number),
-            origin: Origin::Computed,
+            origin: IndexOrigin::Computed,
         };
         (0..count).map(entry).collect()
     }
@@ -280,12 +280,12 @@ mod tests {
         let h1 = |text: &str| PackageHash::h1(Sha256Digest::of(text.as_bytes()));
         let platform: Platform = "linux_amd64".parse().unwrap();
         let program = |text| ProgramRecord::new(&h1(text), &platform, PackagePrograms::default()).unwrap();
-        let imported = ProgramRecord { origin: Origin::Imported, ..program("c") };
+        let imported = ProgramRecord { origin: IndexOrigin::Imported, ..program("c") };
         let programs = vec![program("a"), program("b"), imported];
         let text = encode(Exported { entries: entries(2), programs });
         let read = decode(text.as_bytes()).unwrap();
         assert_eq!((read.entries.len(), read.programs.len()), (2, 2));
-        assert!(read.programs.iter().all(|program| program.origin == Origin::Imported));
+        assert!(read.programs.iter().all(|program| program.origin == IndexOrigin::Imported));
         let lines: Vec<&str> = text.lines().collect();
         let refused = |lines: &[&str]| decode(&sealed(lines)).unwrap_err();
         assert_eq!(refused(&[lines[0], lines[1], lines[4], lines[3]]), ExchangeError::Order(4));
@@ -300,13 +300,13 @@ mod tests {
     fn the_same_index_gives_the_same_text() {
         let (forth, mut back) = (entries(50), entries(50));
         back.reverse();
-        let imported = IndexEntry { origin: Origin::Imported, ..entries(51).remove(50) };
+        let imported = IndexEntry { origin: IndexOrigin::Imported, ..entries(51).remove(50) };
         back.push(imported);
         assert_eq!(encode(exported(forth.clone())), encode(exported(back)));
         let mut read = decode(encode(exported(forth.clone())).as_bytes()).unwrap().entries;
-        assert!(read.iter().all(|entry| entry.origin == Origin::Imported) && read.len() == 50);
+        assert!(read.iter().all(|entry| entry.origin == IndexOrigin::Imported) && read.len() == 50);
         for entry in &mut read {
-            entry.origin = Origin::Computed;
+            entry.origin = IndexOrigin::Computed;
         }
         assert_eq!(encode(exported(read)), encode(exported(forth)));
         assert_eq!(decode(encode(Exported::default()).as_bytes()), Ok(Exported::default()));
@@ -360,7 +360,7 @@ mod tests {
 mod index_directory_tests {
     use super::*;
     use crate::disk::cache::exchange::{decode_line, encode_line};
-    use crate::disk::cache::{IndexEntry, Origin};
+    use crate::disk::cache::{IndexEntry, IndexOrigin};
     use crate::hash::Sha256Digest;
 
     /// 200 readers and 8 writers at once: an entry is there whole or not at all.
@@ -374,7 +374,7 @@ mod index_directory_tests {
                 zh: digest("zh", number),
                 h1: digest("h1", number),
                 size: u64::from(number),
-                origin: Origin::Imported,
+                origin: IndexOrigin::Imported,
             })
             .collect();
         let read_all = || {

@@ -39,7 +39,7 @@ const MAX_WRITE: usize = 4000;
 
 /// How an entry came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Origin {
+pub enum IndexOrigin {
     /// Computed by this user's runs, from bytes whose `zh:` was checked.
     Computed,
     /// Reported by an export that was imported.
@@ -52,12 +52,12 @@ pub struct IndexEntry {
     pub h1: Sha256Digest,
     pub size: u64,
     /// How we know.
-    pub origin: Origin,
+    pub origin: IndexOrigin,
 }
 
 impl IndexEntry {
     /// The entry of an archive. `None` if the hash is not an `h1:` that was computed from something.
-    pub fn new(zh: Sha256Digest, h1: &PackageHash, size: u64, origin: Origin) -> Option<Self> {
+    pub fn new(zh: Sha256Digest, h1: &PackageHash, size: u64, origin: IndexOrigin) -> Option<Self> {
         let h1 = Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?;
         Some(Self { zh, h1, size, origin })
     }
@@ -68,8 +68,8 @@ impl IndexEntry {
 
     fn to_line(&self) -> String {
         let origin = match self.origin {
-            Origin::Computed => 'c',
-            Origin::Imported => 'i',
+            IndexOrigin::Computed => 'c',
+            IndexOrigin::Imported => 'i',
         };
         let facts = format!("{} {} {} {origin}", self.zh, self.h1.to_base64(), self.size);
         format!("{facts} {:08x}\n", crc32fast::hash(facts.as_bytes()))
@@ -85,8 +85,8 @@ impl IndexEntry {
         let h1 = Sha256Digest::from_base64(fields.next()?)?;
         let size = fields.next()?.parse().ok()?;
         let origin = match fields.next()? {
-            "c" => Origin::Computed,
-            "i" => Origin::Imported,
+            "c" => IndexOrigin::Computed,
+            "i" => IndexOrigin::Imported,
             _ => return None,
         };
         fields.next().is_none().then_some(Self { zh, h1, size, origin })
@@ -94,7 +94,7 @@ impl IndexEntry {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct HashIndex {
     logs: HashMap<u16, Log>,
     fresh: HashMap<Sha256Digest, Vec<IndexEntry>>,
     unwritten: Vec<IndexEntry>,
@@ -103,13 +103,13 @@ pub(super) struct Index {
 #[derive(Debug, Default)]
 struct Log(Vec<u8>);
 
-impl Index {
+impl HashIndex {
     /// The one answer of this origin; `None` if there are two.
     pub(super) fn lookup(
         &mut self,
         folder: Option<&Path>,
         zh: &Sha256Digest,
-        origin: Origin,
+        origin: IndexOrigin,
     ) -> Option<(PackageHash, u64)> {
         let entries = self.of(folder, zh);
         agreed(entries.iter().filter(|entry| entry.origin == origin)).map(|entry| (entry.h1_hash(), entry.size))
@@ -208,7 +208,7 @@ fn append(path: &Path, entries: &[IndexEntry]) -> Result<(), CacheError> {
 /// Returns the number of bytes removed.
 pub(super) fn compact(path: &Path, imported: bool) -> Result<u64, CacheError> {
     let log = Log::load(path);
-    let entries = log.entries().into_iter().filter(|entry| imported || entry.origin == Origin::Computed);
+    let entries = log.entries().into_iter().filter(|entry| imported || entry.origin == IndexOrigin::Computed);
     let text: String = without_contradictions(entries).iter().map(IndexEntry::to_line).collect();
     // Line feeds of their own are not worth a rewrite.
     if log.lines().map(|line| line.len() + 1).sum::<usize>() == text.len() {
@@ -225,7 +225,7 @@ fn agreed<'a>(mut entries: impl Iterator<Item = &'a IndexEntry>) -> Option<&'a I
 }
 
 fn without_contradictions(entries: impl IntoIterator<Item = IndexEntry>) -> Vec<IndexEntry> {
-    let mut by_archive: BTreeMap<(Sha256Digest, Origin), HashSet<IndexEntry>> = BTreeMap::new();
+    let mut by_archive: BTreeMap<(Sha256Digest, IndexOrigin), HashSet<IndexEntry>> = BTreeMap::new();
     for entry in entries {
         by_archive.entry((entry.zh, entry.origin)).or_default().insert(entry);
     }
@@ -244,14 +244,14 @@ pub struct ProgramRecord {
     pub h1: Sha256Digest,
     pub platform: Platform,
     pub programs: PackagePrograms,
-    pub origin: Origin,
+    pub origin: IndexOrigin,
 }
 
 impl ProgramRecord {
     /// `None` if the hash is not an `h1:` that was computed from something.
     pub fn new(h1: &PackageHash, platform: &Platform, programs: PackagePrograms) -> Option<Self> {
         let h1 = Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?;
-        Some(Self { h1, platform: platform.clone(), programs, origin: Origin::Computed })
+        Some(Self { h1, platform: platform.clone(), programs, origin: IndexOrigin::Computed })
     }
 
     /// The record in one line, without its origin.
@@ -268,7 +268,7 @@ impl ProgramRecord {
     }
 
     /// The record of a line; `None` if this version of tflock would not have written it.
-    pub fn from_line(line: &str, origin: Origin) -> Option<Self> {
+    pub fn from_line(line: &str, origin: IndexOrigin) -> Option<Self> {
         let (h1, rest) = line.split_once(' ')?;
         let (platform, record) = rest.split_once(' ')?;
         let mut record: Value = serde_json::from_str(record).ok()?;
@@ -288,7 +288,7 @@ impl ProgramRecord {
     }
 
     fn encode(&self) -> String {
-        let origin = if self.origin == Origin::Computed { 'c' } else { 'i' };
+        let origin = if self.origin == IndexOrigin::Computed { 'c' } else { 'i' };
         let line = format!("{origin} {}", self.to_line());
         format!("{line}\n{:08x}\n", crc32fast::hash(line.as_bytes()))
     }
@@ -299,7 +299,7 @@ impl ProgramRecord {
             return None;
         }
         let (origin, line) = line.split_once(' ')?;
-        Self::from_line(line, if origin == "c" { Origin::Computed } else { Origin::Imported })
+        Self::from_line(line, if origin == "c" { IndexOrigin::Computed } else { IndexOrigin::Imported })
     }
 }
 
@@ -316,7 +316,7 @@ fn file_of(value: &mut Value) -> Option<ProgramFile> {
 impl Cache {
     /// Keeps what programs were built from, unless as much is known already.
     pub fn record_program(&self, record: ProgramRecord) {
-        let rank = |record: &ProgramRecord| (record.origin == Origin::Computed, !record.programs.has_old_layout());
+        let rank = |record: &ProgramRecord| (record.origin == IndexOrigin::Computed, !record.programs.has_old_layout());
         let known = self.program_of(&record.h1);
         if known.is_none_or(|known| rank(&known) < rank(&record)) {
             self.state().programs.insert(record.h1, record);
@@ -348,7 +348,7 @@ impl Cache {
 
 pub(super) fn is_imported(file: &DirEntry) -> bool {
     let record = std::fs::read_to_string(file.path()).ok().and_then(|text| ProgramRecord::decode(&text));
-    record.is_some_and(|record| record.origin == Origin::Imported)
+    record.is_some_and(|record| record.origin == IndexOrigin::Imported)
 }
 
 pub(super) fn store(folder: &Path, record: &ProgramRecord) -> Result<(), CacheError> {
@@ -368,7 +368,7 @@ mod tests {
                 zh: Sha256Digest::from_bytes(zh),
                 h1: Sha256Digest::from_bytes(h1),
                 size,
-                origin: if computed { Origin::Computed } else { Origin::Imported },
+                origin: if computed { IndexOrigin::Computed } else { IndexOrigin::Imported },
             };
             let line = entry.to_line();
             let line = line.trim_end().as_bytes();
@@ -399,7 +399,8 @@ mod programs_tests {
             let encoded = record.encode();
             assert_eq!(ProgramRecord::decode(&encoded), Some(record.clone()));
             assert_eq!(ProgramRecord::decode(&encoded.replacen("linux", "netbsd", 1)), None);
-            let refused = |line: String| assert_eq!(ProgramRecord::from_line(&line, Origin::Imported), None, "{line}");
+            let refused =
+                |line: String| assert_eq!(ProgramRecord::from_line(&line, IndexOrigin::Imported), None, "{line}");
             refused(record.to_line().replace("\"version\":2", "\"version\":1"));
             refused(record.to_line().replace("\"unread\":3", "\"unread\":-3"));
             refused(record.to_line().replace("\"built_from\":[{", "\"built_from\":[],\"x\":[{"));
@@ -407,7 +408,7 @@ mod programs_tests {
         let file = ProgramFile { path: "x".to_owned(), built_from: vec![known()] };
         let many = PackagePrograms { files: vec![file; MOST_PROGRAMS + 1], unread: 0 };
         let line = ProgramRecord::new(&h1, &platform, many).unwrap().to_line();
-        assert_eq!(ProgramRecord::from_line(&line, Origin::Imported), None);
+        assert_eq!(ProgramRecord::from_line(&line, IndexOrigin::Imported), None);
     }
 
     /// Earlier versions chose one program by its name in the archive: what they read is read again.
@@ -416,7 +417,7 @@ mod programs_tests {
         let h1 = Sha256Digest::of(b"x").to_base64();
         for info in [r#"{"go":"go1.22.1","modules":""}"#, r#"{"unknown":"no-record"}"#] {
             let line = format!("{h1} linux_amd64 {info}");
-            assert_eq!(ProgramRecord::from_line(&line, Origin::Computed), None);
+            assert_eq!(ProgramRecord::from_line(&line, IndexOrigin::Computed), None);
         }
     }
 }

@@ -17,7 +17,7 @@ mod release;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use etcetera::BaseStrategy as _;
 
@@ -25,14 +25,15 @@ use super::atomic::put_in_place;
 use super::{files, package_store};
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::parallel::locked;
 use crate::path::links::refuse_on_the_way;
 use crate::path::worktree::{is_within, tops};
 use crate::path::{lexical, shown};
 use exchange::Exported;
 
-pub use index::{IndexEntry, Origin, ProgramRecord};
+pub use index::{IndexEntry, IndexOrigin, ProgramRecord};
 pub use prune::{Prune, Pruned, Stats};
-pub use release::{Locked, ReleasePackage, ReleaseRecord};
+pub use release::{LockedBy, ReleasePackage, ReleaseRecord};
 
 /// The folder of this layout. Another layout gets another folder; old ones are left alone.
 const LAYOUT: &str = "v1";
@@ -56,12 +57,12 @@ pub struct CacheOptions {
 pub struct Cache {
     place: Option<PathBuf>,
     note: Option<String>,
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    index: index::Index,
+struct CacheState {
+    index: index::HashIndex,
     documents: HashMap<Sha256Digest, Vec<u8>>,
     releases: HashMap<String, ReleaseRecord>,
     programs: HashMap<Sha256Digest, ProgramRecord>,
@@ -120,15 +121,15 @@ impl Cache {
 
     /// The `h1:` and the size in bytes of the archive with this digest, if they were computed here.
     pub fn h1_of(&self, zh: &Sha256Digest) -> Option<(PackageHash, u64)> {
-        self.entry(zh, Origin::Computed)
+        self.entry(zh, IndexOrigin::Computed)
     }
 
     /// The same from entries that were imported: reported by the export, not computed here.
     pub fn imported_h1_of(&self, zh: &Sha256Digest) -> Option<(PackageHash, u64)> {
-        self.entry(zh, Origin::Imported)
+        self.entry(zh, IndexOrigin::Imported)
     }
 
-    fn entry(&self, zh: &Sha256Digest, origin: Origin) -> Option<(PackageHash, u64)> {
+    fn entry(&self, zh: &Sha256Digest, origin: IndexOrigin) -> Option<(PackageHash, u64)> {
         self.state().index.lookup(self.folder().as_deref(), zh, origin)
     }
 
@@ -139,7 +140,7 @@ impl Cache {
 
     /// Remembers the hashes of an archive that was read here.
     pub fn record_computed(&self, zh: Sha256Digest, h1: &PackageHash, size: u64) {
-        if let Some(entry) = IndexEntry::new(zh, h1, size, Origin::Computed) {
+        if let Some(entry) = IndexEntry::new(zh, h1, size, IndexOrigin::Computed) {
             self.record(entry);
         }
     }
@@ -159,7 +160,7 @@ impl Cache {
         let news: Vec<IndexEntry> = entries.into_iter().filter(|entry| known(entry).is_none()).collect();
         let count = news.len();
         for entry in news {
-            self.record(IndexEntry { origin: Origin::Imported, ..entry });
+            self.record(IndexEntry { origin: IndexOrigin::Imported, ..entry });
         }
         for program in programs {
             self.record_program(program);
@@ -218,8 +219,8 @@ impl Cache {
         self.place.as_ref().map(|place| place.join(LAYOUT))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, CacheState> {
+        locked(&self.state)
     }
 }
 

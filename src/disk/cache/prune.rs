@@ -4,7 +4,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Cache, CacheError, MODULES, Origin, index, release};
+use super::{Cache, CacheError, IndexOrigin, MODULES, index, release};
 use crate::disk::linking::size_of;
 use crate::disk::package_store::PackageStore;
 use crate::disk::{advisories, cache};
@@ -49,7 +49,7 @@ impl Cache {
 
     pub fn stats(&self) -> Stats {
         let entries = self.entries();
-        let imported = entries.iter().filter(|entry| entry.origin == Origin::Imported).count();
+        let imported = entries.iter().filter(|entry| entry.origin == IndexOrigin::Imported).count();
         let mut stats = Stats { computed: entries.len() - imported, imported, ..Stats::default() };
         let (Some(folder), Some(modules)) = (self.folder(), self.modules()) else { return stats };
         stats.documents = files(&folder.join(cache::FOLDER)).len();
@@ -95,7 +95,7 @@ impl Cache {
         for log in files(&folder.join(index::FOLDER)) {
             pruned.bytes += index::compact(&log.path(), what != Prune::Imported)?;
         }
-        self.state().index = index::Index::default();
+        self.state().index = index::HashIndex::default();
         Ok(pruned)
     }
 }

@@ -36,7 +36,7 @@ pub struct ReleaseRecord {
     pub keys: Option<Sha256Digest>,
     pub packages: Vec<ReleasePackage>,
     /// What lock files were written by, under this version.
-    pub locked: Locked,
+    pub locked: LockedBy,
     /// True if the registry's last answer about packages contradicted the checksums or the archives: then the registry must
     /// be queried again before the release counts as settled.
     pub disputed: bool,
@@ -46,7 +46,7 @@ pub struct ReleaseRecord {
 
 /// The checksums by which runs wrote hashes of a release into lock files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Locked {
+pub enum LockedBy {
     /// None were written.
     #[default]
     Never,
@@ -90,9 +90,9 @@ impl Cache {
     pub fn note_locked(&self, address: &ProviderAddr, version: &Version) {
         let Some(record) = self.release(address, version) else { return };
         let locked = match record.locked {
-            Locked::Never => Locked::By(record.sums),
-            Locked::By(sums) if sums == record.sums => return,
-            Locked::By(_) | Locked::Differently => Locked::Differently,
+            LockedBy::Never => LockedBy::By(record.sums),
+            LockedBy::By(sums) if sums == record.sums => return,
+            LockedBy::By(_) | LockedBy::Differently => LockedBy::Differently,
         };
         self.state().releases.insert(name(address, version), ReleaseRecord { locked, ..record });
     }
@@ -100,8 +100,8 @@ impl Cache {
     /// The checksums by which lock files recorded a release, if all of them did by the same.
     pub fn locked(&self, address: &ProviderAddr, version: &Version) -> Option<Sha256Digest> {
         match self.release(address, version)?.locked {
-            Locked::By(sums) => Some(sums),
-            Locked::Never | Locked::Differently => None,
+            LockedBy::By(sums) => Some(sums),
+            LockedBy::Never | LockedBy::Differently => None,
         }
     }
 
@@ -175,9 +175,9 @@ pub(super) fn store(folder: &Path, record: &ReleaseRecord) -> Result<(), CacheEr
 fn encode(record: &ReleaseRecord) -> String {
     let optional = |digest: Option<Sha256Digest>| digest.map_or_else(|| "-".to_owned(), Sha256Digest::to_hex);
     let locked = match record.locked {
-        Locked::Never => String::new(),
-        Locked::By(sums) => format!(" {}", sums.to_hex()),
-        Locked::Differently => format!(" {DIFFERENTLY}"),
+        LockedBy::Never => String::new(),
+        LockedBy::By(sums) => format!(" {}", sums.to_hex()),
+        LockedBy::Differently => format!(" {DIFFERENTLY}"),
     };
     let mut text = format!(
         "{FIRST_LINE}\n{}\n{}\n{} {} {}{locked}{}{}\n",
@@ -212,13 +212,13 @@ fn decode(text: &str, address: &ProviderAddr, version: &Version) -> Option<Relea
     let mut digests = words.by_ref().take(3).map(Sha256Digest::from_hex);
     let (sums, signature, keys) = (digests.next()??, digests.next()?, digests.next()?);
     // Earlier runs noted no such facts.
-    let (mut locked, mut disputed, mut download_host) = (Locked::Never, false, None);
+    let (mut locked, mut disputed, mut download_host) = (LockedBy::Never, false, None);
     for word in words {
         match (word, word.strip_prefix(HOST)) {
             (_, Some(host)) => download_host = Some(host.to_owned()),
             (DISPUTED, _) => disputed = true,
-            (DIFFERENTLY, _) => locked = Locked::Differently,
-            (sums, _) => locked = Locked::By(Sha256Digest::from_hex(sums)?),
+            (DIFFERENTLY, _) => locked = LockedBy::Differently,
+            (sums, _) => locked = LockedBy::By(Sha256Digest::from_hex(sums)?),
         }
     }
     let packages = lines.map(decode_package).collect::<Option<_>>()?;

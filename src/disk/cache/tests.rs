@@ -10,13 +10,13 @@ fn open(directory: &Path) -> Cache {
     Cache::open(CacheOptions { directory: Some(directory.to_owned()), ..CacheOptions::default() })
 }
 
-fn entry(number: u32, origin: Origin) -> IndexEntry {
+fn entry(number: u32, origin: IndexOrigin) -> IndexEntry {
     let digest = |salt: &str| Sha256Digest::of(format!("{salt}{number}").as_bytes());
     IndexEntry { zh: digest("zh"), h1: digest("h1"), size: u64::from(number), origin }
 }
 
 fn computed(number: u32) -> IndexEntry {
-    entry(number, Origin::Computed)
+    entry(number, IndexOrigin::Computed)
 }
 
 fn log_of(directory: &Path, entry: &IndexEntry) -> PathBuf {
@@ -39,7 +39,7 @@ fn release(h1: Option<&str>) -> ReleaseRecord {
         signature: Some(Sha256Digest::of(b"signature")),
         keys: None,
         packages: vec![package("darwin_arm64", None), package("linux_amd64", h1)],
-        locked: Locked::Never,
+        locked: LockedBy::Never,
     }
 }
 
@@ -92,7 +92,7 @@ fn what_is_recorded_is_found_by_later_runs() {
 #[test]
 fn imported_is_never_computed() {
     let directory = tempfile::tempdir().unwrap();
-    let entry = entry(1, Origin::Imported);
+    let entry = entry(1, IndexOrigin::Imported);
     open(directory.path()).record(entry.clone());
     let cache = open(directory.path());
     assert_eq!(cache.h1_of(&entry.zh), None);

@@ -138,7 +138,7 @@ pub(super) fn texts_of(body: &Object, name: &str) -> Decoded<Vec<String>> {
     Ok(texts)
 }
 
-pub(super) fn wrong_type(item: &Item, wanted: &'static str) -> Error {
+fn wrong_type(item: &Item, wanted: &'static str) -> Error {
     wrong(item.position, format_args!("{} wants {wanted}, not {}", item.keys[0], item.value.kind()))
 }
 
@@ -185,7 +185,7 @@ impl Default for OciDefaults {
 }
 
 /// Takes the blocks of a further file. A later block for the same repositories replaces an earlier one.
-pub(super) fn merge_oci(config: &mut CliConfig, document: &Object) -> Decoded<()> {
+fn merge_oci(config: &mut CliConfig, document: &Object) -> Decoded<()> {
     for (label, item, body) in labelled(document, "oci_credentials")? {
         let block = block(label, item, body)?;
         config.oci_credentials.retain(|before| before.prefix != block.prefix);

@@ -12,7 +12,7 @@ use crate::config::{
 use crate::dialect::Dialect;
 use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
-use crate::path::links::Refusal;
+use crate::path::links::FileRefusal;
 use crate::path::{shown, worktree};
 
 /// Why a module tree cannot be read.
@@ -23,7 +23,7 @@ pub enum TreeError {
     #[error("cannot read {path:?}: {reason}", path = shown(path), reason = words(*kind))]
     Read { path: PathBuf, kind: io::ErrorKind },
     #[error("cannot read {path:?}: {reason}", path = shown(path))]
-    Refused { path: PathBuf, reason: Refusal },
+    Refused { path: PathBuf, reason: FileRefusal },
     #[error("no configuration files in {path:?}", path = shown(.0))]
     NoConfiguration(PathBuf),
     /// All of the configuration is for the other tool.
@@ -256,7 +256,7 @@ fn file_names(root: &Path) -> io::Result<Vec<String>> {
             Ok(name) => names.push(name),
             // By its name as it can be shown, another file would be read.
             Err(name) if !automatic_variable_files([name.to_string_lossy().into_owned()]).is_empty() => {
-                return Err(io::Error::other(Refusal::Name));
+                return Err(io::Error::other(FileRefusal::Name));
             }
             Err(_) => {}
         }

@@ -41,7 +41,7 @@ pub struct FetchedModule {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FetchedModules(BTreeMap<RequestKey, Result<FetchedModule, Error>>);
 
-pub(super) type RequestKey = (String, String, Option<(String, ModuleContent)>);
+type RequestKey = (String, String, Option<(String, ModuleContent)>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleTerms {
@@ -103,11 +103,11 @@ pub struct ModuleAccess {
     pub fetched: Arc<FetchedModules>,
     pub locking: ModuleLocking,
     /// Variables that the command line sets, for sources that depend on them; the last one counts.
-    pub assigned: Vec<Assigned>,
+    pub assigned: Vec<AssignedVariable>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Assigned {
+pub enum AssignedVariable {
     Value(String, String),
     /// A file of variables, from the directory of the process.
     File(PathBuf),
@@ -140,8 +140,8 @@ impl ModuleAccess {
     /// What the command line sets variables to, in its order.
     fn assigned(&self) -> Result<Vec<Assignment>, TreeError> {
         let assigned = self.assigned.iter().map(|assigned| match assigned {
-            Assigned::Value(name, value) => Ok(Assignment::Value(name.clone(), value.clone())),
-            Assigned::File(path) => error::named(path),
+            AssignedVariable::Value(name, value) => Ok(Assignment::Value(name.clone(), value.clone())),
+            AssignedVariable::File(path) => error::named(path),
         });
         assigned.collect()
     }
@@ -240,7 +240,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 type Arrival = (RequestKey, Result<FetchedModule, Error>);
 
-pub(super) struct UnderWay {
+struct UnderWay {
     requested: BTreeSet<RequestKey>,
     sender: Sender<Arrival>,
     arrivals: Receiver<Arrival>,
@@ -263,7 +263,7 @@ impl UnderWay {
         }
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.requested.is_empty()
     }
 

@@ -22,13 +22,13 @@ use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
-use crate::path::links::{self, Refusal};
+use crate::path::links::{self, FileRefusal};
 use crate::path::{lexical, worktree};
 use crate::requirements::Requirements;
 
 pub use error::{Assignment, ModuleProblem, TreeError};
 pub use fetched::{
-    Assigned, FetchModules, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking,
+    AssignedVariable, FetchModules, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking,
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 
@@ -273,7 +273,9 @@ fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
         match entry.file_name().into_string() {
             Ok(name) => names.push(name),
             // By its name as it can be shown, another file would be read.
-            Err(name) if counts(name.to_string_lossy().into_owned()) => return Err(io::Error::other(Refusal::Name)),
+            Err(name) if counts(name.to_string_lossy().into_owned()) => {
+                return Err(io::Error::other(FileRefusal::Name));
+            }
             Err(_) => {}
         }
     }
@@ -305,7 +307,7 @@ fn text(root: &Path, path: PathBuf) -> Result<SourceFile, Box<TreeError>> {
 }
 
 fn unreadable(path: PathBuf, error: &io::Error) -> TreeError {
-    match Refusal::of(error) {
+    match FileRefusal::of(error) {
         Some(reason) => TreeError::Refused { path, reason },
         None => TreeError::Read { path, kind: error.kind() },
     }

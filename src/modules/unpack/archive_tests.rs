@@ -42,7 +42,7 @@ fn pax(records: &[(&str, &str)]) -> Vec<u8> {
     entry("x", &records.iter().map(record).collect::<String>(), &[(156, b"x")])
 }
 
-fn untarred(entries: &[Vec<u8>]) -> Result<Contents, String> {
+fn untarred(entries: &[Vec<u8>]) -> Result<UnpackedContents, String> {
     let place = Sandbox::new();
     let mut builder = place.builder();
     let bytes = [entries.concat(), vec![0; 1024]].concat();
@@ -142,7 +142,7 @@ fn zip_end(disks: [u16; 2], entries: [u16; 2], place: [usize; 2], comment: usize
     bytes
 }
 
-fn unzipped(bytes: Vec<u8>) -> Result<Contents, UnpackError> {
+fn unzipped(bytes: Vec<u8>) -> Result<UnpackedContents, UnpackError> {
     let place = Sandbox::new();
     let mut builder = place.builder();
     super::formats::unpack_zip_entries(&mut io::Cursor::new(bytes), &mut builder)?;

@@ -66,7 +66,7 @@ pub(super) fn unpack_tar_entries(plain: impl Read, builder: &mut Builder) -> Res
 }
 
 fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Builder) -> Result<(), UnpackError> {
-    let header = Header(*entry.header().as_bytes());
+    let header = TarHeader(*entry.header().as_bytes());
     let (name, target) = (said.name(&header)?, said.target(&header));
     let name = text_of(&name)?;
     if said.pax.size.is_some_and(|size| size != entry.size()) {
@@ -120,13 +120,13 @@ struct Said {
 }
 
 impl Said {
-    fn name(&self, header: &Header) -> Result<Vec<u8>, UnpackError> {
+    fn name(&self, header: &TarHeader) -> Result<Vec<u8>, UnpackError> {
         let own = header.name()?;
         let name = self.name.as_ref().filter(|name| !name.is_empty()).or(self.pax.path.as_ref());
         Ok(name.cloned().unwrap_or(own))
     }
 
-    fn target(&self, header: &Header) -> Vec<u8> {
+    fn target(&self, header: &TarHeader) -> Vec<u8> {
         let target = self.target.as_ref().filter(|target| !target.is_empty()).or(self.pax.link_path.as_ref());
         target.cloned().unwrap_or_else(|| up_to_zero(&header.0[157..257]).to_owned())
     }
@@ -173,9 +173,9 @@ fn record(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 /// A header of 512 bytes.
-struct Header([u8; 512]);
+struct TarHeader([u8; 512]);
 
-impl Header {
+impl TarHeader {
     fn name(&self) -> Result<Vec<u8>, UnpackError> {
         let (is_ustar, is_gnu) = (self.0[257..263] == *b"ustar\0", self.0[257..265] == *b"ustar  \0");
         let name = up_to_zero(&self.0[..100]);
@@ -290,7 +290,7 @@ const MAX_STEPS: usize = 4096;
 
 /// The way of a path that never leaves its package, whether something is at its end or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct LinkEnd {
     /// Its end; empty for the top of the package.
     pub(super) end: String,
     /// True if it leads over a name that begins with a dot.
@@ -298,13 +298,13 @@ pub(super) struct Way {
 }
 
 /// Where a link or another path leads; `None` if any step is outside of the package.
-pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<Way> {
+pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<LinkEnd> {
     let mut rest: Vec<&str> = name.rsplit('/').collect();
     let mut place: Vec<&str> = Vec::new();
     let (mut followed, mut is_hidden) = (0, false);
     for _ in 0..MAX_STEPS {
         match rest.pop() {
-            None => return Some(Way { end: place.join("/"), is_hidden }),
+            None => return Some(LinkEnd { end: place.join("/"), is_hidden }),
             Some("" | ".") => {}
             Some("..") => drop(place.pop()?),
             Some(part) => {
@@ -314,7 +314,7 @@ pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<Way> {
                 followed += 1;
                 if followed > MAX_LINKS {
                     // They lead to each other, and so nowhere.
-                    return Some(Way { end: place.join("/"), is_hidden });
+                    return Some(LinkEnd { end: place.join("/"), is_hidden });
                 }
                 place.pop();
                 rest.extend(target.rsplit('/'));

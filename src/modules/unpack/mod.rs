@@ -173,7 +173,7 @@ impl Builder {
     }
 
     /// Makes the links, and looks whether they stay inside.
-    pub(super) fn finish(self) -> Result<Contents, UnpackError> {
+    pub(super) fn finish(self) -> Result<UnpackedContents, UnpackError> {
         let behind = |name: &str| {
             let above = name.match_indices('/').map(|(at, _)| &name[..at]);
             above.into_iter().any(|above| self.links.contains_key(above))
@@ -199,8 +199,12 @@ impl Builder {
                 Err(_) => drop(fs::remove_file(&path)),
             }
         }
-        let mut contents =
-            Contents { digests: self.contents, links: self.links, bytes: self.bytes, ambiguity: self.ambiguity };
+        let mut contents = UnpackedContents {
+            digests: self.contents,
+            links: self.links,
+            bytes: self.bytes,
+            ambiguity: self.ambiguity,
+        };
         if contents.ambiguity.is_none() {
             contents.ambiguity = unclear(&contents, &self.lines, &top);
         }
@@ -311,7 +315,7 @@ fn make_link(_: &str, _: &Path) -> io::Result<()> {
 
 /// The contents of a package, as its source gives it: names, and digests of contents. A link counts as its target's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Contents {
+pub(super) struct UnpackedContents {
     digests: BTreeMap<String, Sha256Digest>,
     pub(super) links: BTreeMap<String, String>,
     pub(super) bytes: u64,
@@ -319,7 +323,7 @@ pub(super) struct Contents {
     pub(super) ambiguity: Option<Ambiguity>,
 }
 
-impl Contents {
+impl UnpackedContents {
     /// The files with the digests of their contents, in hex: those of configuration, and all others.
     pub(super) fn files(&self) -> [BTreeMap<String, String>; 2] {
         let files = self.digests.iter().filter(|(name, _)| !self.links.contains_key(*name));
@@ -353,11 +357,11 @@ enum Unclear {
 }
 
 /// Looks through a package at some place, given its files that have one line without a line end.
-fn unclear(contents: &Contents, lines: &BTreeSet<String>, top: &Path) -> Option<Ambiguity> {
+fn unclear(contents: &UnpackedContents, lines: &BTreeSet<String>, top: &Path) -> Option<Ambiguity> {
     find(contents, lines, top).map(|unclear| ambiguous(unclear.to_string()))
 }
 
-fn find(contents: &Contents, lines: &BTreeSet<String>, top: &Path) -> Option<Unclear> {
+fn find(contents: &UnpackedContents, lines: &BTreeSet<String>, top: &Path) -> Option<Unclear> {
     if let Some(name) = contents.digests.keys().find(|name| name.contains('\n')) {
         return Some(Unclear::LineFeed(name.clone()));
     }
@@ -373,13 +377,13 @@ fn find(contents: &Contents, lines: &BTreeSet<String>, top: &Path) -> Option<Unc
 }
 
 /// True if a link with this text would lead to another entry.
-fn may_be_link(contents: &Contents, name: &str, text: &str) -> bool {
+fn may_be_link(contents: &UnpackedContents, name: &str, text: &str) -> bool {
     let end = (!text.starts_with('/')).then(|| way(&contents.links, &sibling(name, text))).flatten();
     end.is_some_and(|way| way.end != name && is_entry(contents, &way.end))
 }
 
 /// True if a link reads like the content of a file, and leads to nothing that the hash covers.
-fn may_be_file(contents: &Contents, name: &str, text: &str) -> bool {
+fn may_be_file(contents: &UnpackedContents, name: &str, text: &str) -> bool {
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "\"'={}[]()$".contains(c);
     let is_comment = is_configuration(name) && text.contains('#');
     let way = way(&contents.links, &sibling(name, text));
@@ -392,7 +396,7 @@ fn sibling(name: &str, target: &str) -> String {
 }
 
 /// True for the names of files, links and the directories that they are in.
-fn is_entry(contents: &Contents, place: &str) -> bool {
+fn is_entry(contents: &UnpackedContents, place: &str) -> bool {
     let folder = format!("{place}/");
     let is_folder =
         || contents.digests.range(folder.clone()..).next().is_some_and(|(name, _)| name.starts_with(&folder));

@@ -42,7 +42,10 @@ fn tar_of(entries: &[(&str, ::tar::EntryType, &str)]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-pub(super) fn unpacked(place: &Sandbox, entries: &[(&str, ::tar::EntryType, &str)]) -> Result<Contents, UnpackError> {
+pub(super) fn unpacked(
+    place: &Sandbox,
+    entries: &[(&str, ::tar::EntryType, &str)],
+) -> Result<UnpackedContents, UnpackError> {
     let mut builder = place.builder();
     unpack_tar(Cursor::new(tar_of(entries)), Compression::Gzip, &mut builder)?;
     builder.finish()
@@ -169,7 +172,7 @@ fn the_name_of_an_entry_is_bounded() {
     assert!(error.to_string().contains("more than 64 KiB"), "{error}");
 }
 
-fn unpack_plain(archive: &[u8]) -> Result<Contents, UnpackError> {
+fn unpack_plain(archive: &[u8]) -> Result<UnpackedContents, UnpackError> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(archive).unwrap();
     let place = Sandbox::new();

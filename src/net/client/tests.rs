@@ -6,7 +6,7 @@ use crate::net::tests::server::{Reply, Seen, Server};
 use crate::settings::Secret;
 
 fn request(server: &Server, path: &str) -> DocumentRequest {
-    DocumentRequest::new(server.url(path), Kind::Metadata)
+    DocumentRequest::new(server.url(path), DocumentKind::Metadata)
 }
 
 async fn fault(server: &Server, path: &str) -> Fault {
@@ -129,10 +129,10 @@ async fn bodies_are_bounded_after_decompression() {
         _ => Reply::new(200, &[], vec![0; 64 * 1024 + 1]),
     })
     .await;
-    assert_eq!(fault(&server, "/bomb").await, Fault::TooLarge(Kind::Metadata.limit()));
-    assert_eq!(fault(&server, "/announced").await, Fault::TooLarge(Kind::Metadata.limit()));
+    assert_eq!(fault(&server, "/bomb").await, Fault::TooLarge(DocumentKind::Metadata.limit()));
+    assert_eq!(fault(&server, "/announced").await, Fault::TooLarge(DocumentKind::Metadata.limit()));
     let client = Client::new(server.options());
-    let signature = DocumentRequest { kind: Kind::Signature, ..request(&server, "/signature") };
+    let signature = DocumentRequest { kind: DocumentKind::Signature, ..request(&server, "/signature") };
     let error = client.document(&signature).await.unwrap_err();
     assert_eq!((error.fault, error.attempts), (Fault::TooLarge(64 * 1024), 1));
 }
@@ -176,15 +176,17 @@ async fn hosts_that_cannot_be_reached() {
     let deaf = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Url::parse(&format!("https://{}/", deaf.local_addr().unwrap())).unwrap();
     tokio::spawn(async move { while deaf.accept().await.is_ok() {} });
-    let error = Client::new(server.options()).document(&DocumentRequest::new(url, Kind::Sums)).await.unwrap_err();
+    let error =
+        Client::new(server.options()).document(&DocumentRequest::new(url, DocumentKind::Sums)).await.unwrap_err();
     assert!(matches!(error.fault, Fault::Connect(_)), "{error:?}");
     assert_eq!(error.attempts, 2);
     let url = Url::parse("ftp://localhost/").unwrap();
-    let error = Client::new(server.options()).document(&DocumentRequest::new(url, Kind::Sums)).await.unwrap_err();
+    let error =
+        Client::new(server.options()).document(&DocumentRequest::new(url, DocumentKind::Sums)).await.unwrap_err();
     assert_eq!(error.fault, Fault::Scheme("ftp".into()));
 }
 
-async fn collect(body: &mut super::super::Body) -> Result<Vec<u8>, NetError> {
+async fn collect(body: &mut crate::net::DownloadBody) -> Result<Vec<u8>, NetError> {
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
     while body.fill(&mut buffer).await? {
         all.append(&mut buffer);
@@ -247,7 +249,7 @@ async fn what_is_neither_200_nor_204_is_no_answer() {
     let server = Server::start(|_| Reply::new(201, &[], "{}")).await;
     assert!(matches!(fault(&server, "/").await, Fault::Status { status: 201, .. }));
     let server = Server::start(|_| Reply::new(204, &[], "")).await;
-    let sums = DocumentRequest::new(server.url("/"), Kind::Sums);
+    let sums = DocumentRequest::new(server.url("/"), DocumentKind::Sums);
     let refused = Client::new(server.options()).document(&sums).await.unwrap_err();
     assert!(matches!(refused.fault, Fault::Status { status: 204, .. }), "{refused}");
 }

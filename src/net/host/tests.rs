@@ -127,7 +127,7 @@ fn everything_may_run_on_any_thread() {
     fn sent(_: impl Send) {}
     let client = Client::new(crate::net::ClientOptions::default());
     let url = Url::parse("https://a.example/").unwrap();
-    let request = DocumentRequest::new(url.clone(), Kind::Sums);
+    let request = DocumentRequest::new(url.clone(), DocumentKind::Sums);
     sent(client.document(&request));
     let mut download = client.download(&url);
     sent(async move {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use url::Url;
 
@@ -15,19 +15,20 @@ use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::disk::package as packages;
 use crate::disk::package::PackageError;
-use crate::disk::package_store::Unpacking;
+use crate::disk::package_store::StagedPackage;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::archive::{
     ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, Refusal as ArchiveRefusal, Threads,
 };
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
+use crate::net::{Authorization, Client, DownloadBody, NetError, ShownUrl};
+use crate::parallel::locked;
 use crate::platform::Platform;
 use crate::query::question::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
 use crate::release::ReleaseKey;
-use crate::source::Package;
+use crate::source::RegistryPackage;
 
 /// Why one pass over an archive gave no hashes.
 enum Pass {
@@ -63,7 +64,7 @@ pub(super) struct WantedArchive {
 
 impl WantedArchive {
     /// An archive that a registry announces.
-    pub(super) fn announced(package: &Package, destination: Destination) -> Self {
+    pub(super) fn announced(package: &RegistryPackage, destination: Destination) -> Self {
         let (url, file_name) = (package.url.clone(), package.file_name.clone());
         Self { url, file_name, zh: Some((package.shasum, BY_SUMS)), authorization: None, destination }
     }
@@ -78,7 +79,7 @@ pub enum Destination {
     /// Into a file, unchanged.
     Archive(Arc<ArchiveCopy>),
     /// Into a directory, unpacked.
-    Unpacked(Arc<Unpacking>),
+    Unpacked(Arc<StagedPackage>),
 }
 
 impl Destination {
@@ -173,7 +174,12 @@ impl Downloads {
         Refusal::Error(self.budget.used_up(key))
     }
 
-    async fn pass(&self, key: &PackageKey, package: &WantedArchive, body: &mut Body) -> Result<ArchiveHashes, Pass> {
+    async fn pass(
+        &self,
+        key: &PackageKey,
+        package: &WantedArchive,
+        body: &mut DownloadBody,
+    ) -> Result<ArchiveHashes, Pass> {
         let threads = self.threads.get().copied().unwrap_or(Threads::One);
         let mut hasher = ArchiveHasher::unpacking(threads, Limits::default(), package.destination.contents());
         let unusable = |bad: &BadArchive| Pass::Refused(unusable(key, package, bad));
@@ -248,7 +254,8 @@ pub(super) fn hash_local(
     key: &PackageKey,
     found: &LocalPackage,
     destination: &Destination,
-    (events, cache): (&Events, &Cache),
+    events: &Events,
+    cache: &Cache,
 ) -> Result<PackageFacts, Refusal> {
     events.emit(Event::PackageStarted { package: key.clone(), total: None });
     let facts = read_local(key, found, destination, cache);
@@ -352,7 +359,7 @@ impl Default for DownloadBudget {
 
 impl DownloadBudget {
     fn state(&self) -> MutexGuard<'_, Spent> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Says how many bytes the run may download in sum.
@@ -369,7 +376,7 @@ impl DownloadBudget {
     }
 
     /// What is said of a package for which not enough is left: it stays unknown.
-    pub(super) fn used_up(&self, package: &PackageKey) -> Error {
+    fn used_up(&self, package: &PackageKey) -> Error {
         let key = (package.address.clone(), package.version.clone());
         self.state().left_out.entry(key.clone()).or_default().insert(package.platform.clone());
         self.left_out(&key).unwrap_or_else(|| Error::new(ErrorKind::Unavailable, "not downloaded"))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::archives::{self, Destination, Downloads, WantedArchive};
 use super::mirror::{MirrorSource, unlisted};
 use super::registry::{RegistrySource, listed};
-use super::{SourceState, Sources, each};
+use super::{SourceSet, SourceState, each};
 use crate::disk::cache::Cache;
 use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::Fate;
@@ -102,7 +102,7 @@ impl FetchOrder {
     }
 }
 
-impl Sources {
+impl SourceSet {
     /// Fetches packages, each from the first source that has it.
     pub async fn fetched(
         self: &Arc<Self>,

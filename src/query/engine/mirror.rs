@@ -46,7 +46,7 @@ pub(super) struct MirrorSource {
 }
 
 /// The copies of what was signed, if there are any.
-pub(super) type SignedCopies = Result<Option<Arc<SignedSums>>, Refusal>;
+type SignedCopies = Result<Option<Arc<SignedSums>>, Refusal>;
 
 impl MirrorSource {
     pub(super) fn new(mirror: Mirror, equipment: &Equipment) -> Self {
@@ -272,7 +272,7 @@ impl MirrorSource {
         let _permit = self.hashing.acquire().await;
         let (events, cache) = (self.equipment.events.clone(), Arc::clone(&self.equipment.cache));
         let hashing =
-            tokio::task::spawn_blocking(move || archives::hash_local(&key, &found, &destination, (&events, &cache)));
+            tokio::task::spawn_blocking(move || archives::hash_local(&key, &found, &destination, &events, &cache));
         hashing.await.unwrap_or_else(|problem| {
             let message = format!("reading a package was interrupted: {problem}");
             Err(Error::new(ErrorKind::Interrupted, message).into())

@@ -43,7 +43,7 @@ use registry::{RegistryPackages, RegistrySource};
 
 pub use archives::{Destination, DownloadBudget};
 pub use fetch::{FetchAnswer, FetchOrder, FetchedPackage, unrecorded};
-pub use sources::Sources;
+pub use sources::SourceSet;
 
 /// How many packages of one release are looked at: real ones have some twenty.
 const LOOKED_AT: usize = 64;

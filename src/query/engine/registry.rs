@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::net::{Kind, Shared};
+use crate::net::{DocumentKind, Shared};
 use crate::platform::Platform;
 use crate::query::question::{Goal, PackageFacts, Query, Refusal};
 use crate::query::select::{ReportedRule, Rules};
@@ -22,7 +22,8 @@ use crate::release::signers::ExpiryRules;
 use crate::release::{Offer, Release, ReleaseKey};
 use crate::settings::{Index, SignatureRule};
 use crate::source::{
-    Listing, Miss, Package, Registry, SharedIndexes, SignedDocuments, SignedUrls, speaks_supported_protocol,
+    Miss, ProviderListing, Registry, RegistryPackage, SharedIndexes, SignedDocuments, SignedUrls,
+    speaks_supported_protocol,
 };
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::{self, SignatureError};
@@ -38,8 +39,8 @@ pub(super) struct RegistrySource {
     pub(super) equipment: Equipment,
     pub(super) cache: Arc<Cache>,
     pub(super) downloads: Downloads,
-    listings: Shared<ProviderAddr, Result<Listing, Miss>>,
-    packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
+    listings: Shared<ProviderAddr, Result<ProviderListing, Miss>>,
+    packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<RegistryPackage>, Miss>>,
     pub(super) signed: Shared<(SignedUrls, SignatureRule, ExpiryRules), Result<Arc<SignedSums>, Refusal>>,
     archives: Shared<Sha256Digest, Result<PackageFacts, Refusal>>,
     pub(super) indexes: SharedIndexes,
@@ -48,21 +49,25 @@ pub(super) struct RegistrySource {
 }
 
 /// What the registry said about the packages of one release.
-pub(super) type RegistryPackages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
+pub(super) type RegistryPackages = BTreeMap<Platform, Result<Arc<RegistryPackage>, Miss>>;
 
 /// The line of one archive in the checksums.
 pub(super) struct RegistryLine {
     pub(super) file_name: String,
     pub(super) zh: Sha256Digest,
     /// The registry's document of this very package, if it was requested.
-    pub(super) package: Option<Arc<Package>>,
+    pub(super) package: Option<Arc<RegistryPackage>>,
     /// The `h1:` that the registry reports of it, next to another package or with its own.
     pub(super) reported: Option<PackageHash>,
 }
 
 impl RegistryLine {
     /// The line of a package, whose digest must be the announced one.
-    pub(super) fn of((addr, version): &ReleaseKey, package: Arc<Package>, sums: &Sums) -> Result<Self, Refusal> {
+    pub(super) fn of(
+        (addr, version): &ReleaseKey,
+        package: Arc<RegistryPackage>,
+        sums: &Sums,
+    ) -> Result<Self, Refusal> {
         let file_name = package.file_name.clone();
         let zh = listed(addr, version, &package, sums)?;
         let reported = package.reported.get(&package.platform).and_then(|reported| reported.h1().next().cloned());
@@ -78,7 +83,7 @@ impl RegistryLine {
 pub(super) fn listed(
     addr: &ProviderAddr,
     version: &Version,
-    package: &Package,
+    package: &RegistryPackage,
     sums: &Sums,
 ) -> Result<Sha256Digest, Refusal> {
     let refuse = |message: String| Refusal::from(Finding::new(Rule::WrongChecksum, message).about(addr));
@@ -115,7 +120,7 @@ impl RegistrySource {
         Ok(self.listing(addr).await?.offers)
     }
 
-    pub(super) async fn listing(&self, addr: &ProviderAddr) -> Result<Listing, Miss> {
+    pub(super) async fn listing(&self, addr: &ProviderAddr) -> Result<ProviderListing, Miss> {
         self.listings.answer(addr.clone(), self.registry.versions(addr)).await
     }
 
@@ -123,7 +128,7 @@ impl RegistrySource {
         &self,
         (addr, version): &ReleaseKey,
         platform: &Platform,
-    ) -> Result<Arc<Package>, Miss> {
+    ) -> Result<Arc<RegistryPackage>, Miss> {
         let request = async { self.registry.package(addr, version, platform).await.map(Arc::new) };
         self.packages.answer((addr.clone(), version.clone(), platform.clone()), request).await
     }
@@ -207,7 +212,7 @@ impl RegistrySource {
 
     /// Starts a download that will be needed if the signature verifies, while that is being checked: the bytes count for
     /// nothing before.
-    fn prefetch(self: &Arc<Self>, key: &ReleaseKey, package: &Arc<Package>, query: &Query) {
+    fn prefetch(self: &Arc<Self>, key: &ReleaseKey, package: &Arc<RegistryPackage>, query: &Query) {
         let recorded = query.recorded.as_ref().filter(|entry| entry.version == key.1);
         let likely = recorded.is_none_or(|entry| entry.hashes.contains(&PackageHash::zh(package.shasum)));
         let known = self.cache.h1_of(&package.shasum).is_some();
@@ -243,7 +248,7 @@ impl RegistrySource {
     pub(super) async fn hashed_archive(
         &self,
         release: &ReleaseKey,
-        package: &Package,
+        package: &RegistryPackage,
     ) -> Result<PackageFacts, Refusal> {
         let key = PackageKey::of(release, &package.platform);
         let wanted = WantedArchive::announced(package, Destination::Nowhere);
@@ -287,14 +292,14 @@ impl RegistrySource {
     pub(super) async fn signed_sums(
         &self,
         release: &ReleaseKey,
-        package: &Package,
+        package: &RegistryPackage,
         rules: &Rules,
     ) -> Result<Arc<SignedSums>, Refusal> {
         let (urls, (addr, version)) = (&package.signed, release);
         let request = async {
             let (sums, signature) = tokio::join!(
-                self.registry.signed_document(addr, version, &urls.sums, Kind::Sums),
-                self.registry.signed_document(addr, version, &urls.signature, Kind::Signature),
+                self.registry.signed_document(addr, version, &urls.sums, DocumentKind::Sums),
+                self.registry.signed_document(addr, version, &urls.signature, DocumentKind::Signature),
             );
             let sums = sums?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::registry::{RegistryLine, RegistryPackages, RegistrySource, SignedSums, reported};
 use super::search::{self, Searched};
 use super::{LOOKED_AT, each};
-use crate::disk::cache::{Locked, ReleasePackage, ReleaseRecord};
+use crate::disk::cache::{LockedBy, ReleasePackage, ReleaseRecord};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
@@ -21,7 +21,7 @@ use crate::release::continuity::{self, Continuity};
 use crate::release::reported::{self, KnownArchive, Reported, ReportedPackages, unreported};
 use crate::release::{Attestation, ListedLine, Offer, Release, ReleaseKey};
 use crate::settings::IndexTrust;
-use crate::source::{Miss, Package, speaks_supported_protocol};
+use crate::source::{Miss, RegistryPackage, speaks_supported_protocol};
 use crate::version::{Version, newest_allowed};
 
 type ListedArchives = BTreeMap<Platform, Sha256Digest>;
@@ -44,12 +44,12 @@ impl RegistrySource {
         }
         let signed = self.signed_sums(key, &first, &query.rules).await?;
         let lines = self.lines(key, query, packages, &signed).await?;
-        let mut known = self.described(key, query, (&lines, &signed, &first)).await?;
+        let mut known = self.described(key, query, &lines, &signed, &first).await?;
         if query.goal == Goal::Documents || shown_false(query, &known) {
             return Ok(known);
         }
         let listed: ListedArchives = signed.sums.archives(key.0.type_name(), &key.1).collect();
-        self.recall(&mut known, query, (&listed, &first)).await;
+        self.recall(&mut known, query, &listed, &first).await;
         let reports = reports(&lines);
         let mut archives = listed.clone();
         if query.goal == Goal::Packages {
@@ -68,9 +68,9 @@ impl RegistrySource {
             known.release.inconclusive = Some(error);
         }
         self.attribute_to_indexes(&mut known, &query.rules);
-        let against = self.against(query, &known, (&listed, &first, &reports));
+        let against = self.against(query, &known, &listed, &first, &reports);
         known.release.findings.extend(against);
-        self.remember(&known, &signed, (&listed, &first));
+        self.remember(&known, &signed, &listed, &first);
         if query.explain().is_some_and(|explain| explain.link) {
             known.release.link = self.registry.link(&key.0, &key.1, &first).await;
         }
@@ -118,7 +118,7 @@ impl RegistrySource {
         for platform in &wanted {
             let answer = match packages.remove(platform) {
                 Some(answer) => answer,
-                None => match self.known_line(key, platform, (&signed.sums, attached.get(platform))) {
+                None => match self.known_line(key, platform, &signed.sums, attached.get(platform)) {
                     Some(line) => {
                         lines.insert(platform.clone(), line);
                         continue;
@@ -140,7 +140,7 @@ impl RegistrySource {
         &self,
         key: &ReleaseKey,
         query: &Query,
-        package: &Package,
+        package: &RegistryPackage,
         signed: &SignedSums,
     ) -> Result<(), Refusal> {
         let other = self.signed_sums(key, package, &query.rules).await?;
@@ -161,7 +161,8 @@ impl RegistrySource {
         &self,
         (addr, version): &ReleaseKey,
         platform: &Platform,
-        (sums, reported): (&Sums, Option<&PackageHash>),
+        sums: &Sums,
+        reported: Option<&PackageHash>,
     ) -> Option<RegistryLine> {
         let mut archives = sums.archives(addr.type_name(), version);
         let (_, zh) = archives.find(|(archive, _)| archive == platform)?;
@@ -177,7 +178,9 @@ impl RegistrySource {
         &self,
         key: &ReleaseKey,
         query: &Query,
-        (lines, signed, first): (&BTreeMap<Platform, RegistryLine>, &SignedSums, &Package),
+        lines: &BTreeMap<Platform, RegistryLine>,
+        signed: &SignedSums,
+        first: &RegistryPackage,
     ) -> Result<Selected, Refusal> {
         let (addr, version) = key;
         let given = |name: &str| {
@@ -209,7 +212,8 @@ impl RegistrySource {
         self: &Arc<Self>,
         known: &mut Selected,
         query: &Query,
-        (listed, first): (&ListedArchives, &Package),
+        listed: &ListedArchives,
+        first: &RegistryPackage,
     ) {
         if query.explain().is_some_and(|explain| explain.depth.recompute) {
             return;
@@ -220,7 +224,7 @@ impl RegistrySource {
             }
         }
         if let Some(explain) = query.explain() {
-            self.query_verified_indexes(&mut known.release, query, (explain, listed)).await;
+            self.query_verified_indexes(&mut known.release, query, explain, listed).await;
         }
         let is_sound = |platform: &Platform, reported: &Reported| match query.goal {
             Goal::Hashes(_) => listed.get(platform).is_some_and(|zh| {
@@ -244,7 +248,8 @@ impl RegistrySource {
         self: &Arc<Self>,
         release: &mut Release,
         query: &Query,
-        (explain, listed): (&Explain, &ListedArchives),
+        explain: &Explain,
+        listed: &ListedArchives,
     ) {
         let mut rules = Rules { imported: false, ..query.rules.clone() };
         rules.indexes.retain(|index| index.trust == IndexTrust::Verified);
@@ -328,7 +333,9 @@ impl RegistrySource {
         &self,
         query: &Query,
         known: &Selected,
-        (listed, first, reports): (&ListedArchives, &Package, &BTreeMap<Platform, Option<ReportedPackages>>),
+        listed: &ListedArchives,
+        first: &RegistryPackage,
+        reports: &BTreeMap<Platform, Option<ReportedPackages>>,
     ) -> Vec<Finding> {
         let addr = &known.release.address;
         if let Some(explain) = query.explain() {
@@ -375,7 +382,7 @@ impl RegistrySource {
     }
 
     /// Leaves what was found out about a release, and its signed documents, to later runs.
-    fn remember(&self, known: &Selected, signed: &SignedSums, (listed, first): (&ListedArchives, &Package)) {
+    fn remember(&self, known: &Selected, signed: &SignedSums, listed: &ListedArchives, first: &RegistryPackage) {
         let Release { address, version, findings, .. } = &known.release;
         let reported = |platform: &Platform| {
             known.reported.get(platform)?.iter().find(|hash| hash.scheme() == HashScheme::H1).cloned()
@@ -399,7 +406,7 @@ impl RegistrySource {
             signature: Some(signed.digests.signature),
             keys: Some(signed.digests.keys),
             packages: packages.collect(),
-            locked: Locked::Never,
+            locked: LockedBy::Never,
             download_host: Some(first.url[url::Position::BeforeHost..url::Position::AfterPort].to_owned()),
         });
     }

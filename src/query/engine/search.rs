@@ -43,7 +43,7 @@ where
         let tasks: Vec<F> = batch.iter().map(|platform| look(platform.clone())).collect();
         let looked: BTreeMap<Platform, _> = batch.into_iter().zip(spawn_all(tasks).await).collect();
         for (platform, looked) in looked {
-            searched.take_in(known, query, (platform, looked));
+            searched.take_in(known, query, platform, looked);
         }
     }
 }
@@ -105,7 +105,8 @@ impl Searched {
         &mut self,
         known: &mut Selected,
         query: &Query,
-        (platform, looked): (Platform, Result<PackageFacts, Refusal>),
+        platform: Platform,
+        looked: Result<PackageFacts, Refusal>,
     ) {
         match looked {
             Ok(facts) => {

@@ -2,15 +2,16 @@
 //! are checked against what is computed here.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use super::registry::RegistrySource;
-use super::{FetchOrder, SourceState, Sources, each};
+use super::{FetchOrder, SourceSet, SourceState, each};
 use crate::disk::cache::exchange::{IndexKey, decode_line, decode_program};
-use crate::disk::cache::{IndexEntry, Origin, ProgramRecord};
+use crate::disk::cache::{IndexEntry, IndexOrigin, ProgramRecord};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::parallel::locked;
 use crate::platform::Platform;
 use crate::query::question::Selected;
 use crate::query::select::Rules;
@@ -31,7 +32,7 @@ pub(super) struct Report {
     pub(super) verified: bool,
 }
 
-impl Sources {
+impl SourceSet {
     /// What shared indexes know of the programs of packages, requested in parallel.
     pub async fn shared_programs(
         self: &Arc<Self>,
@@ -62,7 +63,7 @@ impl RegistrySource {
     }
 
     fn shared(&self) -> MutexGuard<'_, HashMap<Sha256Digest, (Index, IndexEntry)>> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.shared)
     }
 
     /// Looks up an unknown archive in shared indexes, unless an answer exists already.
@@ -89,7 +90,7 @@ impl RegistrySource {
 
     /// What the program of a package was built from, by the first index that knows it; reported, unless the index counts
     /// as if it were computed here.
-    pub(super) async fn shared_program(&self, platform: &Platform, order: &FetchOrder) -> Option<ProgramRecord> {
+    async fn shared_program(&self, platform: &Platform, order: &FetchOrder) -> Option<ProgramRecord> {
         for index in order.rules.iter().flat_map(|rules| &rules.indexes) {
             let h1 = order.recorded.iter().filter_map(|hash| hash.as_str().strip_prefix("h1:"));
             for h1 in h1.filter_map(Sha256Digest::from_base64) {
@@ -97,7 +98,7 @@ impl RegistrySource {
                 let program = line.and_then(|line| decode_program(std::str::from_utf8(&line).ok()?));
                 if let Some(program) = program.filter(|program| program.platform == *platform) {
                     let is_verified = index.trust == IndexTrust::Verified;
-                    let origin = if is_verified { Origin::Computed } else { Origin::Imported };
+                    let origin = if is_verified { IndexOrigin::Computed } else { IndexOrigin::Imported };
                     return Some(ProgramRecord { origin, ..program });
                 }
             }

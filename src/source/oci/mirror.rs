@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use url::Url;
 
-use super::{OciClient, Repository, unusable};
+use super::{OciClient, OciRepository, unusable};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -39,7 +39,7 @@ pub struct OciMirror {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciPackage {
-    repository: Repository,
+    repository: OciRepository,
     tag: String,
     descriptors: Vec<Descriptor>,
 }
@@ -85,14 +85,14 @@ impl Template {
         Ok(Self(parts))
     }
 
-    pub fn repository(&self, addr: &ProviderAddr) -> Result<Repository, String> {
+    pub fn repository(&self, addr: &ProviderAddr) -> Result<OciRepository, String> {
         let text = self.0.iter().map(|part| match part {
             Part::Text(text) => text,
             Part::Hostname => addr.host().as_ascii(),
             Part::Namespace => addr.namespace(),
             Part::Type => addr.type_name(),
         });
-        Repository::parse(&text.collect::<String>())
+        OciRepository::parse(&text.collect::<String>())
     }
 }
 
@@ -110,7 +110,7 @@ impl OciMirror {
         &self.client
     }
 
-    pub fn repository(&self, addr: &ProviderAddr) -> Result<Repository, Error> {
+    pub fn repository(&self, addr: &ProviderAddr) -> Result<OciRepository, Error> {
         self.template.repository(addr).map_err(|reason| {
             let message = format!("the OCI mirror {} has no repository for {addr}: {reason}", self.shown);
             Error::new(ErrorKind::Settings, message)
@@ -118,7 +118,7 @@ impl OciMirror {
     }
 
     /// The versions of a provider, ascending: tags in which `_` means `+`; others are passed over.
-    pub async fn versions(&self, repository: &Repository) -> Result<Vec<Version>, Miss> {
+    pub async fn versions(&self, repository: &OciRepository) -> Result<Vec<Version>, Miss> {
         let tags = self.client.tags(repository).await?;
         let mut versions: Vec<Version> = tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect();
         versions.sort();
@@ -128,7 +128,7 @@ impl OciMirror {
 
     pub async fn packages(
         &self,
-        repository: &Repository,
+        repository: &OciRepository,
         version: &Version,
     ) -> Result<BTreeMap<Platform, OciPackage>, Miss> {
         let tag = version.to_string().replace('+', "_");
@@ -169,7 +169,7 @@ pub const ZIP: &str = "archive/zip";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Manifest {
+pub struct OciManifest {
     pub media_type: String,
     pub artifact_type: String,
     pub manifests: Vec<Descriptor>,
@@ -184,12 +184,12 @@ pub struct Descriptor {
     /// The digest of its bytes, with its algorithm.
     pub digest: String,
     pub size: u64,
-    platform: Option<Target>,
+    platform: Option<TargetPlatform>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-struct Target {
+struct TargetPlatform {
     os: String,
     architecture: String,
     #[serde(rename = "os.version")]
@@ -209,7 +209,7 @@ pub(super) fn tags(body: &[u8]) -> Result<Vec<String>, String> {
     Ok(read.tags.unwrap_or_default())
 }
 
-impl Manifest {
+impl OciManifest {
     /// Reads a manifest. `served_as` is its media type where it does not say one itself.
     pub(super) fn read(body: &[u8], served_as: Option<&str>) -> Result<Self, String> {
         let mut read: Self =
@@ -319,11 +319,11 @@ mod tests {
 mod manifest_tests {
     use super::*;
 
-    fn read(text: &str) -> Manifest {
-        Manifest::read(text.as_bytes(), None).unwrap()
+    fn read(text: &str) -> OciManifest {
+        OciManifest::read(text.as_bytes(), None).unwrap()
     }
 
-    fn index(targets: &str) -> Manifest {
+    fn index(targets: &str) -> OciManifest {
         read(&format!(r#"{{"mediaType": "{INDEX}", "artifactType": "{PROVIDER}", "manifests": [{targets}]}}"#))
     }
 
@@ -352,8 +352,8 @@ mod manifest_tests {
         let other = read(&format!(r#"{{"mediaType": "{INDEX}", "artifactType": "application/x-lab"}}"#));
         assert!(other.packages().unwrap_err().starts_with("unexpected artifact type \"application/x-lab\""));
         assert!(read(r#"{"mediaType": "x"}"#).packages().unwrap_err().contains("media type"));
-        assert!(Manifest::read(b"<html>", None).is_err());
-        assert_eq!(Manifest::read(b"{}", Some(INDEX)).unwrap().media_type, INDEX);
+        assert!(OciManifest::read(b"<html>", None).is_err());
+        assert_eq!(OciManifest::read(b"{}", Some(INDEX)).unwrap().media_type, INDEX);
     }
 
     fn image(layers: &str) -> Result<Sha256Digest, String> {

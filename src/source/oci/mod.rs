@@ -29,10 +29,10 @@ use super::Miss;
 use crate::disk::oci_credentials::{OciCredential, OciCredentials};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-use crate::net::{Authorization, Client, Document, DocumentRequest, Kind, NetError, ShownUrl};
+use crate::net::{Authorization, Client, DocumentKind, DocumentRequest, FetchedDocument, NetError, ShownUrl};
 use crate::settings::Secret;
 
-pub use mirror::{Descriptor, Manifest, OciMirror, OciPackage, Template};
+pub use mirror::{Descriptor, OciManifest, OciMirror, OciPackage, Template};
 
 /// The most pages of a list of tags: with a hundred tags a page more than any provider has.
 const MAX_PAGES: usize = 200;
@@ -42,7 +42,7 @@ const MAX_PAGES: usize = 200;
 pub struct OciClient {
     client: Client,
     credentials: Arc<OciCredentials>,
-    granted: Arc<Mutex<HashMap<Repository, Authorization>>>,
+    granted: Arc<Mutex<HashMap<OciRepository, Authorization>>>,
 }
 
 impl OciClient {
@@ -54,12 +54,13 @@ impl OciClient {
         &self.client
     }
 
-    pub async fn tags(&self, repository: &Repository) -> Result<Vec<String>, Miss> {
+    pub async fn tags(&self, repository: &OciRepository) -> Result<Vec<String>, Miss> {
         let wrong = |reason: String| unusable(repository, "", &reason);
         let mut tags = Vec::new();
         let mut url = repository.url("tags/list");
         for _ in 0..MAX_PAGES {
-            let document = self.document(repository, "", DocumentRequest::new(url.clone(), Kind::Metadata)).await?;
+            let document =
+                self.document(repository, "", DocumentRequest::new(url.clone(), DocumentKind::Metadata)).await?;
             tags.extend(mirror::tags(&document.body).map_err(wrong)?);
             match document.header("link").and_then(next_page) {
                 None => return Ok(tags),
@@ -75,8 +76,8 @@ impl OciClient {
         Err(wrong(format!("its list of tags has more than {MAX_PAGES} pages")).into())
     }
 
-    pub async fn tagged(&self, repository: &Repository, tag: &str) -> Result<Manifest, Miss> {
-        let request = DocumentRequest::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
+    pub async fn tagged(&self, repository: &OciRepository, tag: &str) -> Result<OciManifest, Miss> {
+        let request = DocumentRequest::new(repository.url(&format!("manifests/{tag}")), DocumentKind::Manifest);
         let what = format!(":{tag}");
         let document = self.document(repository, &what, request).await?;
         let digest = Sha256Digest::of(&document.body);
@@ -87,9 +88,9 @@ impl OciClient {
         Self::read(repository, &what, &document)
     }
 
-    pub async fn manifest(&self, repository: &Repository, descriptor: &Descriptor) -> Result<Manifest, Miss> {
+    pub async fn manifest(&self, repository: &OciRepository, descriptor: &Descriptor) -> Result<OciManifest, Miss> {
         let wanted = &descriptor.digest;
-        let request = DocumentRequest::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);
+        let request = DocumentRequest::new(repository.url(&format!("manifests/{wanted}")), DocumentKind::Manifest);
         let what = format!("@{wanted}");
         let document = self.document(repository, &what, request).await?;
         let got = Sha256Digest::of(&document.body);
@@ -99,19 +100,24 @@ impl OciClient {
         Self::read(repository, &what, &document)
     }
 
-    fn read(repository: &Repository, what: &str, document: &Document) -> Result<Manifest, Miss> {
-        let read = Manifest::read(&document.body, document.media_type().as_deref());
+    fn read(repository: &OciRepository, what: &str, document: &FetchedDocument) -> Result<OciManifest, Miss> {
+        let read = OciManifest::read(&document.body, document.media_type().as_deref());
         Ok(read.map_err(|reason| unusable(repository, what, &reason))?)
     }
 
     /// Where a blob is, and what it takes to download it.
-    pub async fn blob(&self, repository: &Repository, digest: &Sha256Digest) -> (Url, Option<Authorization>) {
+    pub async fn blob(&self, repository: &OciRepository, digest: &Sha256Digest) -> (Url, Option<Authorization>) {
         let url = repository.url(&format!("blobs/{}", written(digest)));
         (url, self.granted.lock().await.get(repository).cloned())
     }
 
     /// Sends a request with the token so far; if the registry requires more, requests that first.
-    async fn document(&self, repository: &Repository, what: &str, request: DocumentRequest) -> Result<Document, Miss> {
+    async fn document(
+        &self,
+        repository: &OciRepository,
+        what: &str,
+        request: DocumentRequest,
+    ) -> Result<FetchedDocument, Miss> {
         let request = mirror::MEDIA_TYPES.iter().fold(request, |request, media| request.header("Accept", *media));
         let first = self.granted.lock().await.get(repository).cloned();
         let error = match self.client.document(&request.clone().authorized(first.clone())).await {
@@ -128,7 +134,7 @@ impl OciClient {
     }
 }
 
-fn refused(repository: &Repository, what: &str, sent: bool, error: NetError) -> Miss {
+fn refused(repository: &OciRepository, what: &str, sent: bool, error: NetError) -> Miss {
     match error.status() {
         Some(404) => Miss::Absent(about(repository, ErrorKind::NotFound, format!("{repository}{what}: not found"))),
         Some(401 | 403) => unauthorized(repository, sent).into(),
@@ -146,42 +152,42 @@ fn written(digest: &Sha256Digest) -> String {
     format!("sha256:{digest}")
 }
 
-fn about(repository: &Repository, kind: ErrorKind, message: String) -> Error {
+fn about(repository: &OciRepository, kind: ErrorKind, message: String) -> Error {
     Error::new(kind, message).about_url(ShownUrl::new(&repository.url("")).as_str())
 }
 
 /// An answer that means nothing, about `:TAG`, `@DIGEST`, or the repository itself.
-pub(crate) fn unusable(repository: &Repository, what: &str, reason: &str) -> Error {
+pub(crate) fn unusable(repository: &OciRepository, what: &str, reason: &str) -> Error {
     let message = format!("the OCI registry's response about {repository}{what} cannot be used: {reason}");
     about(repository, ErrorKind::Unavailable, message)
 }
 
 /// Other bytes than those of the digest that was requested.
-fn altered(repository: &Repository, wanted: &str, got: &Sha256Digest) -> Error {
+fn altered(repository: &OciRepository, wanted: &str, got: &Sha256Digest) -> Error {
     about(repository, ErrorKind::Trust, format!("{repository}@{wanted} has the checksum {}", written(got)))
 }
 
 /// 401 or 403, also from where tokens are given out.
-fn unauthorized(repository: &Repository, sent: bool) -> Error {
+fn unauthorized(repository: &OciRepository, sent: bool) -> Error {
     let refused = if sent { "rejected the credentials" } else { "requires credentials" };
     about(repository, ErrorKind::Unauthorized, format!("the OCI registry of {repository} {refused}"))
         .hint(format!("`docker login {}` stores credentials that are found", repository.registry()))
         .hint("or write an oci_credentials block into the CLI configuration of OpenTofu")
 }
 
-fn unanswered(repository: &Repository, problem: NetError) -> Error {
+fn unanswered(repository: &OciRepository, problem: NetError) -> Error {
     let message = format!("the request to the OCI registry for {repository} failed: {problem}");
     Error { message, ..Error::from(problem) }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Repository {
+pub struct OciRepository {
     registry: String,
     name: String,
     base: Url,
 }
 
-impl Repository {
+impl OciRepository {
     pub fn parse(text: &str) -> Result<Self, String> {
         let (registry, name) =
             text.split_once('/').ok_or("expected a registry and a repository with a slash between them")?;
@@ -214,7 +220,7 @@ impl Repository {
     }
 }
 
-impl fmt::Display for Repository {
+impl fmt::Display for OciRepository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.registry, self.name)
     }
@@ -244,7 +250,7 @@ impl OciClient {
     /// The answer to a challenge, if there is one. `used` was sent and was not enough.
     async fn authorize(
         &self,
-        repository: &Repository,
+        repository: &OciRepository,
         challenge: &str,
         used: Option<Authorization>,
     ) -> Result<Option<Authorization>, Error> {
@@ -265,7 +271,7 @@ impl OciClient {
                 let scope = scope.unwrap_or_else(|| format!("repository:{}:pull", repository.name()));
                 let fields: Vec<(&str, String)> =
                     service.map(|service| ("service", service)).into_iter().chain([("scope", scope)]).collect();
-                Some(self.token(repository, (&realm, &fields), credential).await?)
+                Some(self.token(repository, &realm, &fields, credential).await?)
             }
         };
         if let Some(authorization) = &authorization {
@@ -274,7 +280,7 @@ impl OciClient {
         Ok(authorization)
     }
 
-    async fn credential(&self, repository: &Repository) -> Result<Option<OciCredential>, Error> {
+    async fn credential(&self, repository: &OciRepository) -> Result<Option<OciCredential>, Error> {
         let (credentials, named) = (Arc::clone(&self.credentials), repository.clone());
         let limit = self.client.budget().helper()?;
         let found = tokio::task::spawn_blocking(move || credentials.of(named.registry(), named.name(), limit)).await;
@@ -287,8 +293,9 @@ impl OciClient {
 
     async fn token(
         &self,
-        repository: &Repository,
-        (realm, fields): (&str, &[(&str, String)]),
+        repository: &OciRepository,
+        realm: &str,
+        fields: &[(&str, String)],
         credential: Option<OciCredential>,
     ) -> Result<Authorization, Error> {
         let wrong = |reason: String| unusable(repository, "", &reason);
@@ -300,7 +307,7 @@ impl OciClient {
                 let mut form = Serializer::new(String::new());
                 form.append_pair("grant_type", "refresh_token").append_pair("client_id", "tflock");
                 form.extend_pairs(fields).append_pair("refresh_token", token.reveal());
-                DocumentRequest::new(url.clone(), Kind::Metadata).posting(Secret::new(form.finish()))
+                DocumentRequest::new(url.clone(), DocumentKind::Metadata).posting(Secret::new(form.finish()))
             }
             credential => {
                 url.query_pairs_mut().extend_pairs(fields);
@@ -308,7 +315,7 @@ impl OciClient {
                     OciCredential::Password { user, password } => Some(Authorization::Basic(basic(&user, &password))),
                     _ => None,
                 });
-                DocumentRequest::new(url.clone(), Kind::Metadata).authorized(basic)
+                DocumentRequest::new(url.clone(), DocumentKind::Metadata).authorized(basic)
             }
         };
         let document = self.client.document(&request).await.map_err(|error| match error.status() {
@@ -379,18 +386,18 @@ mod repository_tests {
 
     #[test]
     fn repositories() {
-        let url = |text: &str| Repository::parse(text).unwrap().url("tags/list").to_string();
+        let url = |text: &str| OciRepository::parse(text).unwrap().url("tags/list").to_string();
         assert_eq!(url("r.example:5000/a/b-c"), "https://r.example:5000/v2/a/b-c/tags/list");
         assert_eq!(url("docker.io/library/x"), "https://registry-1.docker.io/v2/library/x/tags/list");
-        let digest = Repository::parse("r.example/a").unwrap().url("blobs/sha256:00");
+        let digest = OciRepository::parse("r.example/a").unwrap().url("blobs/sha256:00");
         assert_eq!(digest.as_str(), "https://r.example/v2/a/blobs/sha256:00");
         for wrong in
             ["a", "/a", "r.example/", "r.example/A", "r.example/a:1", "r.example/a@b", "r.example/a//b", "r.example/-a"]
         {
-            assert!(Repository::parse(wrong).is_err(), "{wrong}");
+            assert!(OciRepository::parse(wrong).is_err(), "{wrong}");
         }
         for wrong in ["me:pw@r.example/a", "r.example?/a", "r example/a"] {
-            assert!(Repository::parse(wrong).is_err(), "{wrong}");
+            assert!(OciRepository::parse(wrong).is_err(), "{wrong}");
         }
     }
 

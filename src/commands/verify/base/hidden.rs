@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{Base, directory_of, is_read, name_of, touches};
-
 use crate::commands::verify::{GateRoot, facts};
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
@@ -13,7 +12,7 @@ use crate::disk::roots::{self, TEST_DIRECTORY};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::git::{ChangedFiles, Kind, Tree};
+use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, FILE_NAME};
 use crate::path::{PackageFolder, RepoPath, lexical, links, shown};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
@@ -114,8 +113,8 @@ impl Base {
             let is_plain = folder.path != path && folder.is_exact() && folder.name != ".terragrunt-cache";
             let is_reported = is_plain && ways.contains_key(folder.root);
             // A link with the name of the folder around the packages.
-            let is_around =
-                folder.name == "terraform.d" && (kind == Kind::File || !self.top.join(path).join("plugins").exists());
+            let is_around = folder.name == "terraform.d"
+                && (kind == FileKind::File || !self.top.join(path).join("plugins").exists());
             if !is_reported && !is_around {
                 folders.insert(folder.path);
             }
@@ -132,7 +131,7 @@ impl Base {
 pub(super) struct LockDirectories<'a>(BTreeSet<&'a str>);
 
 impl<'a> LockDirectories<'a> {
-    pub(super) fn of(before: &'a Tree) -> Self {
+    pub(super) fn of(before: &'a GitTree) -> Self {
         Self(before.paths().filter(|path| name_of(path) == FILE_NAME).map(directory_of).collect())
     }
 
@@ -143,8 +142,8 @@ impl<'a> LockDirectories<'a> {
         judged: impl Iterator<Item = &'w RepoPath>,
         is_out_of_sight: impl Fn(&str) -> bool,
     ) -> Vec<Finding> {
-        let mut found: BTreeMap<&str, Kind> =
-            changes.crossings().filter(|(_, kind)| *kind == Kind::Submodule).collect();
+        let mut found: BTreeMap<&str, FileKind> =
+            changes.crossings().filter(|(_, kind)| *kind == FileKind::Submodule).collect();
         if changes.crossings().next().is_some() {
             let before = self.0.iter().map(|way| RepoPath::from_git(*way));
             for way in judged.cloned().chain(before) {
@@ -157,9 +156,9 @@ impl<'a> LockDirectories<'a> {
         found.into_iter().map(|(at, kind)| self.crossing(at, kind, &is_out_of_sight)).collect()
     }
 
-    fn crossing(&self, at: &str, kind: Kind, is_out_of_sight: &impl Fn(&str) -> bool) -> Finding {
-        let what = if kind == Kind::Submodule { "a submodule" } else { "a symbolic link" };
-        if self.has_any_in(at) && (kind == Kind::Submodule || is_out_of_sight(at)) {
+    fn crossing(&self, at: &str, kind: FileKind, is_out_of_sight: &impl Fn(&str) -> bool) -> Finding {
+        let what = if kind == FileKind::Submodule { "a submodule" } else { "a symbolic link" };
+        if self.has_any_in(at) && (kind == FileKind::Submodule || is_out_of_sight(at)) {
             let message =
                 format!("{at} contained root modules at the base, and is now {what} to a place where none is checked");
             return Finding::new(Rule::RootModuleMovedOut, message).in_file(at);

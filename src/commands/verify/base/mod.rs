@@ -13,16 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::{BaseChange, GateRoot, GateRoots};
-use removed::Removed;
-use snapshot::{FirstSeen, Snapshot, git_error};
-
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::dialect::Dialect;
 use crate::disk::root_files;
 use crate::disk::roots::TEST_DIRECTORY;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::git::{ChangedFiles, Commit, Git, Kind, Tree};
+use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
 use crate::lockfile::{self, LockFile};
 use crate::path::{RepoPath, lexical, links, shown, worktree};
 use crate::settings::Settings;
@@ -30,6 +27,8 @@ use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
 use crate::{config, modulelock};
+use removed::Removed;
+use snapshot::{FirstSeen, Snapshot, git_error};
 
 pub use removed::LostLockFile;
 
@@ -98,7 +97,7 @@ impl Base {
         let changes = git.changes_since(before.tree()).map_err(failed)?;
         let top = git.top().to_owned();
         // Unchanged files are read from disk; the target of a link may have changed.
-        let is_link = |path: &str| before.tree().kind(path) == Some(Kind::Link);
+        let is_link = |path: &str| before.tree().kind(path) == Some(FileKind::Link);
         let paths: Vec<&str> =
             before.paths(lockfile::FILE_NAME).filter(|path| changes.holds(path) || is_link(path)).collect();
         let texts = git.files_of(before.tree(), &paths).map_err(failed)?;
@@ -240,7 +239,7 @@ impl Base {
         if let Some(text) = self.locks.get(&*path) {
             return Some(salvaged(text));
         }
-        if self.before.tree().kind(&path) != Some(Kind::File) {
+        if self.before.tree().kind(&path) != Some(FileKind::File) {
             return None;
         }
         // The file is unchanged.
@@ -350,13 +349,13 @@ fn top_of_change(place: &Path) -> PathBuf {
 }
 
 /// True if a settings or trust file changed, or the target of one that is a link.
-fn changes_settings(before: &Tree, changes: &ChangedFiles) -> bool {
+fn changes_settings(before: &GitTree, changes: &ChangedFiles) -> bool {
     let is_settings = |path: &&str| {
         let name = name_of(path);
         let is_ours = name.strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
         is_ours && name != modulelock::FILE_NAME
     };
-    let links = before.paths().filter(is_settings).filter(|path| before.kind(path) == Some(Kind::Link));
+    let links = before.paths().filter(is_settings).filter(|path| before.kind(path) == Some(FileKind::Link));
     let mut targets = links.filter_map(|path| before.resolve(path));
     changes.paths().any(|path| is_settings(&path)) || targets.any(|target| changes.has(&target))
 }

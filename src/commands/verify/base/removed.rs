@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::{Base, directory_of, name_of};
-
 use crate::addr::ProviderAddr;
 use crate::commands::verify::GateRoot;
 use crate::config::is_configuration;
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::finding::{Finding, Level, Rule};
-use crate::git::{ChangedFiles, Tree};
+use crate::git::{ChangedFiles, GitTree};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
 use crate::path::{RepoPath, worktree};
 use crate::verify::Compared;
@@ -31,7 +30,7 @@ pub(super) struct Removed {
 
 impl Removed {
     /// Finds the removed files of a tree.
-    pub(super) fn of(before: &Tree, changes: &ChangedFiles) -> Self {
+    pub(super) fn of(before: &GitTree, changes: &ChangedFiles) -> Self {
         let lost = changes.paths().filter(|path| before.kind(path).is_some() && !changes.is_present(path));
         let (mut directories, mut configuration) = (BTreeSet::new(), BTreeMap::<&str, Vec<&str>>::new());
         for path in lost {
@@ -102,7 +101,7 @@ impl Removed {
 }
 
 /// The names of configuration files that a tree has in a directory.
-fn configuration_in<'a>(tree: &'a Tree, directory: &'a str) -> impl Iterator<Item = &'a str> {
+fn configuration_in<'a>(tree: &'a GitTree, directory: &'a str) -> impl Iterator<Item = &'a str> {
     let prefix = RepoPath::from_git(directory).prefix();
     let names = tree.below(directory).map(move |path| &path[prefix.len()..]);
     names.filter(|name| !name.contains('/') && is_configuration(name))

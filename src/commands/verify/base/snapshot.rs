@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Base, directory_of, name_of};
-
 use crate::addr::ProviderAddr;
 use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::commands::verify::GateRoot;
@@ -15,7 +14,7 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
-use crate::git::{Commit, Git, GitError, Kind, Tree};
+use crate::git::{Commit, FileKind, Git, GitError, GitTree};
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
 use crate::path::{RepoPath, shown, worktree};
@@ -28,7 +27,7 @@ use crate::workspace::Exclusions;
 pub(super) struct Snapshot {
     /// The name for users.
     name: String,
-    tree: Arc<Tree>,
+    tree: Arc<GitTree>,
     /// The texts of settings files by path; `None` for unreadable ones.
     settings: BTreeMap<String, Option<Vec<u8>>>,
 }
@@ -42,7 +41,7 @@ impl Snapshot {
         Ok(Self { name: commit.shown(), tree: Arc::new(tree), settings })
     }
 
-    pub(super) fn tree(&self) -> &Tree {
+    pub(super) fn tree(&self) -> &GitTree {
         &self.tree
     }
 
@@ -220,7 +219,7 @@ fn of_pins(before: &Pins, now: &TrustFile, file: &Path) -> Vec<Finding> {
 pub(super) fn of_settings(base: &Base) -> Result<Vec<Finding>, Error> {
     let is_settings = |path: &&str| crate::commands::verify::base::name_of(path) == FILE_NAME;
     // A link may lead to a file of any name.
-    let is_link = |path: &str| base.before.tree().kind(path) == Some(Kind::Link);
+    let is_link = |path: &str| base.before.tree().kind(path) == Some(FileKind::Link);
     if !base.changes.paths().any(|path| is_settings(&path)) && !base.before.paths(FILE_NAME).any(is_link) {
         return Ok(Vec::new());
     }

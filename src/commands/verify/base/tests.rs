@@ -8,7 +8,7 @@ use super::removed::{Recorded, Removed};
 use super::{changes_settings, touches};
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
-use crate::git::{ChangedFiles, Kind, Tree};
+use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, LockFile};
 use crate::path::RepoPath;
 
@@ -38,7 +38,7 @@ fn names(names: &[&str]) -> Vec<String> {
 #[test]
 fn a_lock_file_may_move_with_its_configuration() {
     let (app, other) = (lock("app"), lock("other"));
-    let before = Tree::of(&["app/main.tf", &app, "other/net.tf", &other], &[]);
+    let before = GitTree::of(&["app/main.tf", &app, "other/net.tf", &other], &[]);
     let (_folder, top) = work_tree(&["other/net.tf", &other, "new/main.tf"]);
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &["app/main.tf", &app, "new/main.tf"], &[]));
     let denied = |directory: &str, files: &[&str]| {
@@ -52,7 +52,7 @@ fn a_lock_file_may_move_with_its_configuration() {
 #[test]
 fn a_lock_file_that_is_deleted_in_place_moved_nowhere() {
     let app = lock("app");
-    let before = Tree::of(&["app/main.tf", &app], &[]);
+    let before = GitTree::of(&["app/main.tf", &app], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", "app/more.tf"]);
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &[&app, "app/more.tf"], &[]));
     assert_eq!(removed.directories, ["app".to_owned()].into());
@@ -61,13 +61,13 @@ fn a_lock_file_that_is_deleted_in_place_moved_nowhere() {
 
 #[test]
 fn a_new_directory_is_only_reported_if_no_root_module_left() {
-    let before = Tree::of(&["app/main.tf", &lock("app")], &[]);
+    let before = GitTree::of(&["app/main.tf", &lock("app")], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", &lock("app"), "new/main.tf"]);
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &["new/main.tf"], &[]));
     let finding = removed.finding("new", &names(&["main.tf"]));
     assert_eq!((finding.rule, finding.level), (Rule::LockFileMissing, Level::Note));
     // A lock file that is left alone counts as one that left.
-    let before = Tree::of(&["app/main.tf", &lock("app")], &[]);
+    let before = GitTree::of(&["app/main.tf", &lock("app")], &[]);
     let (_folder, top) = work_tree(&[&lock("app"), "new/main.tf"]);
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &["app/main.tf", "new/main.tf"], &[]));
     assert_eq!(removed.finding("new", &names(&["main.tf"])).rule, Rule::LockFileMoved);
@@ -76,7 +76,7 @@ fn a_new_directory_is_only_reported_if_no_root_module_left() {
 #[test]
 fn the_candidate_with_the_same_name_is_named() {
     let locks = [lock("a/net"), lock("b/app")];
-    let before = Tree::of(&["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1]], &[]);
+    let before = GitTree::of(&["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1]], &[]);
     let (_folder, top) = work_tree(&["c/app/main.tf"]);
     let lost = ["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1], "c/app/main.tf"];
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &lost, &[]));
@@ -109,10 +109,10 @@ fn a_new_lock_file_is_compared_with_removed_ones() {
 #[test]
 fn links_and_submodules_at_and_above_a_root_module() {
     let app = lock("app");
-    let before = Tree::of(&["app/main.tf", &app], &[]);
+    let before = GitTree::of(&["app/main.tf", &app], &[]);
     let (_folder, top) = work_tree(&["app/main.tf", &app]);
     let roots = LockDirectories::of(&before);
-    let denied = |at: &str, kind: Kind, is_hidden: bool| {
+    let denied = |at: &str, kind: FileKind, is_hidden: bool| {
         let changes = ChangedFiles::of(&top, &[], &[(at, kind)]);
         let judged = [RepoPath::from_git("app"), RepoPath::from_git("deep/down")];
         roots.crossings(&changes, judged.iter(), |_| is_hidden).into_iter().map(|it| it.rule).collect::<Vec<_>>()
@@ -121,14 +121,14 @@ fn links_and_submodules_at_and_above_a_root_module() {
         ["app", &app, "app/.terraform", "app/terraform.d/plugins", "deep", "deep/.tflock.hcl", ".tflock.trust.hcl"]
     {
         let hidden = if at == "app" { Rule::RootModuleMovedOut } else { Rule::LinkChanged };
-        assert_eq!(denied(at, Kind::Link, false), [Rule::LinkChanged], "{at}");
-        assert_eq!(denied(at, Kind::Link, true), [hidden], "{at}");
-        assert_eq!(denied(at, Kind::Submodule, false), [hidden], "{at}");
+        assert_eq!(denied(at, FileKind::Link, false), [Rule::LinkChanged], "{at}");
+        assert_eq!(denied(at, FileKind::Link, true), [hidden], "{at}");
+        assert_eq!(denied(at, FileKind::Submodule, false), [hidden], "{at}");
     }
     // A link elsewhere leads to nothing that is judged; of a submodule it is not known what it holds.
-    assert_eq!(denied("docs", Kind::Link, true), []);
-    assert_eq!(denied("docs", Kind::Submodule, true), [Rule::LinkChanged]);
-    assert_eq!(denied("app/docs", Kind::Link, true), []);
+    assert_eq!(denied("docs", FileKind::Link, true), []);
+    assert_eq!(denied("docs", FileKind::Submodule, true), [Rule::LinkChanged]);
+    assert_eq!(denied("app/docs", FileKind::Link, true), []);
 }
 
 /// Each link is looked at once, however many root modules there are and whatever leads over it.
@@ -136,9 +136,9 @@ fn links_and_submodules_at_and_above_a_root_module() {
 fn the_work_grows_as_the_change_does() {
     for size in [20, 200, 2000] {
         let paths: Vec<String> = (0..size).flat_map(|at| [format!("r{at}/main.tf"), lock(&format!("r{at}"))]).collect();
-        let before = Tree::of(&paths.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let before = GitTree::of(&paths.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
         let links: Vec<String> = (0..size).map(|at| format!("r{at}")).collect();
-        let crossings: Vec<(&str, Kind)> = links.iter().map(|path| (path.as_str(), Kind::Link)).collect();
+        let crossings: Vec<(&str, FileKind)> = links.iter().map(|path| (path.as_str(), FileKind::Link)).collect();
         let changes = ChangedFiles::of(Path::new("/nowhere"), &[], &crossings);
         let judged: Vec<RepoPath> = links.iter().map(|path| RepoPath::from_git(path.as_str())).collect();
         let looks = Cell::new(0);
@@ -175,7 +175,7 @@ fn files_that_a_root_module_reads_concern_it() {
 
 #[test]
 fn changed_settings_concern_every_root_module() {
-    let tree = Tree::of(&["app/main.tf", "shared.hcl"], &[("app/.tflock.hcl", "../shared.hcl")]);
+    let tree = GitTree::of(&["app/main.tf", "shared.hcl"], &[("app/.tflock.hcl", "../shared.hcl")]);
     let changes = |path: &str| changes_settings(&tree, &ChangedFiles::of(Path::new("/top"), &[path], &[]));
     for path in [".tflock.hcl", ".tflock.trust.hcl", "deep/down/.tflock.hcl", "shared.hcl"] {
         assert!(changes(path), "{path}");

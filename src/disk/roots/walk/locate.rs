@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::{Located, Node, Package, Walk};
+use super::{CallPackage, Located, ModuleNode, Walk};
 use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Text, Unevaluated};
 use crate::dialect::Dialect;
 use crate::disk::roots::error::ModuleProblem;
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::path::links;
 use crate::redact;
 
-struct Wanted<'c> {
+struct WantedModule<'c> {
     call: &'c ModuleCall,
     key: &'c str,
     /// `None` if only the list of installed modules shows it.
@@ -30,7 +30,7 @@ impl Walk<'_> {
     /// The directory of a called module; `None` if it is missing and that is accepted, or reported already.
     pub(super) fn locate(
         &mut self,
-        from: &Node,
+        from: &ModuleNode,
         call: &ModuleCall,
         key: &str,
     ) -> Result<Option<Located>, ModuleProblem> {
@@ -43,12 +43,12 @@ impl Walk<'_> {
             Text::Expression(_)
                 if is_installed && self.options.pins.is_none() && self.options.dialect == Dialect::Terraform =>
             {
-                return self.remote(&Wanted { call, key, source: None, constraints: None });
+                return self.remote(&WantedModule { call, key, source: None, constraints: None });
             }
             Text::Expression(node) => match from.scope.evaluate(node, self.surroundings()) {
                 Ok(text) => text,
                 Err(problem) => {
-                    let wanted = Wanted { call, key, source: None, constraints: None };
+                    let wanted = WantedModule { call, key, source: None, constraints: None };
                     return self.undetermined(&wanted, ModuleProblem::NotStatic(problem), is_installed);
                 }
             },
@@ -56,9 +56,9 @@ impl Walk<'_> {
         let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
         let ModuleSource::Local(path) = &source else {
             return match self.constraints(from, call) {
-                Ok(constraints) => self.remote(&Wanted { call, key, source: Some(source), constraints }),
+                Ok(constraints) => self.remote(&WantedModule { call, key, source: Some(source), constraints }),
                 Err(problem) => {
-                    let wanted = Wanted { call, key, source: Some(source), constraints: None };
+                    let wanted = WantedModule { call, key, source: Some(source), constraints: None };
                     self.undetermined(&wanted, problem, is_installed)
                 }
             };
@@ -67,7 +67,7 @@ impl Walk<'_> {
     }
 
     /// A module by its path. `None` if it is in the package of a missing call, which is reported already.
-    fn local(&mut self, from: &Node, path: &str, key: &str) -> Result<Option<Located>, ModuleProblem> {
+    fn local(&mut self, from: &ModuleNode, path: &str, key: &str) -> Result<Option<Located>, ModuleProblem> {
         let mut written = roots::join(&from.dir, path);
         let mut package = from.package.clone();
         if package.is_none()
@@ -79,7 +79,7 @@ impl Walk<'_> {
             let fetched = self.remote_modules.iter().find(|known| known.key == call).and_then(|it| it.fetched.clone());
             if let Some(fetched) = fetched {
                 written = fetched.package.join(within);
-                package = Some(Rc::new(Package { fetched, call }));
+                package = Some(Rc::new(CallPackage { fetched, call }));
             }
         }
         let dir = match &package {
@@ -113,7 +113,7 @@ impl Walk<'_> {
     /// A module whose source or version only the tool can know: where it was installed, unless the tool refuses it.
     fn undetermined(
         &mut self,
-        wanted: &Wanted<'_>,
+        wanted: &WantedModule<'_>,
         problem: ModuleProblem,
         is_installed: bool,
     ) -> Result<Option<Located>, ModuleProblem> {
@@ -150,7 +150,7 @@ impl Walk<'_> {
         Ok(None)
     }
 
-    fn constraints(&self, from: &Node, call: &ModuleCall) -> Result<Option<ModuleConstraints>, ModuleProblem> {
+    fn constraints(&self, from: &ModuleNode, call: &ModuleCall) -> Result<Option<ModuleConstraints>, ModuleProblem> {
         let Some(version) = &call.version else { return Ok(None) };
         let Text::Expression(node) = &version.text else { return Ok(version.constraints.clone()) };
         let text = from.scope.evaluate(node, self.surroundings()).map_err(ModuleProblem::VersionNotStatic)?;
@@ -159,7 +159,7 @@ impl Walk<'_> {
 
     /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is
     /// accepted.
-    fn remote(&mut self, wanted: &Wanted<'_>) -> Result<Option<Located>, ModuleProblem> {
+    fn remote(&mut self, wanted: &WantedModule<'_>) -> Result<Option<Located>, ModuleProblem> {
         let request = wanted.source.as_ref().map(|source| self.request(wanted, source));
         let fetched = request.as_ref().filter(|_| self.options.modules == ModuleLookup::Auto);
         let answer = fetched.and_then(|request| self.options.fetched.get(request)).cloned();
@@ -178,7 +178,7 @@ impl Walk<'_> {
             Some(Ok(fetched)) => {
                 let dir = fetched.dir.clone();
                 self.note(wanted, (dir.clone(), fetched.version.clone()), Some(fetched.clone()));
-                let package = Package { fetched, call: wanted.key.to_owned() };
+                let package = CallPackage { fetched, call: wanted.key.to_owned() };
                 return Ok(Some(Located { dir, package: Some(Rc::new(package)) }));
             }
             Some(Err(reason)) => Some(reason),
@@ -198,7 +198,7 @@ impl Walk<'_> {
         }
     }
 
-    fn note(&mut self, wanted: &Wanted<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
+    fn note(&mut self, wanted: &WantedModule<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
         self.remote_modules.push(RemoteModuleCall {
             key: wanted.key.to_owned(),
             source: wanted.source.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -211,7 +211,7 @@ impl Walk<'_> {
         });
     }
 
-    fn request(&self, wanted: &Wanted<'_>, source: &ModuleSource) -> ModuleRequest {
+    fn request(&self, wanted: &WantedModule<'_>, source: &ModuleSource) -> ModuleRequest {
         let constraints = wanted.constraints.as_ref();
         let pin = self.options.pins.as_ref().and_then(|pins| pins.pin(source, wanted.key, constraints));
         ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin }
@@ -227,7 +227,7 @@ impl Walk<'_> {
     }
 
     /// The directory that `modules.json` gives, if its record is still true.
-    fn installed(&mut self, wanted: &Wanted<'_>) -> Result<Option<Installed>, ModuleProblem> {
+    fn installed(&mut self, wanted: &WantedModule<'_>) -> Result<Option<Installed>, ModuleProblem> {
         let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
         let Some(record) = self.manifest().get(wanted.key) else { return Ok(None) };
         let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);

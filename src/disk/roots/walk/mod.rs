@@ -146,31 +146,31 @@ struct Walk<'o> {
 /// variables.
 type Sight = (PathBuf, Vec<Option<String>>);
 
-struct Node {
+struct ModuleNode {
     dir: PathBuf,
     /// The path of call names joined by dots.
     key: String,
     scope: Rc<Scope>,
     /// The package that it is in, if that was fetched.
-    package: Option<Rc<Package>>,
+    package: Option<Rc<CallPackage>>,
 }
 
 /// Where the variables of a called module are set. The runs of tests are no calls of the module that they are followed from.
-fn inputs(from: &Node, call: &ModuleCall) -> Inputs {
+fn inputs(from: &ModuleNode, call: &ModuleCall) -> Inputs {
     match from.scope.module.calls.get(&call.name) {
         Some(own) if std::ptr::eq(own, call) => Inputs::Call(Rc::clone(&from.scope), call.name.clone()),
         _ => Inputs::None,
     }
 }
 
-struct Package {
+struct CallPackage {
     fetched: FetchedModule,
     call: String,
 }
 
 struct Located {
     dir: PathBuf,
-    package: Option<Rc<Package>>,
+    package: Option<Rc<CallPackage>>,
 }
 
 impl Walk<'_> {
@@ -185,7 +185,7 @@ impl Walk<'_> {
         let place = Located { dir: dir.clone(), package: None };
         let Some(module) = self.module(&place, None) else { return };
         let scope = Rc::new(Scope { module, directory: Some(".".to_owned()), inputs: Inputs::Root });
-        let root = Node { dir, key: String::new(), scope, package: None };
+        let root = ModuleNode { dir, key: String::new(), scope, package: None };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
         self.tests(&root, tests);
@@ -229,7 +229,7 @@ impl Walk<'_> {
 
     /// Adds what a module and those below it need. `above` are the directories from the root module down to this one.
     /// Gives the number of paths from here on, its own among them.
-    fn visit(&mut self, node: &Node, above: &mut Vec<PathBuf>) -> u64 {
+    fn visit(&mut self, node: &ModuleNode, above: &mut Vec<PathBuf>) -> u64 {
         let sight = (self.listed > LISTED).then(|| self.sight(node));
         if let Some(sight) = &sight
             && let Some(size) = self.sizes.get(sight).copied().filter(|_| !self.manifest().has_below(&node.key))
@@ -254,7 +254,7 @@ impl Walk<'_> {
         size
     }
 
-    fn sight(&self, node: &Node) -> Sight {
+    fn sight(&self, node: &ModuleNode) -> Sight {
         let value = |name: &String| node.scope.variable(name, self.surroundings()).ok().flatten();
         (node.dir.clone(), node.scope.module.names.variables.keys().map(value).collect())
     }
@@ -265,7 +265,7 @@ impl Walk<'_> {
     }
 
     /// Finds the module of a call, and goes there. Gives the number of paths from there on.
-    fn follow(&mut self, from: &Node, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) -> u64 {
+    fn follow(&mut self, from: &ModuleNode, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) -> u64 {
         let found = self.locate(from, call, &key).and_then(|dir| match dir {
             Some(found) if above.contains(&found.dir) || above.len() >= DEPTH => Err(ModuleProblem::Cycle),
             found => Ok(found),
@@ -276,7 +276,7 @@ impl Walk<'_> {
                     let Located { dir, package } = found;
                     let directory = package.is_none().then(|| dir.to_string_lossy().replace('\\', "/"));
                     let scope = Rc::new(Scope { module, directory, inputs: inputs(from, call) });
-                    return self.visit(&Node { dir, key, scope, package }, above);
+                    return self.visit(&ModuleNode { dir, key, scope, package }, above);
                 }
             }
             Ok(None) => {}
@@ -366,7 +366,7 @@ impl Walk<'_> {
     }
 
     /// The modules that the runs of test files are made of and, for OpenTofu, the providers that test files configure.
-    fn tests(&mut self, root: &Node, files: Vec<PathBuf>) {
+    fn tests(&mut self, root: &ModuleNode, files: Vec<PathBuf>) {
         for path in files {
             let file = match roots::text(self.root, path) {
                 Ok(file) => file,
@@ -383,7 +383,7 @@ impl Walk<'_> {
         }
     }
 
-    fn test(&mut self, root: &Node, test: &TestFile) {
+    fn test(&mut self, root: &ModuleNode, test: &TestFile) {
         if self.options.dialect == Dialect::OpenTofu {
             for config in &test.providers {
                 root.scope.module.contribute_config(config, &test.key, self.options.dialect, &mut self.needs);
