@@ -28,8 +28,8 @@ mod topics;
 mod workspace;
 
 use tflock_core::{
-    addr, advisory, config, count, dialect, diff, documents, error, evidence, exit_code, finding, goinfo, hash, hcl,
-    lockfile, merge, modulelock, platform, redact, release, requirements, settings, trust, verify, version,
+    addr, advisory, config, count, dialect, diff, documents, error, exit_code, finding, goinfo, hash, hcl, lockfile,
+    merge, modulelock, platform, redact, release, requirements, settings, trust, verify, version,
 };
 
 #[cfg(test)]

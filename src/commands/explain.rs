@@ -19,7 +19,7 @@ use crate::outcome::{
     RecordedAt, RecordedHash, ReleaseOfHash,
 };
 use crate::query::cached::{self, Check};
-use crate::release::signers::ExpiryRules;
+use crate::release::continuity::ExpiryRules;
 use crate::release::{ListedLine, Lookup, Release, Releases};
 use crate::report::rule_of_change;
 use crate::topics;
@@ -46,7 +46,9 @@ pub(crate) struct ExplainArgs {
 }
 
 pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let Some(topic) = &args.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
+    let Some(topic) = &args.topic else {
+        return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index)));
+    };
     let outcome = |explained| Outcome::of_body("explain", Body::Explained(explained));
     Ok(match TypedTopic::parse(topic) {
         TypedTopic::Page(page) => outcome(Explained::Topic(*page)),

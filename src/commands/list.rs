@@ -21,7 +21,7 @@ use crate::path::{shown, worktree};
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
 use crate::release::Lookup;
-use crate::release::signers::ExpiryRules;
+use crate::release::continuity::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
 use crate::workspace::{LockedRoot, NamedProviders, ProviderNames, Reading, RootModule, RunSettings};
@@ -125,7 +125,9 @@ pub(super) fn not_locked(text: &str) -> Error {
 fn used_modules(root: &RunSettings) -> Result<Body, Error> {
     let mut module = RootModule::open(root)?;
     module.read_configuration(Reading::LENIENT)?;
-    let Some(tree) = &module.tree else { return Ok(Body::Modules(Vec::new())) };
+    let Some(tree) = &module.tree else {
+        return Ok(Body::Modules(Vec::new()));
+    };
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
     let used = |(call, source): (&str, &str), request: Option<(&ModuleSource, Option<&ModuleConstraints>)>| {
         let block = request.and_then(|(source, constraints)| lock?.block(source, call, constraints));

@@ -28,7 +28,7 @@ use crate::platform::Platform;
 use crate::query::cached::{self, Check};
 use crate::query::question::Depth;
 use crate::release::Release;
-use crate::release::signers::ExpiryRules;
+use crate::release::continuity::ExpiryRules;
 use crate::settings::Date;
 use crate::trust::pins::Signer;
 use crate::version::Version;

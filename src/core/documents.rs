@@ -1,4 +1,4 @@
-//! How values appear in JSON documents: those with a text form as this text, paths with slashes.
+//! How values appear in messages and JSON documents: those with a text form as this text, paths with slashes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,16 +8,26 @@ use serde_json::json;
 
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::error::Error;
-use crate::evidence::Evidence;
 use crate::finding::Position;
 use crate::hash::PackageHash;
-use crate::path::shown;
 use crate::platform::Platform;
 use crate::requirements::OriginKind;
 use crate::settings::Date;
+use crate::trust::Evidence;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;
+
+/// A path for users and reports: with slashes on every system, and without the prefix by which Windows allows long ones.
+pub fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { with_slashes(&text) }
+}
+
+fn with_slashes(text: &str) -> String {
+    let plain = text.strip_prefix(r"\\?\UNC\").map(|share| format!(r"\\{share}"));
+    plain.as_deref().or(text.strip_prefix(r"\\?\")).unwrap_or(text).replace('\\', "/")
+}
 
 macro_rules! serialize_as {
     ($text:ident: $($value:ty),+) => {
@@ -62,4 +72,23 @@ pub fn first<T: Serialize + Ord, S: Serializer>(values: &BTreeSet<T>, serializer
 /// The line alone.
 pub fn line<S: Serializer>(position: &Option<Position>, serializer: S) -> Result<S::Ok, S::Error> {
     position.map(|position| position.line).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_windows_are_shown_with_slashes() {
+        let rows = [
+            (r"a\b", "a/b"),
+            (r"\\?\C:\a\b", "C:/a/b"),
+            (r"\\?\UNC\server\share\a", "//server/share/a"),
+            (r"\\server\share", "//server/share"),
+            ("a/b", "a/b"),
+        ];
+        for (path, wanted) in rows {
+            assert_eq!(with_slashes(path), wanted);
+        }
+    }
 }

@@ -8,8 +8,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
+use crate::documents::shown;
 use crate::finding::{Class, Finding, Level, Position};
-use crate::path::shown;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {

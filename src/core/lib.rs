@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
-//! release · trust · finding · evidence · advisory · documents (values in JSON)
+//! release · trust · finding · advisory · documents (values in JSON)
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
 //! hash · version · platform · addr · dialect · count                  values
 //! ```
@@ -77,7 +77,6 @@ pub mod dialect;
 pub mod diff;
 pub mod documents;
 pub mod error;
-pub mod evidence;
 pub mod exit_code;
 #[warn(missing_docs)]
 pub mod finding;
@@ -89,7 +88,6 @@ pub mod lockfile;
 #[warn(missing_docs)]
 pub mod merge;
 pub mod modulelock;
-pub mod path;
 #[warn(missing_docs)]
 pub mod platform;
 pub mod redact;

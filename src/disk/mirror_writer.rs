@@ -35,7 +35,7 @@ use crate::interrupt::{Interrupt, What};
 use crate::parallel::locked;
 use crate::path::shown;
 use crate::platform::Platform;
-use crate::release::reported;
+use crate::release::hashes;
 use crate::version::Version;
 
 const DOCUMENT: FileMode = FileMode::KeepOr(0o644);
@@ -103,7 +103,7 @@ impl MirrorWriter {
         let of_version = directory.join(format!("{version}.json"));
         let of_provider = directory.join("index.json");
         let archives = release.archives.iter().map(|(platform, hashes)| {
-            let file_name = reported::conventional_name(addr, version, platform);
+            let file_name = hashes::conventional_name(addr, version, platform);
             let hashes: Vec<&str> = hashes.iter().map(PackageHash::as_str).collect();
             (platform.to_string(), json!({ "url": file_name, "hashes": hashes }))
         });
@@ -133,7 +133,9 @@ pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, 
         let error = Error::new(ErrorKind::Disk, message).in_file(path);
         error.hint("restore the file, or remove it and run `tflock mirror` for each version that it named")
     };
-    let Some(text) = files::read(path).map_err(|problem| wrong(problem.to_string()))? else { return Ok(None) };
+    let Some(text) = files::read(path).map_err(|problem| wrong(problem.to_string()))? else {
+        return Ok(None);
+    };
     let document: Value = serde_json::from_slice(&text).map_err(|problem| wrong(problem.to_string()))?;
     match document.get(member) {
         Some(Value::Object(members)) => Ok(Some(members.clone())),
@@ -230,7 +232,7 @@ pub fn releases(
             }
             LocalPackage::Unpacked(path) => {
                 release.unpacked.insert(platform.clone(), path.clone());
-                let packed = directory.join(reported::conventional_name(addr, version, platform));
+                let packed = directory.join(hashes::conventional_name(addr, version, platform));
                 if packed.is_file() {
                     release.archives.insert(platform.clone(), packed);
                 }

@@ -14,7 +14,7 @@ use super::files::{self, around_data_dir, create_directory_below, refuse_linked_
 use crate::config::{ConfigFiles, Installed, Manifest};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::hash::h1::h1;
+use crate::hash::digest::h1;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::interrupt::{Interrupt, What, Writing};
 use crate::path::{links, shown};
@@ -159,7 +159,9 @@ enum Reach {
 
 /// What a path leads over, the texts of all links on the way included.
 fn reach(package: &Path, path: &Path) -> Reach {
-    let Ok(top) = links::resolve(package) else { return Reach::Outside };
+    let Ok(top) = links::resolve(package) else {
+        return Reach::Outside;
+    };
     let has_dot = |path: &Path| {
         let mut names = path.components().filter(|part| matches!(part, Component::Normal(_)));
         names.any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))

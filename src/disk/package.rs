@@ -16,8 +16,8 @@ use crate::hash::archive::{
     ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, PackagePrograms, ProgramFiles, Refusal,
     Threads, is_program_of,
 };
-use crate::hash::h1::{H1Error, h1};
-use crate::hash::sha256::Sha256;
+use crate::hash::digest::Sha256;
+use crate::hash::digest::{H1Error, h1};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::parallel::locked;
 use crate::path::shown;

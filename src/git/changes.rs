@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::objects::kind;
 use super::{Answer, FileKind, Git, GitError, GitTree, repository};
 use crate::config::is_read;
-use crate::hash::git_blob;
+use crate::hash::digest;
 use crate::path::{RepoPath, lexical, links, worktree};
 
 /// Files larger than this count as changed; none that is read for a root module may be larger.
@@ -110,7 +110,9 @@ impl ListedFiles {
     pub(super) fn of(answer: &Answer) -> Self {
         let mut listed = Self::default();
         for line in answer.texts() {
-            let Some((tag, rest)) = line.split_once(' ') else { continue };
+            let Some((tag, rest)) = line.split_once(' ') else {
+                continue;
+            };
             if tag == "?" {
                 listed.others.push(RepoPath::from_git(rest.trim_end_matches('/')));
             } else if let Some((head, path)) = rest.split_once('\t')
@@ -210,12 +212,14 @@ fn changed<'a>(top: &Path, files: &[(&'a str, &str)]) -> Vec<&'a str> {
 /// True if a file has the content of an object, except for line ends.
 fn is_same(path: &Path, id: &str) -> bool {
     let length = path.symlink_metadata().map_or(u64::MAX, |meta| meta.len());
-    let Some(bytes) = (length <= LIMIT).then(|| std::fs::read(path).ok()).flatten() else { return false };
-    if git_blob::has_name(&bytes, id) {
+    let Some(bytes) = (length <= LIMIT).then(|| std::fs::read(path).ok()).flatten() else {
+        return false;
+    };
+    if digest::has_name(&bytes, id) {
         return true;
     }
     let has_both = memchr::memmem::find(&bytes, b"\r\n").is_some();
-    has_both && git_blob::has_name(&without_returns(&bytes), id)
+    has_both && digest::has_name(&without_returns(&bytes), id)
 }
 
 /// A text with the line ends that git stores.

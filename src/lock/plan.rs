@@ -9,7 +9,6 @@ use crate::addr::{ProviderAddr, default_host};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
@@ -17,6 +16,7 @@ use crate::query::question::{Goal, Moved, Query, Selection};
 use crate::query::select::{Criteria, ReportedRule, Rules, VersionStep};
 use crate::release::Release;
 use crate::requirements::{Requirement, Requirements, StateProviders};
+use crate::trust::Evidence;
 use crate::version::{Constraints, Version};
 
 #[derive(Debug, Clone, Default)]
@@ -190,7 +190,9 @@ impl<'a> Planner<'a> {
             return self.anew(addr, constraints, upgrade, recorded);
         }
         let newest = || Selection::Newest(Criteria::of(constraints.clone()));
-        let Some(entry) = entry else { return Ok(newest()) };
+        let Some(entry) = entry else {
+            return Ok(newest());
+        };
         let is_allowed = constraints.allows(&entry.version);
         match intent.reselected.get(addr) {
             Some(Reselect::Always) => return Ok(newest()),
@@ -296,7 +298,9 @@ pub fn has_fewer_than_platforms(step: &Query) -> bool {
 
 /// True if the release could add nothing to the recorded entry.
 pub fn is_complete(step: &Query, release: &Release) -> bool {
-    let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };
+    let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else {
+        return false;
+    };
     let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
     let is_listed = release.listed.iter().all(|digest| recorded(&PackageHash::zh(*digest)));
     if entry.version != *version || step.accept_republished || release.listed.is_empty() || !is_listed {

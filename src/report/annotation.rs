@@ -12,7 +12,7 @@ use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
 use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, Same, first_names, root_modules};
 use crate::report::problems::{grouped_errors, grouped_findings};
 use crate::report::{Style, shown, summary};
-use crate::trust::words::by;
+use crate::trust::signer::signed_by;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Annotation {
@@ -187,7 +187,7 @@ pub(super) fn signed(change: &Change) -> Option<String> {
         Standing::Rotated => "pinned by this change in place of another signer",
         Standing::Refused => "refused",
     };
-    let by = by(change.signer.as_ref()?);
+    let by = signed_by(change.signer.as_ref()?);
     let identity = change.identity.as_ref().map(|identity| format!(", which {identity}")).unwrap_or_default();
     let known = publisher(&change.address)
         .filter(|it| it.keys.iter().any(|key| change.signer.as_ref().is_some_and(|own| own.to_string() == *key)));

@@ -11,7 +11,6 @@ use crate::addr::ProviderAddr;
 use crate::count::{counted, first_of, nonzero};
 use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange, explain, headline, risk};
 use crate::error::Error;
-use crate::evidence::Verdict;
 use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
@@ -19,6 +18,7 @@ use crate::outcome::{Body, Outcome, Review, RootOutcome};
 use crate::report::annotation::{signed, versions};
 use crate::report::{Detail, Style, printable, shown};
 use crate::requirements::Origin;
+use crate::trust::Verdict;
 
 /// How many root modules are named; more are only counted.
 pub(super) const MOST_NAMES: usize = 3;

@@ -17,12 +17,12 @@ use crate::commands::diff::pairs::{DiffSide, Knowledge as Known, Pair, review};
 use crate::commands::diff::signers::Trust;
 use crate::diff::Change;
 use crate::diff::Packages;
-use crate::evidence::Evidence;
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, salvage};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::release::{Attestation, ListedLine, Lookup, Release};
 use crate::report::schema_tests::broken;
+use crate::trust::Evidence;
 
 const FORMATS: [Format; 7] =
     [Format::Human, Format::Json, Format::Markdown, Format::Github, Format::Gitlab, Format::Sarif, Format::Commit];
@@ -80,7 +80,9 @@ fn nothing(_: &[Change]) -> Packages {
 fn answered(changes: &[Change]) -> Packages {
     let mut known = signed(changes);
     for knowledge in known.releases.values_mut() {
-        let Lookup::Known(release) = knowledge else { continue };
+        let Lookup::Known(release) = knowledge else {
+            continue;
+        };
         let release = Arc::get_mut(release).unwrap();
         release.link = url::Url::parse("https://github.com/acme/terraform-provider-x/releases/tag/v1(2)").ok();
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::*;
 use crate::diff::{AddedHash, Change, ChangeKind, Standing};
 use crate::error::ErrorKind;
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Body, Changes, Listed, Need, Required, RootOutcome};
 use crate::requirements::{Origin, OriginKind, Requirement};
+use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 use crate::version::Constraints;
 

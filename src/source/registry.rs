@@ -14,7 +14,7 @@ use crate::hash::Sha256Digest;
 use crate::net::{Client, Credentials, Discovery, DocumentKind, DocumentRequest, FetchedDocument, Service, ShownUrl};
 use crate::platform::Platform;
 use crate::release::Offer;
-use crate::release::reported::ReportedPackages;
+use crate::release::hashes::ReportedPackages;
 use crate::version::Version;
 
 /// As users know it.

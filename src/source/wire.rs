@@ -10,7 +10,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAcce
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
 use crate::release::Offer;
-use crate::release::reported::Reported;
+use crate::release::hashes::Reported;
 use crate::version::Version;
 
 /// Why an answer cannot be used; one line.

@@ -29,7 +29,7 @@ use crate::outcome::{
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::source::advisories::{DEFAULT, DatabasePlace, IndexedDatabase};
-use crate::verify::{leveled, policy};
+use crate::verify::{entry, leveled};
 use programs::{Locked, Newer, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
 
 /// Check what providers contain against the Go vulnerability database.
@@ -218,9 +218,11 @@ impl<'a> Audited<'a> {
             let key = (addr.clone(), entry.version.clone());
             let settings = &root.settings().settings;
             let level = |finding: Finding| leveled(finding, Some(&key.1), (settings, self.now));
-            findings.extend(policy::of_version(addr, &key.1, settings, self.now).into_iter().map(level));
+            findings.extend(entry::of_version(addr, &key.1, settings, self.now).into_iter().map(level));
             report.failed.extend(self.programs.get(&key).and_then(|record| record.as_ref().err().cloned()));
-            let Some(mut program) = self.found.get(&key).cloned() else { continue };
+            let Some(mut program) = self.found.get(&key).cloned() else {
+                continue;
+            };
             let before: BTreeSet<String> =
                 entries.old.get(addr).into_iter().flat_map(|old| self.ids(addr, &old.version)).collect();
             program.vulnerabilities.retain(|it| !before.contains(&it.id) && self.newer.args.reports(it));

@@ -23,7 +23,7 @@ use crate::query::question::{Depth, Query, Refusal};
 use crate::query::{PackageKey, Session};
 use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::source::advisories::IndexedDatabase;
-use crate::verify::policy;
+use crate::verify::entry;
 use crate::version::Constraints;
 use crate::workspace::RunSettings;
 
@@ -236,8 +236,12 @@ fn chosen(
     let release = match known {
         Some(Lookup::Known(release)) => release,
         Some(Lookup::Inconclusive(error)) => return Err(error.clone()),
-        Some(Lookup::Withdrawn(message)) => return Err(Error::new(ErrorKind::NotFound, message.clone())),
-        Some(Lookup::Refused(finding, _)) => return Err(Error::new(ErrorKind::Trust, finding.message.clone())),
+        Some(Lookup::Withdrawn(message)) => {
+            return Err(Error::new(ErrorKind::NotFound, message.clone()));
+        }
+        Some(Lookup::Refused(finding, _)) => {
+            return Err(Error::new(ErrorKind::Trust, finding.message.clone()));
+        }
         Some(Lookup::NotRequested) | None => {
             return Err(Error::new(ErrorKind::Unavailable, format!("nothing is known of {addr} {version}")));
         }
@@ -312,7 +316,7 @@ impl Newer<'_> {
         let mut versions = session.block_on(async |sources| sources.versions([address.clone()].into()).await)?;
         let mut offered = versions.remove(address).unwrap_or_else(|| Ok(Vec::new())).map_err(Refusal::into_error)?;
         offered.retain(|version| version > locked && constraints.allows(version));
-        offered.retain(|version| policy::of_version(address, version, &settings.settings, settings.now).is_empty());
+        offered.retain(|version| entry::of_version(address, version, &settings.settings, settings.now).is_empty());
         offered.sort();
         let wanted = WantedPrograms { platform: Some(platform), most: self.args.max_download };
         for version in offered {

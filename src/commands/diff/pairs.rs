@@ -12,17 +12,17 @@ use crate::dialect::Dialect;
 use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, RequiredBy, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule, shell_word};
 use crate::hash::PackageHash;
 use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::path::shown;
-use crate::release::republished::{self, Witness};
-use crate::release::{self};
+use crate::release;
+use crate::release::continuity::{self, Witness};
 use crate::requirements::Requirements;
 use crate::settings::Date;
+use crate::trust::Verdict;
 use crate::version::Version;
 
 /// The name of the old side in a repository without commits.
@@ -252,8 +252,8 @@ fn altered(change: &Change, knowledge: &release::Lookup, pair: &Pair, sides: [&L
     let from = pair.restorable_from.as_deref();
     let remedy = from.and_then(|commit| restore(&change.address, sides, ("git", commit, &file)));
     let witness = Witness { version, recorded, place: pair.old.name.clone(), remedy };
-    let doubtful = republished::is_doubtful(&new.hashes, release);
-    let finding = republished::altered(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
+    let doubtful = continuity::is_doubtful(&new.hashes, release);
+    let finding = continuity::altered(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
     Some(Finding { position: change.position, ..finding })
 }
 
@@ -366,6 +366,8 @@ pub fn is_alarming(root: &RootOutcome) -> bool {
     if root.findings.iter().any(refused) {
         return true;
     }
-    let Ok(Body::Review(review)) = &root.body else { return false };
+    let Ok(Body::Review(review)) = &root.body else {
+        return false;
+    };
     review.changes.iter().any(diff::is_alarming)
 }

@@ -17,12 +17,12 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
 use crate::path::worktree::WorkTree;
 use crate::query::cached::{self, Check};
-use crate::release::signers::ExpiryRules;
+use crate::release::continuity::ExpiryRules;
 use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::settings::SignatureRule;
-use crate::trust::judge::{Verdict, judge};
 use crate::trust::pins::{FILE_NAME as TRUST_FILE, Pins, Signer};
-use crate::trust::words::{by, by_signer, not_pinned, refused};
+use crate::trust::signer::{Verdict, judge};
+use crate::trust::signer::{by_signer, not_pinned, refused, signed_by};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {
@@ -78,7 +78,7 @@ fn confirm(signer: &Signer) -> &'static str {
 
 fn unknown(change: &Change, signer: &Signer) -> Option<String> {
     let version = &change.new.as_ref()?.version;
-    Some(format!("{} {version} is {}, and its signer is no longer remembered", change.address, by(signer)))
+    Some(format!("{} {version} is {}, and its signer is no longer remembered", change.address, signed_by(signer)))
 }
 
 /// Combines the answers of registries in this run with the cache. A kept signature is verified again; its signer is
@@ -86,7 +86,9 @@ fn unknown(change: &Change, signer: &Signer) -> Option<String> {
 pub(crate) fn packages(changes: &[Change], releases: &Releases, cache: &Cache, now: SystemTime) -> Packages {
     let mut known = Packages::default();
     for change in changes.iter().filter(|change| is_judged(change)) {
-        let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
+        let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else {
+            continue;
+        };
         let key = (change.address.clone(), entry.version.clone());
         let knowledge = knowledge(&key, releases, cache, now);
         // Without either, the contents of an archive prove nothing about this release.

@@ -29,7 +29,7 @@ use crate::query::engine::{Destination, FetchOrder, FetchedPackage};
 use crate::query::question::{Depth, Refusal};
 use crate::query::{PackageKey, Session};
 use crate::release::Release;
-use crate::verify::policy;
+use crate::verify::entry;
 use crate::version::Version;
 use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings, absent};
 
@@ -121,7 +121,7 @@ impl InstallRoot {
             if !args.providers.is_empty() && !only.contains(address) {
                 continue;
             }
-            let forbidden = policy::of_address(address, &self.settings.settings);
+            let forbidden = entry::of_address(address, &self.settings.settings);
             if !forbidden.is_empty() {
                 findings.extend(forbidden);
                 continue;

@@ -17,12 +17,12 @@ use crate::finding::{Finding, Level, Rule};
 use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::query::question::{Answer, Query, Refusal};
-use crate::release::signers::{self, SignerMemory};
-use crate::release::{Release, continuity};
+use crate::release::Release;
+use crate::release::continuity::{self, SignerMemory};
 use crate::requirements::{OriginKind, Requirements};
 use crate::trust::pins::{Pins, Republication};
-use crate::trust::update::TrustUpdate;
-use crate::verify::policy;
+use crate::trust::signer::TrustUpdate;
+use crate::verify::entry;
 use crate::version::Version;
 
 #[derive(Default)]
@@ -50,7 +50,9 @@ impl Decision {
 
     /// Keeps a complete entry; only its constraints may change.
     pub(super) fn keep(&mut self, addr: &ProviderAddr, step: &Query) {
-        let Some(recorded) = &step.recorded else { return };
+        let Some(recorded) = &step.recorded else {
+            return;
+        };
         let entry = LockEntry { constraints: step.constraints.clone(), ..recorded.clone() };
         self.entries.insert(addr.clone(), EntryDecision::kept(entry));
     }
@@ -85,15 +87,15 @@ impl RootDecision<'_> {
         }
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
-        let judged = if let Some(update) = from.and_then(|from| signers::carried(&self.pins, from, &facts.release)) {
+        let judged = if let Some(update) = from.and_then(|from| continuity::carried(&self.pins, from, &facts.release)) {
             self.decision.updates.push(update);
             Ok(SignerMemory::Pinned)
         } else {
-            signers::remembered(&self.pins, &facts.release, root.first_use, is_new)
+            continuity::remembered(&self.pins, &facts.release, root.first_use, is_new)
         };
         let is_trusted_now = is_new || matches!(judged, Ok(SignerMemory::First(_)));
         if let (Some(signer), true) = (&facts.release.signer, is_trusted_now) {
-            let unexpected = policy::unexpected_publisher(Some(&self.pins), addr, signer);
+            let unexpected = entry::unexpected_publisher(Some(&self.pins), addr, signer);
             self.decision.findings.extend(unexpected.map(leveled));
         }
         match judged {
@@ -120,18 +122,20 @@ impl RootDecision<'_> {
 
     /// Remembers the signer of an entry that is kept without a pin, if the release is the recorded one.
     pub(super) fn pin(&mut self, addr: &ProviderAddr, release: &Release) {
-        let Some(entry) = self.root.lock.get(addr) else { return };
-        let judged = continuity::judge(&entry.hashes, release);
+        let Some(entry) = self.root.lock.get(addr) else {
+            return;
+        };
+        let judged = continuity::judge_release(&entry.hashes, release);
         if !matches!(judged, continuity::Continuity::Shown { .. } | continuity::Continuity::Grew { .. }) {
             return;
         }
         // A signer that is denied is a finding of `verify`.
-        let Ok(SignerMemory::First(update)) = signers::remembered(&self.pins, release, self.root.first_use, false)
+        let Ok(SignerMemory::First(update)) = continuity::remembered(&self.pins, release, self.root.first_use, false)
         else {
             return;
         };
         let unexpected = release.signer.iter();
-        let unexpected = unexpected.filter_map(|signer| policy::unexpected_publisher(Some(&self.pins), addr, signer));
+        let unexpected = unexpected.filter_map(|signer| entry::unexpected_publisher(Some(&self.pins), addr, signer));
         let leveled = unexpected.map(|finding| self.root.rules.leveled(finding, Some(&entry.version)));
         self.decision.findings.extend(leveled);
         self.decision.updates.push(*update);
@@ -150,7 +154,7 @@ impl RootDecision<'_> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
         let required = self.root.requirements.iter().map(|(addr, _)| addr);
         let others = UsedNames::of(locked.chain(required).filter(|other| *other != addr));
-        let finding = policy::similar_name(addr, &others)?;
+        let finding = entry::similar_name(addr, &others)?;
         Some(Finding { level: Level::Warn, ..finding })
     }
 
@@ -199,10 +203,16 @@ pub(super) fn name_release_before(root: &LockRoot, answers: &BTreeMap<ProviderAd
         return;
     }
     for finding in findings.iter_mut().filter(|finding| finding.level == Level::Deny) {
-        let Some(addr) = &finding.address else { continue };
-        let Some(Ok(facts)) = answers.get(addr) else { continue };
+        let Some(addr) = &finding.address else {
+            continue;
+        };
+        let Some(Ok(facts)) = answers.get(addr) else {
+            continue;
+        };
         let is_newer = |older: &&Version| root.lock.get(addr).is_some_and(|entry| **older > entry.version);
-        let Some(older) = facts.older.as_ref().filter(is_newer) else { continue };
+        let Some(older) = facts.older.as_ref().filter(is_newer) else {
+            continue;
+        };
         let (name, version) = (addr.short(root.rules.dialect()), facts.version());
         let step = format!("`tflock upgrade --precise {older} {name}` takes the release before {version}.");
         finding.remedy = Some(format!("{} {step}", finding.general_help()).into());
@@ -236,9 +246,13 @@ pub(super) fn unknown_provider(
     error.others =
         others.into_iter().map(|error| unknown_provider(error, (requirements, lock), folder, dialect)).collect();
     let is_unplaced = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
-    let Some(addr) = error.address.as_deref().filter(|_| is_unplaced).cloned() else { return error };
+    let Some(addr) = error.address.as_deref().filter(|_| is_unplaced).cloned() else {
+        return error;
+    };
     let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
-    let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else { return error };
+    let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else {
+        return error;
+    };
     let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
     let shown = addr.short(dialect);
     let known = requirements.iter().map(|(other, _)| other).chain(lock.iter().map(|(other, _)| other));

@@ -23,10 +23,10 @@ use crate::lock::settle::EntryDecision;
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::query::cached::{self, Check};
 use crate::query::question::{Answer, Goal, Query, Refusal};
-use crate::release::signers::FirstUseRule;
+use crate::release::continuity::FirstUseRule;
 use crate::release::{Lookup, Release, ReleaseKey};
 use crate::trust::pins::Pins;
-use crate::trust::update::TrustUpdate;
+use crate::trust::signer::TrustUpdate;
 use crate::verify::{init_changes, unreachable_from_state};
 use crate::version::Version;
 
@@ -116,7 +116,9 @@ impl LockJob {
             let unqueried = plan.steps.keys().filter(|addr| !open.contains_key(*addr)).chain(&plan.unrequired);
             let unpinned: Vec<ProviderAddr> = unqueried.filter(|addr| pins.pin(addr).is_none()).cloned().collect();
             for addr in unpinned {
-                let Some(entry) = root.lock.get(&addr) else { continue };
+                let Some(entry) = root.lock.get(&addr) else {
+                    continue;
+                };
                 if root.rules.forbids(&addr, &entry.version) {
                     continue;
                 }
@@ -137,7 +139,9 @@ impl LockJob {
 
     /// True if no platforms were named and the cache now knows more platforms of the entries than when the plan was made.
     pub(super) fn is_outgrown(&self, cache: &Cache) -> bool {
-        let Some(now) = self.root.recognised(cache) else { return false };
+        let Some(now) = self.root.recognised(cache) else {
+            return false;
+        };
         let is_outgrown = |(addr, step): (&ProviderAddr, &Query)| {
             self.root.platforms_of(addr, Some(&now)).iter().any(|platform| !step.platforms.contains(platform))
         };
@@ -220,7 +224,9 @@ impl LockJob {
 
     /// The edits of configuration for the selected versions.
     fn complete(&self, decision: &mut Decision) -> Vec<RootEdit> {
-        let Some(pending) = &self.root.pending else { return self.root.edits.clone() };
+        let Some(pending) = &self.root.pending else {
+            return self.root.edits.clone();
+        };
         if decision.is_refused() {
             return Vec::new();
         }

@@ -26,7 +26,7 @@ use crate::modulelock::{
 use crate::platform::Platform;
 use crate::query::question::{Goal, Query, Selection};
 use crate::query::select::{Criteria, Rules};
-use crate::release::signers::FirstUseRule;
+use crate::release::continuity::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
 use crate::settings::{Basis, Candidate, Date, SourceChoice};
 use crate::version::Version;
@@ -282,7 +282,9 @@ impl LockRoot {
         let bytes = root_files::read_lock_file(&self.settings.lock_file()).ok().flatten().unwrap_or_default();
         let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
         let place = |finding: Finding| {
-            let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else { return finding };
+            let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else {
+                return finding;
+            };
             match spans.entries.get(&addr) {
                 Some(spans) => finding.in_file(self.settings.lock_file_shown()).at(spans.block),
                 None => self.at_requirement(finding, &addr),

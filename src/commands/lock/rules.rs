@@ -17,10 +17,10 @@ use crate::path::worktree;
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
 use crate::query::select::{ReportedRule, Rules};
-use crate::release::signers::ExpiryRules;
+use crate::release::continuity::ExpiryRules;
 use crate::requirements::{Requirements, StateProviders, providers_in_state};
 use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
-use crate::verify::{leveled, policy};
+use crate::verify::{entry, leveled};
 use crate::version::Version;
 use crate::workspace::{ProviderNames, RunSettings};
 
@@ -103,16 +103,16 @@ impl RuleBook {
 
     /// Findings of the settings about a provider and its kept or requested version, known before any request.
     pub(crate) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
-        let mut found = policy::of_address(addr, &self.settings);
+        let mut found = entry::of_address(addr, &self.settings);
         if let Some(version) = version {
-            found.extend(policy::of_version(addr, version, &self.settings, self.now));
+            found.extend(entry::of_version(addr, version, &self.settings, self.now));
         }
         found.into_iter().map(|finding| self.leveled(finding, version)).collect()
     }
 
     /// True if the settings forbid queries about a release.
     pub(in crate::commands) fn forbids(&self, addr: &ProviderAddr, version: &Version) -> bool {
-        let of_address = policy::of_address(addr, &self.settings).into_iter();
+        let of_address = entry::of_address(addr, &self.settings).into_iter();
         of_address.map(|finding| self.leveled(finding, Some(version))).any(|finding| finding.level == Level::Deny)
     }
 
@@ -244,7 +244,9 @@ impl RecordedPlatforms {
     pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
         let mut locked = Self::default();
         for (addr, entry) in lock.iter() {
-            let Some(release) = cached::unchecked(cache, addr, &entry.version) else { continue };
+            let Some(release) = cached::unchecked(cache, addr, &entry.version) else {
+                continue;
+            };
             locked.fetched.extend(plan::fetched(&release, &entry.hashes).cloned());
             let attributed: BTreeSet<Platform> =
                 release.platforms_with(&entry.hashes).map(|(platform, _)| platform.clone()).collect();

@@ -16,7 +16,6 @@ use crate::diff::{self, AddedHash, Standing};
 use crate::disk::root_files::{self, DirectoryLock};
 use crate::disk::roots;
 use crate::error::Error;
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::PackageHash;
 use crate::interrupt::Interrupt;
@@ -30,8 +29,9 @@ use crate::query::cached::SameVersion;
 use crate::query::question::{Query, Selection};
 use crate::query::select::Criteria;
 use crate::report::diff::unified;
+use crate::trust::Evidence;
 use crate::trust::pins::{Pins, Signer};
-use crate::trust::update::TrustUpdate;
+use crate::trust::signer::TrustUpdate;
 use crate::version::Version;
 
 impl LockJob {
@@ -48,7 +48,9 @@ impl LockJob {
         }
         let mut list = diff::changes(&self.root.lock, &new);
         for change in &mut list {
-            let Some(settled) = entries.get(&change.address) else { continue };
+            let Some(settled) = entries.get(&change.address) else {
+                continue;
+            };
             change.signer.clone_from(&settled.signer);
             if let (Some(Signer::Key(key)), false) = (&change.signer, decision.pinned.contains(&change.address)) {
                 let (addr, version) = (&change.address, &settled.entry.version);

@@ -15,8 +15,8 @@ use crate::disk::package as packages;
 use crate::disk::root_files::DirectoryLock;
 use crate::error::Error;
 use crate::finding::{Finding, Rule, shell_word};
+use crate::hash::Sums;
 use crate::hash::archive::Threads;
-use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::outcome::{Fate, MirroredPackage, RootOutcome};
 use crate::parallel;
@@ -25,7 +25,7 @@ use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::engine::unrecorded;
 use crate::query::question::{PackageFacts, Refusal};
-use crate::release::{Release, ReleaseKey, Releases, reported};
+use crate::release::{Release, ReleaseKey, Releases, hashes};
 use crate::settings::SourceChoice;
 use crate::trust::openpgp;
 use crate::version::Version;
@@ -60,14 +60,16 @@ impl MirrorFiles {
     /// Records the signed documents and computed hashes in the cache, as a run with a registry would.
     pub(super) fn remember(&self, memory: &Cache) {
         for facts in self.packages.values().flatten() {
-            let (Some(zh), Some(h1), Some(size)) = (facts.zh, &facts.h1, facts.size) else { continue };
+            let (Some(zh), Some(h1), Some(size)) = (facts.zh, &facts.h1, facts.size) else {
+                continue;
+            };
             memory.record_computed(zh, h1, size);
         }
         for ((address, version), release) in &self.releases {
             let Some(sums) = &release.sums else { continue };
             let archives = Sums::decode(sums);
             let packages = archives.archives(address.type_name(), version).map(|(platform, zh)| ReleasePackage {
-                file_name: reported::conventional_name(address, version, &platform),
+                file_name: hashes::conventional_name(address, version, &platform),
                 platform,
                 zh,
                 h1: None,
@@ -99,7 +101,7 @@ impl MirrorFiles {
             for platform in release.archives.keys() {
                 let package = PackageKey::of(key, platform);
                 if let Some(Err(problem)) = self.packages.get(&package) {
-                    let file = reported::conventional_name(&key.0, &key.1, platform);
+                    let file = hashes::conventional_name(&key.0, &key.1, platform);
                     let finding = self.found(Rule::MirrorAltered, problem.clone(), &key.0, &file);
                     problems.push(about(Some(platform), finding));
                 }
@@ -160,7 +162,7 @@ impl MirrorFiles {
             return Some(self.found(Rule::MirrorIncomplete, message, address, &listed.url));
         };
         let facts = facts.as_ref().ok()?;
-        let own = reported::conventional_name(address, version, platform);
+        let own = hashes::conventional_name(address, version, platform);
         if listed.hashes.is_empty() && file != own {
             let message = format!(
                 "{version}.json leads to {} for {platform}, without hashes, where the package of {address} {version} is in {own}",
@@ -180,7 +182,7 @@ impl MirrorFiles {
         let own = self.packages.get(key)?.as_ref().ok()?.zh.filter(|own| *own != zh)?;
         let message =
             format!("the package of {key} has the checksum zh:{own}, where SHA256SUMS next to it has zh:{zh}");
-        let file = reported::conventional_name(&key.address, &key.version, &key.platform);
+        let file = hashes::conventional_name(&key.address, &key.version, &key.platform);
         Some(self.found(Rule::MirrorAltered, message, &key.address, &file))
     }
 
@@ -310,7 +312,9 @@ impl Checking<'_> {
     fn package(&self, root: &GateRoot, key: &PackageKey, need: PackageNeed) -> Vec<Result<MirroredPackage, Refusal>> {
         let facts = match self.contents.packages.get(key) {
             Some(Ok(facts)) => facts,
-            None if self.is_missed(key, need) => return vec![Err(lacks(key, "the mirror has no package of"))],
+            None if self.is_missed(key, need) => {
+                return vec![Err(lacks(key, "the mirror has no package of"))];
+            }
             // An unreadable package is reported once, for the whole mirror.
             None | Some(Err(_)) => return Vec::new(),
         };

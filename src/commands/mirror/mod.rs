@@ -30,7 +30,7 @@ use crate::query::engine::{Destination, FetchAnswer, FetchOrder, unrecorded};
 use crate::query::question::{Depth, PackageFacts, Query, Refusal};
 use crate::query::select::Rules;
 use crate::query::{PackageKey, Session};
-use crate::release::{Lookup, ReleaseKey, Releases, reported};
+use crate::release::{Lookup, ReleaseKey, Releases, hashes};
 
 /// Copy the locked packages into a directory that serves as a mirror.
 ///
@@ -84,7 +84,7 @@ impl MirrorArgs {
 /// A package in the mirror.
 fn mirrored(key: &PackageKey, facts: &PackageFacts, fate: Fate) -> MirroredPackage {
     let PackageKey { address, version, platform } = key.clone();
-    let file_name = reported::conventional_name(&address, &version, &platform);
+    let file_name = hashes::conventional_name(&address, &version, &platform);
     let file = directory_in(Path::new(""), &address).join(file_name);
     let (size, hashes) = (facts.size.unwrap_or_default(), facts.installed().collect());
     MirroredPackage { address, version, platform, file, size, hashes, fate }
@@ -218,7 +218,7 @@ impl Copying<'_> {
             }
             match self.writer.directory(&key.address) {
                 Ok(directory) => {
-                    let file_name = reported::conventional_name(&key.address, &key.version, &key.platform);
+                    let file_name = hashes::conventional_name(&key.address, &key.version, &key.platform);
                     let destination =
                         Destination::Archive(Arc::new(ArchiveCopy::new(directory, file_name, self.interrupt.clone())));
                     let rules = Some(rules.get(&release).cloned().unwrap_or_default());

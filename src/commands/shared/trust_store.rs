@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::path::shown;
 use crate::trust::openpgp::{Identities, identities};
 use crate::trust::pins::{self, BlockKey, Pins, Signer, TrustFile};
-use crate::trust::update::TrustUpdate;
+use crate::trust::signer::TrustUpdate;
 use crate::version::Version;
 
 pub use crate::workspace::TrustPlace;

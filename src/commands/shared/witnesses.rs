@@ -7,15 +7,15 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::git::{Git, GitError, Last};
-use crate::hash::sums::Sums;
+use crate::hash::Sums;
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{self, LockEntry, LockFile};
 use crate::query::cached;
 use crate::release::Release;
-use crate::release::republished::{self, Witness};
+use crate::release::continuity::{self, Witness};
+use crate::trust::Evidence;
 use crate::version::Version;
 use crate::workspace::{RunSettings, git_in};
 
@@ -34,12 +34,14 @@ pub(in crate::commands) struct Witnesses<'a> {
 impl Witnesses<'_> {
     /// The witnesses of a served release, most reliable first; empty for a provider without an entry.
     pub(crate) fn of(&self, release: &Release) -> Vec<Witness> {
-        let Some(entry) = self.lock.get(&release.address) else { return Vec::new() };
+        let Some(entry) = self.lock.get(&release.address) else {
+            return Vec::new();
+        };
         let (mut found, is_known) = self.history(entry, release).unwrap_or_default();
         if !is_known && !found.iter().any(|witness| witness.version == entry.version) {
             found.extend(self.index(release));
         }
-        if republished::altered(&entry.hashes, release, &found).is_none() {
+        if continuity::altered(&entry.hashes, release, &found).is_none() {
             found.extend(self.index_of_others(release));
         }
         found
@@ -149,7 +151,9 @@ pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Ear
     let git = Git::open(&settings.root)?;
     let path = git.directory().join(lockfile::FILE_NAME);
     // The tools always write the label in this form.
-    let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else { return Ok(None) };
+    let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else {
+        return Ok(None);
+    };
     let decoded = lockfile::decode(&last.bytes, settings.dialect).ok();
     let entry = decoded.and_then(|decoded| decoded.lock.get(addr).cloned());
     Ok(entry.map(|entry| Earlier { entry, commit: last.commit, until: last.until }))

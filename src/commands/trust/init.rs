@@ -28,14 +28,14 @@ use crate::query::cached;
 use crate::query::question::{Depth, Explain, Query};
 use crate::query::select::Rules;
 use crate::release::continuity::{self, Continuity};
-use crate::release::{Lookup, Release, ReleaseKey, republished};
+use crate::release::{Lookup, Release, ReleaseKey};
 use crate::settings::Date;
-use crate::trust::judge;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
-use crate::trust::update::TrustUpdate;
-use crate::trust::words::refused as refused_signer;
-use crate::verify::policy;
+use crate::trust::signer;
+use crate::trust::signer::TrustUpdate;
+use crate::trust::signer::refused as refused_signer;
+use crate::verify::entry;
 use crate::version::Version;
 use crate::workspace::{RunSettings, refused};
 
@@ -191,7 +191,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
         };
         let noticed = release.findings.iter().cloned();
         let unexpected =
-            release.signer.iter().filter_map(|signer| policy::unexpected_publisher(Some(store.pins()), &key.0, signer));
+            release.signer.iter().filter_map(|signer| entry::unexpected_publisher(Some(store.pins()), &key.0, signer));
         let noticed = noticed.chain(unexpected).map(|finding| leveled(recordings, &key.1, &finding));
         let noticed: Vec<Finding> = noticed.collect();
         let denied = noticed.iter().any(|finding| finding.level == Level::Deny);
@@ -201,8 +201,10 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
                 findings.push(finding);
             }
         }
-        let Some(signer) = release.signer.clone() else { continue };
-        if let Some(verdict) = judge::denied(store.pins(), release.subkey.as_ref()) {
+        let Some(signer) = release.signer.clone() else {
+            continue;
+        };
+        if let Some(verdict) = signer::denied(store.pins(), release.subkey.as_ref()) {
             findings.extend(refused_signer(&key.0, &key.1, &signer, verdict));
             continue;
         }
@@ -249,7 +251,7 @@ impl Recording<'_> {
     /// The finding if a release is not the recorded one.
     fn compare(&self, release: &Release, cache: &Cache) -> Option<Finding> {
         let recorded = &self.lock.get(&release.address)?.hashes;
-        match continuity::judge(recorded, release) {
+        match continuity::judge_release(recorded, release) {
             Continuity::Shown { .. } | Continuity::Grew { .. } => None,
             Continuity::FirstUse | Continuity::NotReproduced => {
                 let message = format!(
@@ -262,8 +264,8 @@ impl Recording<'_> {
             verdict @ Continuity::Republished { .. } => {
                 let (root, dialect) = (&self.root.root, self.root.dialect);
                 let witnesses = Witnesses { root, dialect, lock: &self.lock, cache }.of(release);
-                let altered = republished::altered(recorded, release, &witnesses);
-                let finding = altered.or_else(|| republished::republished(recorded, release, &verdict))?;
+                let altered = continuity::altered(recorded, release, &witnesses);
+                let finding = altered.or_else(|| continuity::republished(recorded, release, &verdict))?;
                 let message = format!("{}; its signer is not remembered", finding.message);
                 Some(Finding { message, ..finding })
             }
@@ -281,8 +283,8 @@ fn leveled(recordings: &[Recording<'_>], version: &Version, finding: &Finding) -
 
 fn contradictions(pins: &Pins, signers: &Signers, recorded: &Recorded<'_>) -> Vec<Finding> {
     let releases = signers.iter().flat_map(|(addr, versions)| versions.iter().map(move |version| (addr, version)));
-    let refused = releases.filter_map(|(addr, (version, signer))| match judge::judge(pins, addr, version, signer) {
-        judge::Verdict::FirstUse => None,
+    let refused = releases.filter_map(|(addr, (version, signer))| match signer::judge(pins, addr, version, signer) {
+        signer::Verdict::FirstUse => None,
         verdict => {
             let of_release = recorded.iter().filter(|((_, key), _)| key.0 == *addr && key.1 == *version);
             let recordings: Vec<Recording<'_>> = of_release.flat_map(|(_, recordings)| recordings.clone()).collect();
@@ -295,7 +297,9 @@ fn contradictions(pins: &Pins, signers: &Signers, recorded: &Recorded<'_>) -> Ve
 
 /// Pins the signer of the newest version, and other signers for the versions that they signed.
 fn pin(pins: &mut Pins, addr: &ProviderAddr, versions: &BTreeMap<Version, Signer>) {
-    let Some((_, current)) = versions.last_key_value() else { return };
+    let Some((_, current)) = versions.last_key_value() else {
+        return;
+    };
     let pin = pins.exact(addr);
     pin.signers = BTreeSet::from([current.clone()]);
     for (version, signer) in versions.iter().filter(|(_, signer)| *signer != current) {
@@ -370,7 +374,9 @@ impl SignatureLookup<'_, '_> {
         let providers: Vec<&ProviderAddr> = answers.keys().map(|(addr, _)| addr).collect();
         let groups = sources.groups([(0, source, providers.into_iter())]);
         for group in groups {
-            let Some(session) = group.opened?.filter(|_| !self.root.offline) else { continue };
+            let Some(session) = group.opened?.filter(|_| !self.root.offline) else {
+                continue;
+            };
             let known = session.block_on(async |sources| sources.lookups(open.clone()).await)?;
             answers.extend(known);
         }

@@ -30,7 +30,7 @@ use crate::query::question::{Depth, Explain, Goal, Query};
 use crate::release::{ReleaseKey, Releases};
 use crate::requirements::Requirement;
 use crate::settings::{H1Rule, Settings};
-use crate::verify::{of_tree, policy};
+use crate::verify::{entry, of_tree};
 use crate::workspace::RunSettings;
 
 /// The queries about the locked releases of some root modules.
@@ -81,11 +81,15 @@ impl Questions {
     /// Adds the `h1:` hashes that a change removed from entries of the same version: removing a hash is fine if no
     /// package has it, which only the packages show.
     fn add_gone(&mut self, root: &GateRoot) {
-        let Some((_, before)) = root.base() else { return };
+        let Some((_, before)) = root.base() else {
+            return;
+        };
         for (addr, entry) in root.lock().iter() {
             let old = before.get(addr).filter(|old| old.version == entry.version);
             let query = self.queries.get_mut(&(addr.clone(), entry.version.clone()));
-            let Some(Query { goal: Goal::Hashes(explain), .. }) = query else { continue };
+            let Some(Query { goal: Goal::Hashes(explain), .. }) = query else {
+                continue;
+            };
             let recorded = old.into_iter().flat_map(|old| old.hashes.of(HashScheme::H1));
             explain.h1.extend(recorded.filter(|hash| hash.is_well_formed()).cloned());
         }
@@ -197,7 +201,9 @@ pub(super) fn of_other_tool(settings: &RunSettings, own: Option<&Tree>, lock: Op
     let other = settings.dialect.other();
     let options = TreeOptions { dialect: other, ..settings.tree_options(MissingModules::Skip) };
     // Unreadable configuration installs nothing.
-    let Ok(tree) = load_tree(&settings.root, &options) else { return Vec::new() };
+    let Ok(tree) = load_tree(&settings.root, &options) else {
+        return Vec::new();
+    };
     let required = |addr: &ProviderAddr| own.is_some_and(|tree| tree.requirements.get(addr).is_some());
     let only_there =
         tree.requirements.iter().filter(|(addr, _)| !required(addr) && !required(&translated(addr, other)));
@@ -216,8 +222,8 @@ fn of_provider(
     is_locked: bool,
 ) -> Vec<Finding> {
     let program = settings.dialect.other().program();
-    let mut findings = policy::of_address(addr, &settings.settings);
-    findings.extend(policy::of_all_releases(addr, &settings.settings));
+    let mut findings = entry::of_address(addr, &settings.settings);
+    findings.extend(entry::of_all_releases(addr, &settings.settings));
     for finding in &mut findings {
         finding.message = format!("{}; `{program}` reads files that require it", finding.message);
     }

@@ -217,7 +217,9 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
     // Unreadable files are reported when they are used.
     let of_tools = [Dialect::Terraform, Dialect::OpenTofu].into_iter().filter_map(|it| services.online.access(it).ok());
     let mut files = of_tools.flat_map(|access| &access.config.files);
-    let Some(file) = files.find(|file| worktree::is_within(file, &trees)) else { return Ok(()) };
+    let Some(file) = files.find(|file| worktree::is_within(file, &trees)) else {
+        return Ok(());
+    };
     let message = format!(
         "the CLI configuration {} is inside the working tree, so a change could decide where packages come from",
         shown(file)

@@ -25,11 +25,11 @@ use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome};
 use crate::query::cached;
 use crate::query::question::Depth;
-use crate::release::republished::{self, Witness};
+use crate::release::continuity::{self, Witness};
 use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::requirements::Requirements;
-use crate::trust::judge::judge as judge_signer;
 use crate::trust::pins::{Pins, Signer};
+use crate::trust::signer::judge as judge_signer;
 use crate::verify as judgment;
 use crate::verify::{Facts, Unanswered, Verified};
 use base::BaseOptions;
@@ -133,13 +133,17 @@ impl Judging<'_> {
     /// The served release of an entry, if it seems to differ from the locked one.
     fn doubtful(&self, addr: &ProviderAddr, entry: &LockEntry) -> Option<&Arc<Release>> {
         let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
-        release.filter(|release| release.current && republished::is_doubtful(&entry.hashes, release))
+        release.filter(|release| release.current && continuity::is_doubtful(&entry.hashes, release))
     }
 
     /// Other records of a locked release, if the served one seems to differ.
     fn witnesses(&self, root: &GateRoot, addr: &ProviderAddr) -> Vec<Witness> {
-        let Some(entry) = root.lock().get(addr) else { return Vec::new() };
-        let Some(release) = self.doubtful(addr, entry) else { return Vec::new() };
+        let Some(entry) = root.lock().get(addr) else {
+            return Vec::new();
+        };
+        let Some(release) = self.doubtful(addr, entry) else {
+            return Vec::new();
+        };
         let settings = root.settings();
         let witnesses =
             Witnesses { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
@@ -310,7 +314,9 @@ fn approvable(findings: Vec<Finding>, root: &GateRoot, known: &Releases) -> Vec<
         return findings;
     }
     // The comparison of trust files has reported its problems.
-    let Ok(store) = TrustStore::load(&root.settings().trust) else { return findings };
+    let Ok(store) = TrustStore::load(&root.settings().trust) else {
+        return findings;
+    };
     let mapped = findings.into_iter().map(|finding| {
         let open = is_open(&finding) && accepts(store.pins(), &finding, root, known);
         if open { finding.remedied_by(&remedy(store.place().shown.to_string_lossy().as_ref())) } else { finding }
@@ -327,8 +333,12 @@ fn remedy(file: &str) -> String {
 
 /// True if pins accept what a finding refuses.
 fn accepts(pins: &Pins, finding: &Finding, root: &GateRoot, known: &Releases) -> bool {
-    let Some(addr) = &finding.address else { return false };
-    let Some(entry) = root.lock().get(addr) else { return false };
+    let Some(addr) = &finding.address else {
+        return false;
+    };
+    let Some(entry) = root.lock().get(addr) else {
+        return false;
+    };
     match finding.rule {
         Rule::SignerChanged | Rule::UnsignedAfterSigned => signer(finding, root, known)
             .is_some_and(|signer| judge_signer(pins, addr, &entry.version, signer).accepts()),

@@ -39,7 +39,9 @@ pub(super) struct LockedModules<'a> {
 /// packages that match the lock are not queried, unless the change locked them.
 pub(super) fn query_sources(roots: &mut super::GateRoots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
-        let Some(modules) = root.locked_modules() else { continue };
+        let Some(modules) = root.locked_modules() else {
+            continue;
+        };
         (root.modules.served, root.modules.listed) = modules.query_sources(installed);
     }
 }
@@ -124,7 +126,9 @@ impl LockedModules<'_> {
 
     /// The blocks that the change added or changed.
     fn changed(&self) -> BTreeSet<&ModuleKey> {
-        let Some((before, read)) = self.before().zip(self.tree.module_lock.as_ref()) else { return BTreeSet::new() };
+        let Some((before, read)) = self.before().zip(self.tree.module_lock.as_ref()) else {
+            return BTreeSet::new();
+        };
         let changed = read.file.lock.iter().filter(|(key, block)| before.get(key) != Some(block));
         changed.map(|(key, _)| key).collect()
     }
@@ -143,7 +147,9 @@ impl LockedModules<'_> {
         let changed = self.changed();
         queried.retain(|key| !changed.contains(key));
         for (name, source, constraints) in self.remote() {
-            let Some((key, block)) = read.file.lock.block(source, name, constraints) else { continue };
+            let Some((key, block)) = read.file.lock.block(source, name, constraints) else {
+                continue;
+            };
             if queried.insert(key.clone()) {
                 let pin = Pin { version: key.version.clone(), content: block.content.clone() };
                 let request = ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin: None };
@@ -239,7 +245,9 @@ const MOST_NAMES: usize = 3;
 /// The findings on installed modules, either all of them or only those that were read instead of the locked package, and errors.
 pub(super) fn of_installed(root: &GateRoot, all: bool) -> (Vec<Finding>, Vec<Error>) {
     let (mut findings, mut errors) = (Vec::new(), Vec::new());
-    let Some(modules) = root.locked_modules() else { return (findings, errors) };
+    let Some(modules) = root.locked_modules() else {
+        return (findings, errors);
+    };
     let judged = copies(&modules, all, &mut errors);
     for (_, judgment) in judged {
         match judgment {
@@ -275,7 +283,9 @@ fn copies<'a>(
     let LockedModules { settings, tree, .. } = modules;
     let calls: Vec<&RemoteModuleCall> =
         tree.remote_modules.iter().filter(|call| all || call.fetched.is_none()).collect();
-    let Some(read) = tree.module_lock.as_ref().filter(|_| !calls.is_empty()) else { return Vec::new() };
+    let Some(read) = tree.module_lock.as_ref().filter(|_| !calls.is_empty()) else {
+        return Vec::new();
+    };
     let data_dir = settings.data_dir_name();
     let manifest = installed_modules(&settings.root, &data_dir).unwrap_or_else(|error| {
         errors.push(settings.tree_error(error));

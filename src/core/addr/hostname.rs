@@ -1,11 +1,16 @@
-//! Service hostnames: what is compared, what is shown.
+//! The parts of an address: service hostnames, namespaces and types; what is compared, what is shown.
+//!
+//! International names are what the tools know them as.
+//!
+//! Source: `golang.org/x/net/idna`, profile `Lookup`, with the tables of Unicode 15.0. The `idna` crate has newer ones.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use super::idna;
+use idna::AsciiDenyList;
+use idna::uts46::{DnsLength, Hyphens, Uts46};
 
 /// The host of a registry, with its port where that is not 443.
 ///
@@ -76,8 +81,8 @@ impl Hostname {
             }
         }
         let refused = || HostnameError::Idna(name.to_owned());
-        let ascii = idna::to_ascii(name).ok_or_else(refused)?;
-        let display = idna::to_unicode(&ascii).ok_or_else(refused)?;
+        let ascii = to_ascii(name).ok_or_else(refused)?;
+        let display = to_unicode(&ascii).ok_or_else(refused)?;
         let suffix = port.map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self { ascii: format!("{ascii}{suffix}"), display: format!("{display}{suffix}"), port })
     }
@@ -155,8 +160,85 @@ impl Ord for Hostname {
     }
 }
 
+/// Characters that Unicode 15.0 allows in no name. Later versions drop them or map them to others, so two addresses
+/// would be one that are two, or none, for the tools. Those that Unicode 15.0 does not know at all are not listed.
+const DISALLOWED: [(char, char); 15] = [
+    ('\u{4c0}', '\u{4c0}'),
+    ('\u{10a0}', '\u{10c5}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{1806}', '\u{1806}'),
+    ('\u{180e}', '\u{180e}'),
+    ('\u{2061}', '\u{2063}'),
+    ('\u{206a}', '\u{206f}'),
+    ('\u{2132}', '\u{2132}'),
+    ('\u{2183}', '\u{2183}'),
+    ('\u{2260}', '\u{2260}'),
+    ('\u{226e}', '\u{226f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{1d173}', '\u{1d17a}'),
+];
+
+/// A name in Unicode, normalised; `None` if it is not a valid name.
+fn to_unicode(name: &str) -> Option<String> {
+    let name = prepared(name)?;
+    let (normal, valid) = Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast);
+    // Places are counted in bytes, as there.
+    let hyphens = |label: &str| label.len() > 4 && label.as_bytes().get(2..4) == Some(b"--");
+    let sound = valid.is_ok() && !normal.contains('/') && !normal.split('.').any(hyphens);
+    sound.then(|| normal.into_owned())
+}
+
+/// A name in ASCII, each label of another alphabet in its `xn--` form; `None` if it is not a valid name.
+fn to_ascii(name: &str) -> Option<String> {
+    let name = prepared(name)?;
+    let ascii = Uts46::new().to_ascii(name.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast, DnsLength::Ignore);
+    ascii.ok().filter(|ascii| !ascii.is_empty() && !ascii.contains('/')).map(std::borrow::Cow::into_owned)
+}
+
+fn prepared(name: &str) -> Option<String> {
+    let disallowed = |c: char| !c.is_ascii() && DISALLOWED.iter().any(|(first, last)| (*first..=*last).contains(&c));
+    // Later versions map it to `ß`.
+    (!name.contains(disallowed)).then(|| name.replace('ẞ', "ss"))
+}
+
+/// Why a namespace or type is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PartError {
+    /// Nothing there.
+    #[error("must have at least one character")]
+    Empty,
+    /// `.` separates the labels of hosts.
+    #[error("dots are not allowed")]
+    Dot,
+    /// `--`, which also keeps `xn--` out.
+    #[error("cannot use multiple consecutive dashes")]
+    ConsecutiveDashes,
+    /// Refused by the IDNA lookup profile.
+    #[error("must contain only letters, digits, and dashes, and may not use leading or trailing dashes")]
+    Characters,
+}
+
+/// Normalises a namespace or type: UTS 46 lookup form in Unicode.
+///
+/// Source: `github.com/hashicorp/terraform-registry-address`, `ParseProviderPart`. There as here a dot may come out of
+/// the normalisation (of U+3002), but unlike there never at an end or twice: a part is the name of a directory.
+pub fn normalise_part(part: &str) -> Result<String, PartError> {
+    if part.is_empty() {
+        return Err(PartError::Empty);
+    }
+    if part.contains('.') {
+        return Err(PartError::Dot);
+    }
+    if part.contains("--") {
+        return Err(PartError::ConsecutiveDashes);
+    }
+    to_unicode(part).filter(|normal| !normal.split('.').any(str::is_empty)).ok_or(PartError::Characters)
+}
+
 #[cfg(test)]
-mod tests {
+mod hostname_tests {
     use super::*;
 
     #[test]
@@ -186,5 +268,50 @@ mod tests {
         assert!(matches!(error("xn--caf-dma.fr"), HostnameError::Punycode(_)));
         assert!(matches!(error("my_host.example"), HostnameError::Idna(_)));
         assert!(matches!(error("pr--1.example.com"), HostnameError::Idna(_)));
+    }
+}
+
+#[cfg(test)]
+mod idna_tests {
+    use super::*;
+
+    /// As terraform 1.11.4 takes them.
+    #[test]
+    fn names_of_the_tools() {
+        let normal = |name: &str| to_unicode(name);
+        assert_eq!(normal("feature--site").as_deref(), Some("feature--site"));
+        assert_eq!(normal("aẞb").as_deref(), Some("assb"));
+        assert_eq!(normal("aßb").as_deref(), Some("aßb"));
+        for name in ["pr--1", "ab--c.test", "x.ab--c", "é--b", "ab\u{ff0d}\u{ff0d}c", "xn--ab--c-epa"] {
+            assert_eq!(normal(name), None, "{name}");
+        }
+        for (first, last) in DISALLOWED {
+            assert_eq!([first, last].map(|c| normal(&format!("a{c}b"))), [None, None], "{first:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod part_tests {
+    use super::*;
+
+    #[test]
+    fn normal_forms() {
+        assert_eq!(normalise_part("AWS").as_deref(), Ok("aws"));
+        assert_eq!(normalise_part("ａｗｓ").as_deref(), Ok("aws"));
+        assert_eq!(normalise_part("ß").as_deref(), Ok("ß"));
+        assert_eq!(normalise_part("a\u{3002}b").as_deref(), Ok("a.b"));
+    }
+
+    #[test]
+    fn refusals() {
+        assert_eq!(normalise_part(""), Err(PartError::Empty));
+        assert_eq!(normalise_part("a.b"), Err(PartError::Dot));
+        assert_eq!(normalise_part("a--b"), Err(PartError::ConsecutiveDashes));
+        for part in
+            ["-a", "a-", "a_b", " a", "a b", "\u{3002}", "\u{3002}\u{3002}", "a\u{3002}", "a\u{ff0f}b", "\u{ad}"]
+        {
+            assert_eq!(normalise_part(part), Err(PartError::Characters), "{part:?}");
+        }
     }
 }

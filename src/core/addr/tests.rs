@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::*;
 use super::{ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
 use crate::vectors;
@@ -49,4 +50,55 @@ proptest! {
             prop_assert_eq!(ProviderAddr::parse(&addr.to_string(), Dialect::Terraform), Ok(addr));
         }
     }
+}
+
+fn matches(pattern: &str, addr: &str) -> bool {
+    let addr = ProviderAddr::parse(addr, Dialect::Terraform).unwrap();
+    AddrPattern::parse(pattern, Dialect::Terraform).unwrap().matches(&addr)
+}
+
+#[test]
+fn wildcards_are_at_the_right() {
+    assert!(matches("*/*/*", "example.com/a/b"));
+    assert!(matches("Example.com/*/*", "example.com/a/b"));
+    assert!(matches("example.com/A/*", "example.com/a/b"));
+    assert!(matches("a/b", "registry.terraform.io/a/b"));
+    assert!(matches("*/*", "a/b"));
+    assert!(!matches("*/*", "example.com/a/b"));
+    assert!(!matches("example.com/a/*", "example.com/c/b"));
+    assert!(!matches("a/b", "registry.opentofu.org/a/b"));
+}
+
+#[test]
+fn refusals() {
+    let error = |text| AddrPattern::parse(text, Dialect::Terraform).unwrap_err();
+    assert_eq!(error("aws"), PatternError::Shape("aws".to_owned()));
+    assert_eq!(error("a/b/c/d"), PatternError::Shape("a/b/c/d".to_owned()));
+    assert_eq!(error("*/a/*"), PatternError::HostWildcard("*/a/*".to_owned()));
+    assert_eq!(error("*/*/a"), PatternError::HostWildcard("*/*/a".to_owned()));
+    assert_eq!(error("h.com/*/a"), PatternError::NamespaceWildcard("h.com/*/a".to_owned()));
+    assert_eq!(error("*/a"), PatternError::NamespaceWildcard("*/a".to_owned()));
+    assert!(matches!(error("a/"), PatternError::Type { .. }));
+    assert!(matches!(error("a*/b"), PatternError::Namespace { .. }));
+    assert!(matches!(error("a..b/a/b"), PatternError::Host { .. }));
+}
+
+#[test]
+fn patterns_cover_patterns() {
+    let covers = |one, other| {
+        let parse = |text| AddrPattern::parse(text, Dialect::Terraform).unwrap();
+        parse(one).covers(&parse(other))
+    };
+    assert!(covers("a/*", "a/b") && covers("a/*", "a/*") && covers("*/*/*", "x.y/*/*"));
+    assert!(!covers("a/b", "a/*") && !covers("a/*", "b/*") && !covers("a.b/c/*", "c/*"));
+}
+
+#[test]
+fn text_is_full() {
+    let text = |pattern| AddrPattern::parse(pattern, Dialect::OpenTofu).unwrap().to_string();
+    assert_eq!(text("Acme/*"), "registry.opentofu.org/acme/*");
+    assert_eq!(text("*/*/*"), "*/*/*");
+    let addr = ProviderAddr::parse("acme/x", Dialect::OpenTofu).unwrap();
+    assert!(AddrPattern::from(addr.clone()).matches(&addr));
+    assert!(AddrPattern::from(addr).is_exact());
 }

@@ -4,7 +4,7 @@ use crate::hcl::scan;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::error::ConfigErrorKind;
+use super::ConfigErrorKind;
 use super::json::{self, JsonNode, JsonValue};
 use super::value::{Node, Value};
 
@@ -66,7 +66,7 @@ impl<'a> Body<'a> {
                     Contents::default()
                 }
             },
-            Body::Json(node) => json::body::contents(node, schema, errors),
+            Body::Json(node) => json::contents(node, schema, errors),
         };
         contents.without_duplicates(errors)
     }
@@ -136,7 +136,7 @@ impl RawValue<'_> {
     pub(super) fn read(&self) -> Result<Node, Located> {
         match self {
             RawValue::Native { text, range } => Node::native(text, range.clone()),
-            RawValue::Json(node) => Ok(json::body::value(node)),
+            RawValue::Json(node) => Ok(json::value(node)),
         }
     }
 

@@ -1,19 +1,26 @@
 //! What one module directory says, as far as requirements go.
+//!
+//! What one module adds to the requirements of its tree.
+//!
+//! Source: `internal/configs/config.go`, `addProviderRequirements`.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::addr::ProviderSource;
-use crate::finding::Position;
-use crate::path::shown;
-use crate::requirements::OriginKind;
-use crate::version::Constraints;
-
-use super::expression::Expression;
+use super::decode::implied_local_name;
+use super::evaluate::Expression;
 use super::module_version::ModuleConstraints;
 use super::value::Node;
+use super::{ConfigError, ConfigErrorKind};
+use crate::addr::ProviderSource;
+use crate::dialect::Dialect;
+use crate::documents::shown;
+use crate::finding::Position;
+use crate::requirements::{Origin, OriginKind, Requirements};
+use crate::version::Constraints;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
@@ -144,4 +151,153 @@ pub struct Variable {
     pub nullable: Option<bool>,
     /// Whether its argument `const` is true, which Terraform 1.15 and later requires.
     pub constant: Option<bool>,
+}
+
+#[derive(Debug, Default)]
+pub struct Needs {
+    pub requirements: Requirements,
+    /// Providers that are part of the program.
+    pub built_in: BTreeSet<String>,
+    /// Places that give a built-in provider a version constraint, which `init` refuses; with its address.
+    pub constrained_built_in: Vec<(Location, String)>,
+    pub errors: Vec<ConfigError>,
+    /// True while what only test files lead to is added.
+    pub in_tests: bool,
+    /// True once a provider was refused because there are too many.
+    is_full: bool,
+}
+
+/// How many providers a root module may require, with all modules that it calls. Resources imply providers, so a file of a
+/// few megabytes could require hundreds of thousands; reports are in proportion to them.
+const MOST_PROVIDERS: usize = 10_000;
+
+struct Usage<'a> {
+    module: &'a str,
+    place: &'a Location,
+    kind: OriginKind,
+    name: &'a str,
+    /// The type and name of the block, if it has them.
+    block: Option<[&'a str; 2]>,
+}
+
+impl Module {
+    pub fn provider(&self, local_name: &str, dialect: Dialect) -> Result<Cow<'_, ProviderSource>, ConfigErrorKind> {
+        match self.required.get(local_name) {
+            Some(required) => Ok(Cow::Borrowed(&required.source)),
+            None => Ok(Cow::Owned(ProviderSource::implied(local_name, dialect)?)),
+        }
+    }
+
+    /// Adds what this module needs, without the modules that it calls. `path` is its call names joined by dots.
+    pub fn contribute(&self, path: &str, dialect: Dialect, needs: &mut Needs) {
+        for (name, required) in &self.required {
+            let usage =
+                Usage { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name, block: None };
+            needs.add(&required.source, required.version.as_ref(), &usage);
+        }
+        for config in &self.providers {
+            self.contribute_config(config, path, dialect, needs);
+        }
+        for resource in &self.resources {
+            let usage = Usage {
+                module: path,
+                place: &resource.place,
+                kind: resource.mode,
+                name: &resource.provider,
+                block: Some([&resource.kind, &resource.name]),
+            };
+            self.require(None, &usage, dialect, needs);
+        }
+        for import in &self.imports {
+            self.contribute_import(import, path, dialect, needs);
+        }
+    }
+
+    /// Adds a `provider` block, of this module or of a test file, which resolves names as the root module does.
+    pub fn contribute_config(&self, config: &ProviderConfig, path: &str, dialect: Dialect, needs: &mut Needs) {
+        let usage = Usage {
+            module: path,
+            place: &config.place,
+            kind: OriginKind::ProviderBlock,
+            name: &config.name,
+            block: None,
+        };
+        self.require(config.version.as_ref(), &usage, dialect, needs);
+    }
+
+    /// A target in the configuration names its own provider; OpenTofu still requires the type's provider.
+    fn contribute_import(&self, import: &Import, path: &str, dialect: Dialect, needs: &mut Needs) {
+        let (kind, name) = &import.target;
+        let is_target = |resource: &Resource| {
+            resource.mode == OriginKind::Resource && resource.kind == *kind && resource.name == *name
+        };
+        if dialect == Dialect::Terraform && (import.in_child || self.resources.iter().any(is_target)) {
+            return;
+        }
+        let implied;
+        let local_name = match &import.provider {
+            Some(given) => given,
+            None => match implied_local_name(kind, 0) {
+                Ok(name) => {
+                    implied = name;
+                    &implied
+                }
+                Err(_) => return,
+            },
+        };
+        let usage =
+            Usage { module: path, place: &import.place, kind: OriginKind::Import, name: local_name, block: None };
+        self.require(None, &usage, dialect, needs);
+    }
+
+    fn require(&self, version: Option<&Constraint>, usage: &Usage<'_>, dialect: Dialect, needs: &mut Needs) {
+        match self.provider(usage.name, dialect) {
+            Ok(source) => needs.add(&source, version, usage),
+            Err(kind) => needs.fail(usage.place, kind),
+        }
+    }
+}
+
+impl Needs {
+    fn add(&mut self, source: &ProviderSource, version: Option<&Constraint>, usage: &Usage<'_>) {
+        match source {
+            ProviderSource::Provider(addr) => {
+                if self.requirements.len() >= MOST_PROVIDERS && self.requirements.get(addr).is_none() {
+                    if !self.is_full {
+                        self.fail(usage.place, ConfigErrorKind::TooManyProviders(MOST_PROVIDERS));
+                    }
+                    self.is_full = true;
+                    return;
+                }
+                let origin = Origin {
+                    module: usage.module.to_owned(),
+                    file: usage.place.file.to_path_buf(),
+                    position: usage.place.position,
+                    kind: usage.kind,
+                    local_name: usage.name.to_owned(),
+                    constraint: version.map(|version| version.text.clone()),
+                    in_tests: self.in_tests,
+                    block: usage.block.map(|[kind, name]| format!("{kind:?} {name:?}")),
+                };
+                let none = Constraints::default();
+                self.requirements.add(addr, version.map_or(&none, |version| &version.terms), origin);
+            }
+            ProviderSource::BuiltIn(text) => {
+                if version.is_some() {
+                    self.constrained_built_in.push((usage.place.clone(), text.clone()));
+                }
+                self.built_in.insert(text.clone());
+            }
+            ProviderSource::Legacy(text) => self.fail(usage.place, ConfigErrorKind::LegacySource(text.clone())),
+        }
+    }
+
+    fn fail(&mut self, place: &Location, kind: ConfigErrorKind) {
+        self.errors.push(ConfigError {
+            file: place.file.to_path_buf(),
+            position: place.position,
+            line: String::new(),
+            kind,
+        });
+    }
 }

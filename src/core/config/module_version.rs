@@ -3,6 +3,10 @@
 //! Any number of parts, an optional `v`, and pre-releases by their own comparison.
 //!
 //! Source: `github.com/hashicorp/go-version` v1.9.0, `version.go` and `constraint.go`.
+//!
+//! And which version of a registry's module a call gets.
+//!
+//! Source: `internal/initwd/module_install.go` of both tools.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -242,65 +246,101 @@ fn compare_prerelease(a: &str, b: &str) -> Ordering {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The versions of a module, in the order of its registry, and the tool that selects from them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionList {
+    versions: Vec<ModuleVersion>,
+    dialect: Dialect,
+}
 
-    fn allows(constraint: &str, version: &str) -> bool {
-        constraint.parse::<ModuleConstraints>().unwrap().allows(&version.parse().unwrap())
+/// The versions of a list that a call may get, in its order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selectable<'a>(Vec<&'a ModuleVersion>);
+
+impl VersionList {
+    /// The versions that a registry lists; what is no version does not count.
+    pub fn new(listed: &[String], dialect: Dialect) -> Self {
+        Self { versions: listed.iter().filter_map(|text| text.parse().ok()).collect(), dialect }
     }
 
-    #[test]
-    fn terms_mean_what_go_version_says() {
-        for (constraint, version, expected) in [
-            ("1.2", "1.2.0", true),
-            ("= v1.2.0", "1.2", true),
-            ("1.2.0+a", "1.2.0+b", true),
-            ("~> 1.0", "1.9.9", true),
-            ("~> 1.0", "2.0.0", false),
-            ("~> 1", "9.0.0", true),
-            ("~> 1.2.3", "1.2.9", true),
-            ("~> 1.2.3", "1.3.0", false),
-            ("~> 1.2.3.4", "1.2.3.5", true),
-            ("~> 1.2.3.4", "1.2.3", false),
-            (">= 1.0, != 1.5.0", "1.5.0", false),
-            (">= 1.0", "1.1.0-beta", false),
-            (">= 1.1.0-alpha", "1.1.0-beta", true),
-            ("> 1.1.0-alpha", "1.1.0", true),
-            ("~> 1.1.0-alpha", "1.1.0", false),
-            ("1.1.0-beta", "1.1.0-beta", true),
-            ("<= 1.1.0", "1.1.0", true),
-            (">= 1.0-rc.2", "1.0-rc.10", true),
-            ("1.0-", "1.0--", true),
-            ("1.0-+b", "1.0-", true),
-            ("1.0-.x", "1.0-", false),
-            ("~> 1.0-", "1.1.0", false),
-            ("1.0.0-rc1", "1.0.0.0", true),
-            ("<= 1.0.0-rc1", "1.0.0.0", true),
-            ("!= 1.0.0-rc1", "1.0.0.0", false),
-            ("1.0.0-rc1", "1.0.0", false),
-        ] {
-            assert_eq!(allows(constraint, version), expected, "{constraint} {version}");
-        }
+    /// The tool that selects.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
-    #[test]
-    fn other_texts_are_refused() {
-        for text in [
-            "",
-            "foo",
-            "^1",
-            "1..2",
-            "=> 1",
-            "1.0,",
-            "1.0 2.0",
-            "99999999999999999999",
-            "1.0.",
-            "1.0-1.",
-            "1.0-a..b",
-            "x",
-        ] {
-            assert!(text.parse::<ModuleConstraints>().is_err(), "{text:?}");
-        }
+    /// What a constraint allows; a pre-release only if it is named exactly.
+    pub fn selectable(&self, constraints: Option<&ModuleConstraints>) -> Selectable<'_> {
+        let is_selectable = |version: &&ModuleVersion| match constraints {
+            None => !version.is_prerelease(),
+            Some(constraints) => {
+                constraints.allows(version) && (!version.is_prerelease() || constraints.names(version, self.dialect))
+            }
+        };
+        Selectable(self.versions.iter().filter(is_selectable).collect())
+    }
+
+    /// True if it has a version, in whatever spelling.
+    pub fn contains(&self, wanted: &ModuleVersion) -> bool {
+        let wanted = wanted.canonical();
+        self.versions.iter().any(|version| version.canonical() == wanted)
     }
 }
+
+impl<'a> Selectable<'a> {
+    /// The one that `init` installs: the newest, and of equal ones the first.
+    pub fn newest(&self) -> Option<&'a ModuleVersion> {
+        let newest = |best: &'a ModuleVersion, version| if best.precedence(version).is_lt() { version } else { best };
+        self.0.iter().copied().reduce(newest)
+    }
+
+    /// The newest of those that no other one equals.
+    pub fn newest_unequalled(&self) -> Option<&'a ModuleVersion> {
+        let mut versions = self.0.clone();
+        versions.sort_by(|one, other| other.precedence(one));
+        let mut equal = versions.chunk_by(|one, other| one.precedence(other).is_eq());
+        equal
+            .find(|equal| equal.iter().all(|version| version.canonical() == equal[0].canonical()))
+            .map(|equal| equal[0])
+    }
+
+    /// Those that compare as equal to a version, as the tools request them, each once: other spellings of one request
+    /// are the same download.
+    pub fn equal_to(&self, version: &ModuleVersion) -> Vec<String> {
+        let mut equal = Vec::new();
+        for listed in self.0.iter().filter(|listed| listed.precedence(version).is_eq()) {
+            let name = listed.canonical();
+            if !equal.contains(&name) {
+                equal.push(name);
+            }
+        }
+        equal
+    }
+}
+
+/// What a `ref` or a tag says of its version: what is before it, such as `net/` or `release-`, and the version. None for
+/// names that are no versions, such as those of branches and commits.
+pub fn version_of_tag(tag: &str) -> Option<(&str, ModuleVersion)> {
+    let starts = tag.char_indices().map(|(at, _)| at);
+    let starts = starts.filter(|at| *at == 0 || tag[..*at].ends_with(['/', '-', '_', '@']));
+    let read = |at: usize| {
+        let (before, text) = tag.split_at(at);
+        let is_version = text.contains('.') || text.starts_with('v');
+        Some((before, text.parse::<ModuleVersion>().ok().filter(|_| is_version)?))
+    };
+    starts.into_iter().find_map(read)
+}
+
+/// The newest of the tags that differ from a `ref` in their version alone, if it is newer than that of the `ref`. A
+/// pre-release counts as none.
+pub fn newer_tag<'a>(reference: &str, tags: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let (before, current) = version_of_tag(reference)?;
+    let of_kind = |tag: &'a str| {
+        let (other, version) = version_of_tag(tag)?;
+        (other == before && !version.is_prerelease()).then_some((tag, version))
+    };
+    let newer = tags.into_iter().filter_map(of_kind).filter(|(_, version)| version.precedence(&current).is_gt());
+    newer.max_by(|(_, one), (_, other)| one.precedence(other)).map(|(tag, _)| tag)
+}
+
+#[cfg(test)]
+mod tests;

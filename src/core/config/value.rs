@@ -9,7 +9,7 @@ use hcl_edit::expr::{Expression, ObjectKey, TraversalOperator};
 use hcl_edit::template::Element;
 use hcl_edit::{Ident, Span};
 
-use super::error::ConfigErrorKind;
+use super::ConfigErrorKind;
 use crate::hcl::normal;
 
 /// A value as written, and where it begins.

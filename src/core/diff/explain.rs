@@ -5,12 +5,12 @@
 
 use super::Distance;
 use super::headline::{coverage, kept};
-use super::judge::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
+use super::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
 use crate::diff::{Change, ChangeKind, Formatting, OriginChange, Standing, TextChange};
-use crate::evidence::Verdict;
+use crate::documents::shown;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::path::shown;
+use crate::trust::Verdict;
 use crate::trust::pins::Signer;
 
 /// What speaks against a change, why it happened and what follows, each in one or two sentences.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::Distance;
-use super::judge::{distance, loses_all_hashes, pins_nothing, verdict};
+use super::{distance, loses_all_hashes, pins_nothing, verdict};
 use crate::dialect::Dialect;
 use crate::diff::{Change, ChangeKind, Formatting, Standing, TextChange};
-use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::detect_header;
 use crate::platform::Platform;
+use crate::trust::Verdict;
 use crate::trust::pins::Signer;
 use crate::version::Constraints;
 

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::dialect::Dialect;
 use crate::diff::OriginChange;
-use crate::evidence::{Evidence, Verdict};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::release::{Attestation, ListedLine, Lookup, Release};
 use crate::requirements::{Origin, OriginKind, Requirements};
+use crate::trust::{Evidence, Verdict};
 use crate::version::{Constraints, Version};
 
 pub(super) fn addr(text: &str) -> ProviderAddr {

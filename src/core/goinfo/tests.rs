@@ -5,8 +5,8 @@ use std::process::Command;
 
 use proptest::prelude::*;
 
-use super::record::{HEADER, LIMIT, MAGIC};
 use super::{BuiltFrom, GoInfo, Scan, Unknown};
+use super::{HEADER, LIMIT, MAGIC};
 
 const LIST: &str = "path\texample.com/p\nmod\texample.com/p\t(devel)\t\ndep\texample.com/a\tv1.2.0\th1:a=\n\
                     dep\texample.com/b\tv1.0.0\n=>\texample.com/c\tv1.0.1\th1:c=\ndep\texample.com/d\tv1.0.0\n\

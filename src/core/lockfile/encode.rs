@@ -1,13 +1,19 @@
 //! The canonical text of a lock file.
 //!
 //! Source: `internal/depsfile/locks_file.go`, `SaveLocksToBytes`.
+//!
+//! With it: the two lines that each tool begins its lock files with, and how an accepted text differs from the canonical one.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use super::header::header;
-use super::{LockEntry, LockFile};
+use memchr::memmem;
+
+use super::{LockEntry, LockFile, Spans};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
+use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hcl::push_escaped;
 
 impl LockFile {
@@ -48,6 +54,142 @@ fn push_entry(text: &mut String, addr: &ProviderAddr, entry: &LockEntry) {
         text.push_str("  ]\n");
     }
     text.push_str("}\n");
+}
+
+/// The byte order mark, which the tools skip.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+pub(super) fn header(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Terraform => {
+            "# This file is maintained automatically by \"terraform init\".\n\
+             # Manual edits may be lost in future updates.\n"
+        }
+        Dialect::OpenTofu => {
+            "# This file is maintained automatically by \"tofu init\".\n\
+             # Manual edits may be lost in future updates.\n"
+        }
+    }
+}
+
+/// The tool that a text names in its header: in the first comment that says so, before anything but comments.
+pub fn header_dialect(text: &[u8]) -> Option<Dialect> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    text.split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .take_while(|line| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//"))
+        .find_map(|line| {
+            let names =
+                |dialect: &Dialect| header(*dialect).lines().next().is_some_and(|first| first.as_bytes() == line);
+            [Dialect::Terraform, Dialect::OpenTofu].into_iter().find(names)
+        })
+}
+
+/// The tool that a lock file belongs to: by its header, else by the registries it names if that is one tool's only.
+///
+/// Works on the text, since how a text is decoded depends on the tool.
+pub fn detect_dialect(text: &[u8]) -> Option<Dialect> {
+    let names = |dialect: Dialect| {
+        let host = format!("\"{}/", dialect.default_registry_host());
+        memmem::find(text, host.as_bytes()).is_some()
+    };
+    header_dialect(text).or_else(|| match (names(Dialect::Terraform), names(Dialect::OpenTofu)) {
+        (true, false) => Some(Dialect::Terraform),
+        (false, true) => Some(Dialect::OpenTofu),
+        _ => None,
+    })
+}
+
+const MOST_FINDINGS: usize = 1000;
+
+pub(super) struct Layout<'a> {
+    pub(super) text: &'a str,
+    pub(super) index: &'a LineIndex<'a>,
+    pub(super) comments: &'a [Range<usize>],
+}
+
+impl<'a> Layout<'a> {
+    fn lines(&self) -> std::str::Lines<'a> {
+        self.text.trim_start_matches('\u{feff}').lines()
+    }
+}
+
+/// Says why a text is not canonical; at least one reason for each that is not.
+pub(super) fn warnings(of: &Layout<'_>, lock: &LockFile, spans: &Spans, tool: Option<Dialect>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(of_header(of, tool));
+    findings.extend(of_line_ends(of));
+    findings.extend(of_comments(of, tool));
+    findings.extend(of_order(spans));
+    of_hashes(spans, &mut findings);
+    if findings.is_empty() {
+        let wanted = lock.encode(tool.unwrap_or(Dialect::Terraform));
+        let line = 1 + of.lines().zip(wanted.lines()).take_while(|(is, wanted)| is == wanted).count();
+        let message = "the file is not formatted as the tools do, here and perhaps below";
+        findings.push(not_canonical(message).at(Position { line, column: 1 }));
+    }
+    findings
+}
+
+fn not_canonical(message: impl Into<String>) -> Finding {
+    Finding::new(Rule::NotCanonical, message)
+}
+
+fn of_header(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
+    let message = match tool {
+        None => "the file has no header of Terraform or OpenTofu".to_owned(),
+        Some(tool) => {
+            let begins = header(tool).lines().zip(of.lines()).all(|(wanted, line)| wanted == line.trim_end());
+            if begins {
+                return None;
+            }
+            format!("the file does not begin with the header of {tool}")
+        }
+    };
+    Some(not_canonical(message).at(Position::default()))
+}
+
+fn of_line_ends(of: &Layout<'_>) -> Option<Finding> {
+    let at = of.text.find("\r\n")?;
+    Some(not_canonical("the file has CRLF line ends").at(of.index.position(at)))
+}
+
+/// Comments other than the two of the header.
+fn of_comments(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
+    let of_header = |at: &Range<usize>| {
+        tool.is_some_and(|tool| header(tool).lines().any(|line| of.text[at.start..].starts_with(line)))
+    };
+    let mut others = of.comments.iter().filter(|at| !of_header(at));
+    let first = others.next()?;
+    let count = 1 + others.count();
+    let message = format!("the file has comments ({count}), which the tools drop when they write it");
+    Some(not_canonical(message).at(of.index.position(first.start)))
+}
+
+fn of_order(spans: &Spans) -> Option<Finding> {
+    let mut blocks: Vec<_> = spans.entries.iter().map(|(addr, entry)| (entry.block, addr)).collect();
+    blocks.sort();
+    let pair = blocks.windows(2).find(|pair| pair[0].1 > pair[1].1)?;
+    let (block, addr) = pair[1];
+    let message = format!("the entries are not in order: {addr} belongs before {}", pair[0].1);
+    Some(not_canonical(message).about(addr).at(block))
+}
+
+fn of_hashes(spans: &Spans, findings: &mut Vec<Finding>) {
+    for (addr, entry) in &spans.entries {
+        let mut seen = BTreeSet::new();
+        for (hash, position) in &entry.each_hash {
+            if !seen.insert(hash) && findings.len() < MOST_FINDINGS {
+                let message = format!("{hash} is recorded twice for {addr}");
+                findings.push(Finding::new(Rule::DuplicateHash, message).about(addr).at(*position));
+            }
+        }
+        let unsorted = entry.each_hash.windows(2).find(|pair| pair[0].0 > pair[1].0);
+        if let Some(pair) = unsorted {
+            let message = format!("the hashes of {addr} are not sorted; the next run of init rewrites the file");
+            findings.push(not_canonical(message).about(addr).at(pair[1].1));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -113,5 +255,22 @@ mod tests {
         let labels: Vec<&str> =
             text.lines().filter_map(|line| line.strip_prefix("provider \"")?.strip_suffix("\" {")).collect();
         assert_eq!(labels, order);
+    }
+
+    #[test]
+    fn the_header_decides_before_the_hosts() {
+        let tofu = b"\n// ours\n# This file is maintained automatically by \"tofu init\".\r\nprovider \"registry.terraform.io/a/b\" {";
+        assert_eq!(detect_dialect(tofu), Some(Dialect::OpenTofu));
+        assert_eq!(header_dialect(b"x = 1\n# This file is maintained automatically by \"tofu init\".\n"), None);
+        assert_eq!(header_dialect(b"# This file is maintained automatically by \"opentf init\".\n"), None);
+    }
+
+    #[test]
+    fn one_host_decides_and_both_do_not() {
+        assert_eq!(detect_dialect(b"provider\"registry.opentofu.org/a/b\"{"), Some(Dialect::OpenTofu));
+        assert_eq!(detect_dialect(b"provider \"registry.terraform.io/a/b\" {"), Some(Dialect::Terraform));
+        assert_eq!(detect_dialect(b"\"registry.terraform.io/a/b\" \"registry.opentofu.org/a/b\""), None);
+        assert_eq!(detect_dialect(b"provider \"example.com/a/b\" {"), None);
+        assert_eq!(detect_dialect(b""), None);
     }
 }

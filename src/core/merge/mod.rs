@@ -3,27 +3,33 @@
 //! Lock files are merged on the model, entry by entry, and written in their canonical text; of the trust file each block
 //! is taken whole. Conflicts carry the markers that everyone knows, around as little as can be. No side's text is ever
 //! lost: what cannot be read is not merged. Nothing here knows git, files or the network.
+//!
+//! The common ancestor may have been merged by git itself, so it can contain conflict markers. Of several entries of one
+//! provider in one lock file, as merges line by line and bots leave them, one is kept.
+//!
+//! The text that git compares instead of a lock file has some lines for each entry. Hashes are counted by scheme and shown as one digest over all of them, so
+//! no change of a hash hides. The form does not change from version to version without need: git may keep the texts.
 
-mod base;
-mod blocks;
 mod entry;
 mod lock;
-mod markers;
-mod modules;
-mod remark;
-mod repeated;
-mod textconv;
+#[cfg(test)]
+mod tests;
+mod text;
 
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+pub use entry::{Reason, Remark, Side, Why};
 pub use lock::{Configured, LockMerge, Merged, Replaced, merge_locks};
-pub use markers::{DEFAULT_MARKER_SIZE, MarkerError, Split, split};
-pub use remark::{Reason, Remark, Side, Why};
-pub use repeated::{Unrepaired, has_repeated, keep_one_of_each};
-pub use textconv::{Shortened, textconv};
+pub use text::{DEFAULT_MARKER_SIZE, MarkerError, Split, split};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::finding::{Finding, Rule};
-use crate::lockfile;
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::{HashScheme, PackageHash, Sha256Digest};
+use crate::lockfile::{self, Decoded, LockEntry, LockFile, decode, detect_dialect, salvage};
+use crate::version::Version;
+use entry::{Settled, settle};
 
 /// The common ancestor and the two versions made from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,8 +123,8 @@ pub fn merge_texts(
 ) -> MergedText {
     match document {
         Document::LockFile => lock::merge(texts, decisions, options),
-        Document::TrustFile => blocks::merge(texts, decisions.sides, options),
-        Document::ModuleLock => modules::merge(texts, decisions.sides, options),
+        Document::TrustFile => text::merge(texts, decisions.sides, options),
+        Document::ModuleLock => lock::merge_modules(texts, decisions.sides, options),
     }
 }
 
@@ -141,10 +147,170 @@ pub fn not_literal(document: Document, text: &[u8], dialect: Dialect) -> Option<
 pub fn is_readable(document: Document, text: &[u8], dialect: Dialect) -> bool {
     match document {
         Document::LockFile => lockfile::decode(text, lockfile::detect_dialect(text).unwrap_or(dialect)).is_ok(),
-        Document::TrustFile => blocks::is_readable(text),
-        Document::ModuleLock => modules::is_readable(text),
+        Document::TrustFile => text::is_readable(text),
+        Document::ModuleLock => lock::is_readable(text),
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Reads the ancestor of lock files; `None` if it cannot be read.
+///
+/// Where two branches were merged in both directions, git merges their several common ancestors first. Of one with
+/// conflicts that is known which its two sides agree about.
+fn base_lock(text: &[u8], dialect: Dialect) -> Option<LockFile> {
+    let read = |text: &[u8]| decode(text, detect_dialect(text).unwrap_or(dialect)).ok().map(|decoded| decoded.lock);
+    if let Some(lock) = read(text) {
+        return Some(lock);
+    }
+    let sides = split(text).ok()??;
+    let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
+    Some(agreed(&ours, &theirs))
+}
+
+/// The entries that both have, and have alike.
+fn agreed(one: &LockFile, other: &LockFile) -> LockFile {
+    let mut agreed = LockFile::new();
+    for (addr, entry) in one.iter().filter(|(addr, entry)| other.get(addr) == Some(*entry)) {
+        agreed.insert(addr.clone(), entry.clone());
+    }
+    agreed
+}
+
+/// Why a lock file stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unrepaired {
+    /// Something else is wrong with the text.
+    Refused(Box<Finding>),
+    /// Nothing decides between the entries of these providers.
+    Undecided(Vec<Remark>),
+}
+
+/// True if the one thing that is wrong with a text, or one of several, is that a provider has several entries.
+pub fn has_repeated(text: &[u8], options: MergeOptions) -> bool {
+    !salvage(text, detect_dialect(text).unwrap_or(options.dialect)).repeated.is_empty()
+}
+
+/// Keeps one entry of each provider: of several versions the newest that the configuration allows, with the hashes of all
+/// entries of that version.
+pub fn keep_one_of_each(
+    text: &[u8],
+    configured: Option<Configured<'_>>,
+    options: MergeOptions,
+) -> Result<MergedText, Unrepaired> {
+    let dialect = detect_dialect(text).unwrap_or(options.dialect);
+    let decoded = salvage(text, dialect);
+    let is_other = |finding: &&Finding| finding.level == Level::Deny && finding.rule != Rule::DuplicateProvider;
+    if let Some(finding) = decoded.warnings.iter().find(is_other) {
+        return Err(Unrepaired::Refused(Box::new(finding.clone())));
+    }
+    let (mut lock, mut remarks, mut undecided): (LockFile, _, _) = (decoded.lock, Vec::new(), Vec::new());
+    for (addr, entries) in decoded.repeated {
+        let remark = |reason| Remark::Entry(addr.clone(), Box::new(reason));
+        match keep_one(&addr, &entries, configured) {
+            Ok(entry) => {
+                let versions: BTreeSet<&Version> = entries.iter().map(|entry| &entry.version).collect();
+                let dropped = versions.into_iter().filter(|version| **version != entry.version).cloned().collect();
+                remarks.push(remark(Reason::OneKept { count: entries.len(), taken: entry.version.clone(), dropped }));
+                lock.insert(addr, entry);
+            }
+            Err(reason) => undecided.push(remark(reason)),
+        }
+    }
+    if !undecided.is_empty() {
+        return Err(Unrepaired::Undecided(undecided));
+    }
+    Ok(MergedText { text: lock.encode(dialect).into_bytes(), remarks, ..MergedText::default() })
+}
+
+fn keep_one(
+    addr: &ProviderAddr,
+    entries: &[LockEntry],
+    configured: Option<Configured<'_>>,
+) -> Result<LockEntry, Reason> {
+    let versions: BTreeSet<&Version> = entries.iter().map(|entry| &entry.version).collect();
+    let required = configured.and_then(|configured| configured.requirements.get(addr));
+    let is_allowed = |version: &&&Version| required.is_some_and(|it| it.constraints.allows(version));
+    // A module that could not be read may allow less than the newest.
+    let is_known = configured.is_some_and(|configured| configured.complete);
+    let allowed: Vec<&Version> = versions.iter().filter(is_allowed).copied().collect();
+    let taken = match (versions.len(), &allowed[..]) {
+        (1, _) => versions.first().copied(),
+        (_, [only]) => Some(*only),
+        (_, [.., newest]) if is_known => Some(*newest),
+        _ => None,
+    };
+    let undecided = || Reason::Undecided(versions.iter().map(|version| (*version).clone()).collect());
+    let taken = taken.ok_or_else(undecided)?;
+    let mut same = entries.iter().filter(|entry| entry.version == *taken);
+    let first = same.next().cloned().ok_or_else(undecided)?;
+    same.try_fold(first, |joined, entry| {
+        let mut reasons = Vec::new();
+        match settle(Three { base: None, ours: Some(&joined), theirs: Some(entry) }, &mut reasons) {
+            Settled::Entry(entry) => Ok(entry),
+            Settled::Absent | Settled::Conflict => Err(reasons.pop().unwrap_or(Reason::NoHashLeft)),
+        }
+    })
+}
+
+/// How many hex digits of a digest are shown.
+const SHOWN: usize = 24;
+
+/// A lock file in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortened {
+    /// The short text. Two lock files have the same one only if they are equal byte for byte.
+    pub text: String,
+    /// What the lock file says; none for a text that cannot be read as one, which is in the short text whole.
+    pub lock: Option<LockFile>,
+}
+
+/// Shortens a lock file.
+pub fn textconv(text: &[u8]) -> Shortened {
+    let dialect = detect_dialect(text).unwrap_or(MergeOptions::default().dialect);
+    if let Ok(decoded) = decode(text, dialect) {
+        return Shortened { text: summary(text, &decoded), lock: Some(decoded.lock) };
+    }
+    let whole = String::from_utf8_lossy(text);
+    Shortened { text: format!("cannot be read: text {}\n{whole}", digest([text])), lock: None }
+}
+
+fn summary(text: &[u8], decoded: &Decoded) -> String {
+    let mut summary = String::new();
+    // Writing to a string cannot fail.
+    let _ = match decoded.header {
+        Some(dialect) => writeln!(summary, "written by {}", dialect.program()),
+        None => writeln!(summary, "written by hand"),
+    };
+    if !decoded.canonical {
+        let _ = writeln!(summary, "not formatted: text {}", digest([text]));
+    }
+    for (addr, entry) in decoded.lock.iter() {
+        let _ = writeln!(summary, "\n{addr} {}", entry.version);
+        push_entry(&mut summary, entry);
+    }
+    summary
+}
+
+fn push_entry(summary: &mut String, entry: &LockEntry) {
+    if !entry.constraints.is_empty() {
+        let _ = writeln!(summary, "  constraints {}", entry.constraints);
+    }
+    for (name, scheme) in [("h1", HashScheme::H1), ("zh", HashScheme::Zh), ("other", HashScheme::Other)] {
+        let hashes: Vec<&[u8]> = entry.hashes.of(scheme).map(PackageHash::as_str).map(str::as_bytes).collect();
+        if !hashes.is_empty() {
+            let noun = if hashes.len() == 1 { "hash" } else { "hashes" };
+            let _ = writeln!(summary, "  {} {name} {noun}: {}", hashes.len(), digest(hashes));
+        }
+    }
+}
+
+/// The first digits of the digest over texts, each with a line end.
+fn digest<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> String {
+    let mut all = Vec::new();
+    for text in texts {
+        all.extend_from_slice(text);
+        all.push(b'\n');
+    }
+    let mut hex = Sha256Digest::of(&all).to_hex();
+    hex.truncate(SHOWN);
+    hex
+}

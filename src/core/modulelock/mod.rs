@@ -17,8 +17,6 @@
 //!
 //! [`ModuleLock`] is what the file says; [`ModuleLockFile`] adds its comments and places. Nothing here reads files or sends requests.
 
-mod changes;
-mod decode;
 mod judge;
 mod reference;
 #[cfg(test)]
@@ -28,10 +26,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-pub use changes::{ModuleChange, ModuleChangeKind, changes};
-pub use decode::decode;
 pub use judge::{Call, Offered, Served, after, ambiguous, of_calls, of_served};
+pub use judge::{ModuleChange, ModuleChangeKind, changes};
 pub use judge::{ambiguous_version, of_listed};
+pub use reference::decode;
 pub use reference::{Reference, Target, ambiguous_reference, is_full_commit};
 
 use serde::{Deserialize, Serialize};

@@ -4,11 +4,29 @@
 //! judgment is pure; what it is shown is a [`Release`].
 //!
 //! Source: our own rule, stricter than the tools, which add whatever is served.
+//!
+//! Was a release published again, or was the lock file changed? And in words: what is said of either.
+//!
+//! Before a release is called republished, the file is suspected: where what is offered is what the file's own history,
+//! or the index, recorded for that version, the release is the old one and the entry is not. And where the entry has what
+//! they recorded for another version, only its version was changed.
+//!
+//! Signer continuity of a release: is its signer a remembered one, and what is to be remembered of it?
+//!
+//! Pure: remembered pins and a release in, updates of the trust file and findings out. What is learned for a root module
+//! counts for those settled after it, and is written only if the root module is.
 
 use std::collections::BTreeSet;
 
 use super::Release;
+use crate::addr::ProviderAddr;
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::settings::ExpiredKeyRule;
+use crate::trust::openpgp::{Lapse, Verified};
+use crate::trust::pins::{Pins, Signer};
+use crate::trust::signer::{TrustUpdate, Verdict, denied, judge, refused, unknown_signer};
+use crate::version::Version;
 
 /// What continuity says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +55,7 @@ pub enum Continuity {
 }
 
 /// Judges a signed release against what is recorded under its version.
-pub fn judge(recorded: &PackageHashes, release: &Release) -> Continuity {
+pub fn judge_release(recorded: &PackageHashes, release: &Release) -> Continuity {
     let zh: BTreeSet<&PackageHash> = usable(recorded, HashScheme::Zh).collect();
     let h1: BTreeSet<&PackageHash> = usable(recorded, HashScheme::H1).collect();
     match (zh.is_empty(), h1.is_empty()) {
@@ -92,109 +110,282 @@ pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Continuit
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::{Attestation, ListedLine};
-    use super::*;
-    use crate::addr::ProviderAddr;
-    use crate::dialect::Dialect;
-    use crate::evidence::Evidence;
-    use crate::hash::Sha256Digest;
-    use crate::version::Version;
+/// What was recorded of a release elsewhere than in the entry that is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// The version that they were recorded for.
+    pub version: Version,
+    /// The hashes.
+    pub recorded: PackageHashes,
+    /// Where, for users, such as `HEAD` or `the index`.
+    pub place: String,
+    /// What to do to have the entry as it was there, where that is known.
+    pub remedy: Option<String>,
+}
 
-    fn digest(byte: u8) -> Sha256Digest {
-        Sha256Digest::from_bytes([byte; 32])
-    }
+/// True if the served release is not shown to be the recorded one, so it is worth looking for witnesses.
+pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
+    matches!(judge_release(recorded, release), Continuity::Republished { .. } | Continuity::NotReproduced)
+}
 
-    fn zh(byte: u8) -> PackageHash {
-        PackageHash::zh(digest(byte))
-    }
+/// The finding that an entry was changed, by the first witness that recorded just what is offered, or else by the first that
+/// recorded for another version what the entry has; none without one.
+///
+/// Only for an entry whose release is doubtful.
+pub fn altered(recorded: &PackageHashes, release: &Release, witnesses: &[Witness]) -> Option<Finding> {
+    let (same, others): (Vec<&Witness>, Vec<&Witness>) =
+        witnesses.iter().partition(|witness| witness.version == release.version);
+    let shown = same.into_iter().find(|witness| is_shown(&witness.recorded, release));
+    let (witness, what) = if let Some(witness) = shown {
+        (witness, changed(recorded, witness))
+    } else {
+        let witness = others.into_iter().find(|witness| explains(&witness.recorded, recorded, release))?;
+        (witness, moved(recorded, release, witness))
+    };
+    let message = format!("the entry of {} {} was changed: {what}", release.address, release.version);
+    let finding = Finding::new(Rule::LockFileAltered, message).about(&release.address).of_version(&release.version);
+    Some(match &witness.remedy {
+        Some(remedy) => finding.remedied_by(remedy),
+        None => finding,
+    })
+}
 
-    fn offer(archives: &[u8], others: &[u8]) -> Release {
-        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let archives = archives.iter().map(|byte| (digest(*byte), ListedLine::archive(None)));
-        let others = others.iter().map(|byte| (digest(*byte), ListedLine::Other));
-        Release { lines: others.chain(archives).collect(), ..Release::new(addr, Version::new(1, 0, 0)) }
-    }
+/// An entry that lacks what a witness recorded for its version.
+fn changed(recorded: &PackageHashes, witness: &Witness) -> String {
+    let is_known = |hash: &&PackageHash| hash.scheme() != HashScheme::Other;
+    let foreign: Vec<&PackageHash> =
+        recorded.iter().filter(is_known).filter(|hash| !witness.recorded.contains(hash)).collect();
+    let first = foreign.first().map(|hash| format!(" (first: {})", hash.abridged())).unwrap_or_default();
+    format!(
+        "{} of its {} hashes {} not in {}, which records the release that the source serves{first}",
+        foreign.len(),
+        recorded.len(),
+        if foreign.len() == 1 { "is" } else { "are" },
+        witness.place,
+    )
+}
 
-    fn computed(h1: &PackageHash) -> Release {
-        let attested = Attestation::new(None, Evidence::Computed);
-        Release { h1: [(h1.clone(), attested)].into(), ..offer(&[1], &[]) }
-    }
+/// An entry that has what a witness recorded for another version.
+fn moved(recorded: &PackageHashes, release: &Release, witness: &Witness) -> String {
+    let count = foreign(recorded, release).filter(|hash| witness.recorded.contains(hash)).count();
+    format!(
+        "{count} of its {} hashes {} recorded for {} in {}, and {} to {}",
+        recorded.len(),
+        if count == 1 { "is" } else { "are" },
+        witness.version,
+        witness.place,
+        if count == 1 { "does not belong" } else { "do not belong" },
+        release.version,
+    )
+}
 
-    fn recorded(bytes: &[u8]) -> PackageHashes {
-        bytes.iter().map(|byte| zh(*byte)).collect()
-    }
+/// Recorded hashes that the offered release does not have.
+fn foreign<'a>(recorded: &'a PackageHashes, release: &'a Release) -> impl Iterator<Item = &'a PackageHash> {
+    let can_match = |hash: &&PackageHash| hash.scheme() != HashScheme::Other && hash.is_well_formed();
+    recorded.iter().filter(can_match).filter(|hash| !release.has(hash))
+}
 
-    #[test]
-    fn the_same_release_is_shown() {
-        assert_eq!(judge(&recorded(&[1, 2, 9]), &offer(&[1, 2], &[9])), Continuity::Shown { unexplained: vec![] });
-    }
+/// True if another version was recorded with all archives that the offered release does not have; where no archive is
+/// recorded, with all contents.
+fn explains(other: &PackageHashes, recorded: &PackageHashes, release: &Release) -> bool {
+    let of = |scheme| foreign(recorded, release).filter(move |hash| hash.scheme() == scheme);
+    let scheme = if of(HashScheme::Zh).next().is_some() { HashScheme::Zh } else { HashScheme::H1 };
+    of(scheme).next().is_some() && of(scheme).all(|hash| other.contains(hash))
+}
 
-    #[test]
-    fn a_planted_hash_next_to_true_ones_stays_unexplained() {
-        assert_eq!(judge(&recorded(&[1, 2, 7]), &offer(&[1, 2], &[])), Continuity::Shown { unexplained: vec![zh(7)] });
-    }
-
-    #[test]
-    fn a_release_may_grow_if_all_recorded_hashes_remain() {
-        assert_eq!(judge(&recorded(&[1, 2]), &offer(&[1, 2, 3], &[])), Continuity::Grew { new: 1 });
-    }
-
-    #[test]
-    fn a_swapped_archive_is_a_republished_release() {
-        let verdict = judge(&recorded(&[1, 2]), &offer(&[1, 3], &[]));
-        assert_eq!(verdict, Continuity::Republished { lost: vec![zh(2)], new: 1 });
-    }
-
-    #[test]
-    fn a_shared_manifest_proves_nothing() {
-        let verdict = judge(&recorded(&[1, 9]), &offer(&[3], &[9]));
-        assert_eq!(verdict, Continuity::Republished { lost: vec![zh(1)], new: 1 });
-        assert!(matches!(judge(&recorded(&[9]), &offer(&[3], &[9])), Continuity::Republished { .. }));
-    }
-
-    #[test]
-    fn the_same_archives_at_another_address() {
-        for (zh, archives, others, same) in [
-            (&[1, 2][..], &[1, 2][..], &[][..], true),
-            (&[1, 2, 9], &[1, 2], &[9], true),
-            (&[1, 2], &[1, 2, 3], &[], true),
-            (&[1, 2, 9], &[1, 2], &[], false),
-            (&[1, 2], &[1, 3], &[], false),
-            (&[9], &[1], &[9], false),
-            (&[], &[1], &[], false),
-        ] {
-            assert_eq!(has_same_archives(&recorded(zh), &offer(archives, others)), same, "{zh:?} {archives:?}");
-        }
-        let h1: PackageHash = PackageHash::h1(digest(40));
-        assert!(!has_same_archives(&[h1.clone()].into_iter().collect(), &computed(&h1)));
-    }
-
-    #[test]
-    fn only_h1_wants_one_reproduced() {
-        let h1: PackageHash = PackageHash::h1(digest(40));
-        let recorded: PackageHashes = [h1.clone()].into_iter().collect();
-        assert_eq!(judge(&recorded, &offer(&[1], &[])), Continuity::NotReproduced);
-        assert_eq!(judge(&recorded, &computed(&h1)), Continuity::Shown { unexplained: vec![] });
-    }
-
-    #[test]
-    fn a_malformed_hash_was_never_there() {
-        let malformed = || "zh:01AB".parse::<PackageHash>().unwrap();
-        let with = |bytes: &[u8]| bytes.iter().map(|byte| zh(*byte)).chain([malformed()]).collect::<PackageHashes>();
-        assert_eq!(judge(&with(&[1]), &offer(&[1, 2], &[])), Continuity::Grew { new: 1 });
-        assert_eq!(judge(&with(&[1, 2]), &offer(&[1, 2], &[])), Continuity::Shown { unexplained: vec![] });
-        assert_eq!(judge(&with(&[]), &offer(&[1], &[])), Continuity::FirstUse);
-        assert!(matches!(judge(&with(&[7]), &offer(&[1], &[])), Continuity::Republished { .. }));
-    }
-
-    #[test]
-    fn unknown_schemes_record_nothing() {
-        let other: PackageHashes = ["h2:x".parse().unwrap()].into_iter().collect();
-        assert_eq!(judge(&other, &offer(&[1], &[])), Continuity::FirstUse);
-        assert_eq!(judge_package(&other, &[zh(1)]), Continuity::FirstUse);
-        assert_eq!(judge_package(&recorded(&[1]), &[zh(1)]), Continuity::Shown { unexplained: vec![] });
-        assert!(matches!(judge_package(&recorded(&[1]), &[zh(2)]), Continuity::Republished { .. }));
+/// True if all that was recorded is of the offered release.
+fn is_shown(recorded: &PackageHashes, release: &Release) -> bool {
+    match judge_release(recorded, release) {
+        Continuity::Shown { unexplained } => unexplained.is_empty(),
+        Continuity::Grew { .. } => true,
+        Continuity::FirstUse | Continuity::Republished { .. } | Continuity::NotReproduced => false,
     }
 }
+
+/// The finding of a verdict about a recorded release; none for one that lets it pass.
+pub fn republished(recorded: &PackageHashes, release: &Release, verdict: &Continuity) -> Option<Finding> {
+    let message = match verdict {
+        Continuity::FirstUse | Continuity::Shown { .. } | Continuity::Grew { .. } => return None,
+        Continuity::Republished { lost, new } => other(recorded, release, lost, *new),
+        Continuity::NotReproduced => not_reproduced(recorded, release),
+    };
+    Some(Finding::new(Rule::Republished, message).about(&release.address).of_version(&release.version))
+}
+
+/// The finding on a hash that no package can have.
+pub fn malformed(hash: &PackageHash, addr: &ProviderAddr, version: &Version) -> Finding {
+    let wanted = match hash.scheme() {
+        HashScheme::Zh => "64 lower-case hexadecimal digits",
+        _ => "the base64 of 32 bytes",
+    };
+    let message = format!("recorded hash {hash} of {addr} {version} can match no package: expected {wanted}");
+    Finding::new(Rule::MalformedHash, message).about(addr).of_version(version)
+}
+
+fn other(recorded: &PackageHashes, release: &Release, lost: &[PackageHash], new: usize) -> String {
+    let missing = match (lost, recorded.len()) {
+        ([hash], 1) => format!("the recorded hash {} is missing", hash.abridged()),
+        ([hash], all) => format!("1 of {all} recorded hashes is missing ({})", hash.abridged()),
+        ([first, ..], all) => {
+            format!("{} of {all} recorded hashes are missing (first: {})", lost.len(), first.abridged())
+        }
+        ([], 1) => "the recorded hash does not match".to_owned(),
+        ([], all) => format!("0 of {all} recorded hashes match"),
+    };
+    let archives = release.archives().copied().map(PackageHash::zh);
+    let served = archives.chain(release.h1.keys().cloned()).find(|hash| !recorded.contains(hash));
+    let served = served.map(|hash| format!(" (such as {})", hash.abridged())).unwrap_or_default();
+    let new = if new == 1 { "1 package is".to_owned() } else { format!("{new} packages are") };
+    format!(
+        "the served release {} {} is not the recorded one: {missing}, {new} new{served}; its {}",
+        release.address,
+        release.version,
+        signature(release),
+    )
+}
+
+fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
+    let mut hashes = recorded.of(HashScheme::H1);
+    let (first, others) = (hashes.next().map(PackageHash::abridged).unwrap_or_default(), hashes.count());
+    let which = match others {
+        0 => format!("the recorded hash {first}"),
+        others => format!("any of the {} recorded hashes (first: {first})", others + 1),
+    };
+    let served = release.h1.iter().flat_map(|(hash, by)| by.platforms.keys().map(move |it| (it, hash))).min();
+    format!(
+        "no served package of {} {} has {which}{}; its {}",
+        release.address,
+        release.version,
+        served.map(|(platform, hash)| format!(" (the one for {platform} has {})", hash.abridged())).unwrap_or_default(),
+        signature(release),
+    )
+}
+
+fn signature(release: &Release) -> String {
+    match &release.signer {
+        Some(Signer::Key(key)) => format!("signature by {key} verifies"),
+        Some(Signer::Unsigned) => "checksums are not signed".to_owned(),
+        None => "source is a mirror, which signs nothing".to_owned(),
+    }
+}
+
+/// What happens when no signer is remembered for a provider.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum FirstUseRule {
+    /// The signer is remembered for the exact address.
+    #[default]
+    Remember,
+    /// A release that is new to the lock file is refused; of a recorded one nothing is learned.
+    Refuse,
+}
+
+/// What the remembered signers say about a release that may be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignerMemory {
+    /// The signer was remembered.
+    Pinned,
+    /// No signer was remembered: this one is to be.
+    First(Box<TrustUpdate>),
+    /// There is nothing to remember: a mirror proves no signer, or nothing may be learned.
+    Unknown,
+}
+
+/// What the remembered signers say of one, which may have signed with a subkey that is denied.
+pub fn verdict(pins: &Pins, release: &Release, signer: &Signer) -> Verdict {
+    let of_subkey = denied(pins, release.subkey.as_ref());
+    of_subkey.unwrap_or_else(|| judge(pins, &release.address, &release.version, signer))
+}
+
+/// Judges a release by what is remembered. `is_new` says whether it is new to the lock file.
+pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bool) -> Result<SignerMemory, Finding> {
+    let (address, version) = (&release.address, &release.version);
+    let Some(signer) = &release.signer else {
+        let forbidden = rule == FirstUseRule::Refuse && is_new;
+        return if forbidden { Err(unknown_signer(address, version)) } else { Ok(SignerMemory::Unknown) };
+    };
+    match verdict(pins, release, signer) {
+        Verdict::Known(_) => Ok(SignerMemory::Pinned),
+        Verdict::FirstUse if rule == FirstUseRule::Remember => {
+            let (address, version, signer) = (address.clone(), version.clone(), signer.clone());
+            Ok(SignerMemory::First(Box::new(TrustUpdate::FirstUse { address, version, signer })))
+        }
+        Verdict::FirstUse if !is_new => Ok(SignerMemory::Unknown),
+        verdict => refused(address, version, signer, verdict).map_or(Ok(SignerMemory::Pinned), Err),
+    }
+}
+
+/// The pin of the old address of a release whose archives are the same at a new one, where no signer is remembered; none
+/// if it does not apply to this signer.
+pub fn carried(pins: &Pins, from: &ProviderAddr, release: &Release) -> Option<TrustUpdate> {
+    let (address, version, signer) = (&release.address, &release.version, release.signer.clone()?);
+    let known = judge(pins, from, version, &signer).accepts();
+    let unknown = judge(pins, address, version, &signer) == Verdict::FirstUse;
+    let (from, address, version) = (from.clone(), address.clone(), version.clone());
+    (known && unknown).then_some(TrustUpdate::Carried { from, address, version, signer })
+}
+
+/// What the expiry of keys and signatures means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ExpiryRules {
+    /// A key that had expired when it signed.
+    pub at_signing: ExpiredKeyRule,
+    /// A key that has expired since.
+    pub since: ExpiredKeyRule,
+    /// A signature that has expired itself, or is dated in the future.
+    pub signature: ExpiredKeyRule,
+}
+
+impl Default for ExpiryRules {
+    /// What Terraform makes of them, with a word about the first.
+    fn default() -> Self {
+        Self { at_signing: ExpiredKeyRule::Warn, since: ExpiredKeyRule::Allow, signature: ExpiredKeyRule::Deny }
+    }
+}
+
+impl ExpiryRules {
+    /// Of each, the stricter.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        Self {
+            at_signing: self.at_signing.max(other.at_signing),
+            since: self.since.max(other.since),
+            signature: self.signature.max(other.signature),
+        }
+    }
+
+    /// What has expired about a signature, if that is to be reported: the worst thing only.
+    pub fn finding(&self, addr: &ProviderAddr, version: &Version, verified: &Verified) -> Option<Finding> {
+        let key = &verified.fingerprint;
+        let (message, rule) = match verified {
+            Verified { lapse: Some(Lapse::Expired), .. } => {
+                (format!("the signature of {addr} {version} by the signing key {key} has expired"), self.signature)
+            }
+            Verified { lapse: Some(Lapse::Future), .. } => (
+                format!("the signature of {addr} {version} by the signing key {key} is dated in the future"),
+                self.signature,
+            ),
+            Verified { expired: true, .. } => {
+                (format!("the signing key {key} had expired when it signed {addr} {version}"), self.at_signing)
+            }
+            Verified { expired_now: true, .. } => {
+                (format!("the signing key {key} has expired since it signed {addr} {version}"), self.since)
+            }
+            _ => return None,
+        };
+        let finding = Finding::new(Rule::ExpiredKey, message).about(addr);
+        match rule {
+            ExpiredKeyRule::Allow => None,
+            ExpiredKeyRule::Warn => Some(finding),
+            ExpiredKeyRule::Deny => Some(Finding { level: Level::Deny, ..finding }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod continuity_tests;
+
+#[cfg(test)]
+mod republished_tests;
+
+#[cfg(test)]
+mod signers_tests;

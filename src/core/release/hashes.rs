@@ -5,15 +5,26 @@
 //! refuted only where those of all archives are known, since two archives may have the same.
 //!
 //! Source: our own rule; the tools compare the packages that they install, and no others.
+//!
+//! What a mirror's release is worth: it has no signed list of packages, unless it keeps copies of what was signed.
+//!
+//! Pure. A mirror says nothing of the signer; what speaks for it is that it serves what is recorded.
+//!
+//! Unsigned reports of an origin about a package, checked against signed and known facts.
+//!
+//! Source: opentofu `internal/getproviders/package_authentication.go` compares the package that it installs; that all
+//! platforms are checked against the signed checksums is our own rule, because all of them are recorded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::Archives;
-use super::{ListedLine, Release};
-use crate::evidence::Evidence;
-use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use super::{Archives, ListedLine, Release};
+use crate::addr::ProviderAddr;
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
 use crate::platform::Platform;
+use crate::trust::Evidence;
 use crate::trust::pins::Signer;
+use crate::version::Version;
 
 /// What is known of a hash by what is known of the release that it is recorded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,208 +202,174 @@ fn list(release: &Release) -> (Ground, Evidence) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::addr::ProviderAddr;
-    use crate::dialect::Dialect;
-    use crate::hash::Sha256Digest;
-    use crate::release::Attestation;
-    use crate::version::Version;
+/// True if the release is not signed: it comes from a mirror without copies of the signature.
+pub fn is_mirror_only(release: &Release) -> bool {
+    release.signer.is_none()
+}
 
-    const LINUX: u8 = 1;
-    const DARWIN: u8 = 2;
-    const MANIFEST: u8 = 9;
-    const ELSEWHERE: u8 = 50;
+/// True if nothing but the word of a mirror binds a hash to the release: a signed list names no package that is a directory.
+pub fn is_mirror_report(release: &Release, hash: &PackageHash) -> bool {
+    let reported = release.h1.get(hash).is_some_and(|attested| attested.evidence == Evidence::ReportedByMirror);
+    is_mirror_only(release) || reported
+}
 
-    fn digest(byte: u8) -> Sha256Digest {
-        Sha256Digest::from_bytes([byte; 32])
+/// The finding where a mirror has packages of a recorded release, but the lock file records none.
+pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
+    differs_at("the mirror", release, recorded)
+}
+
+/// The same where several mirrors have packages of the release.
+pub fn one_differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
+    differs_at("one of the mirrors", release, recorded)
+}
+
+fn differs_at(mirror: &str, release: &Release, recorded: &PackageHashes) -> Option<Finding> {
+    let pins = [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| recorded.of(*scheme).next().is_some());
+    if !is_mirror_only(release) || !pins || recorded.iter().any(|hash| release.owns(hash)) {
+        return None;
+    }
+    let (served, attested) = release.h1.iter().next()?;
+    let platform = attested.platforms.keys().next().map(|platform| format!(" for {platform}")).unwrap_or_default();
+    let message = format!(
+        "{mirror} serves no recorded package of {} {}: it serves {served}{platform}, not {} recorded",
+        release.address,
+        release.version,
+        match recorded.len() {
+            1 => "the hash that is".to_owned(),
+            count => format!("one of the {count} hashes that are"),
+        },
+    );
+    Some(Finding::new(Rule::MirrorDiffers, message).about(&release.address).of_version(&release.version))
+}
+
+/// The finding where the settings themselves say that releases must be signed.
+pub fn unsigned(release: &Release) -> Option<Finding> {
+    let message = format!(
+        "signature = \"always\" is stated for {}, and the mirror has no copy of the signature of {} {}",
+        release.address.host(),
+        release.address,
+        release.version
+    );
+    let finding = Finding::new(Rule::MirrorOnly, message).about(&release.address).of_version(&release.version);
+    is_mirror_only(release).then_some(Finding { level: Level::Deny, ..finding })
+}
+
+/// The finding where a mirror has another archive for some platforms than the signed list of the same release names.
+pub fn unlisted(release: &Release, platforms: &[&Platform], own: &[PackageHash]) -> Option<Finding> {
+    let archive = own.iter().find(|hash| hash.scheme() == HashScheme::Zh)?;
+    let named: Vec<&Platform> = release.platforms_of(archive).collect();
+    let is_other = !named.is_empty() && platforms.iter().any(|platform| !named.contains(platform));
+    let list = |platforms: &[&Platform]| platforms.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
+    let wrong = match (release.lists(archive), is_other) {
+        (false, _) => "which the checksums of the release do not list".to_owned(),
+        (true, true) => format!("which the checksums of the release list for {}", list(&named)),
+        (true, false) => return None,
+    };
+    let served = if platforms.is_empty() { String::new() } else { format!(" for {}", list(platforms)) };
+    let message = format!(
+        "the mirror has an archive of {} {}{served} with the checksum {archive}, {wrong}",
+        release.address, release.version,
+    );
+    Some(Finding::new(Rule::WrongChecksum, message).about(&release.address))
+}
+
+/// What an origin reports about one package without signing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reported {
+    /// Hashes of known schemes.
+    pub hashes: Vec<PackageHash>,
+    /// The size of the archive in bytes, as served: may be nonsense.
+    pub size: i64,
+}
+
+/// By platform.
+pub type ReportedPackages = BTreeMap<Platform, Reported>;
+
+/// What is known of the archive that a report is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownArchive {
+    /// Its digest by the signed checksums; `None` if they name no archive for the platform.
+    pub zh: Option<Sha256Digest>,
+    /// Its `h1:` and its size in bytes, where both were computed here.
+    pub computed: Option<(PackageHash, u64)>,
+}
+
+impl Reported {
+    /// The `h1:` hashes.
+    pub fn h1(&self) -> impl Iterator<Item = &PackageHash> {
+        self.hashes.iter().filter(|hash| hash.scheme() == HashScheme::H1)
     }
 
-    fn zh(byte: u8) -> PackageHash {
-        PackageHash::zh(digest(byte))
+    /// How the report contradicts signed or known facts; `None` if it does not.
+    pub fn contradiction(&self, addr: &ProviderAddr, platform: &Platform, known: &KnownArchive) -> Option<Finding> {
+        let why = self.why(platform, known)?;
+        let message = format!("the registry's packages report about {addr} {why}");
+        Some(Finding::new(Rule::PackagesDiffer, message).about(addr))
     }
 
-    /// The contents of the archive with this number.
-    fn h1(byte: u8) -> PackageHash {
-        PackageHash::h1(digest(byte))
-    }
-
-    /// A release for linux and darwin with a manifest, of whose contents nothing is known.
-    fn release(signer: Option<&str>) -> Release {
-        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let archive = |platform: &str| ListedLine::archive([platform.parse().unwrap()]);
-        let lines = [
-            (digest(LINUX), archive("linux_amd64")),
-            (digest(DARWIN), archive("darwin_arm64")),
-            (digest(MANIFEST), ListedLine::Other),
-        ];
-        Release {
-            signer: signer.map(|signer| signer.parse().unwrap()),
-            lines: lines.into(),
-            ..Release::new(addr, Version::new(1, 0, 0))
+    fn why(&self, platform: &Platform, known: &KnownArchive) -> Option<String> {
+        let Some(zh) = known.zh.map(PackageHash::zh) else {
+            return Some(format!("has an entry for {platform}, for which the checksums name no archive"));
+        };
+        if let Some(malformed) = self.hashes.iter().find(|hash| !hash.is_well_formed()) {
+            return Some(format!("gives {malformed} for {platform}, which is not written as a hash of its scheme"));
         }
-    }
-
-    fn signed() -> Release {
-        release(Some(&"A".repeat(40)))
-    }
-
-    fn unsigned() -> Release {
-        release(Some("unsigned"))
-    }
-
-    fn attesting(mut release: Release, platform: &str, h1: PackageHash, evidence: Evidence) -> Release {
-        release.attest(h1, Attestation::new(Some(platform.parse().unwrap()), evidence));
-        release
-    }
-
-    fn computed(release: Release, numbers: &[u8]) -> Release {
-        let release = Release { complete: numbers.len() == 2, ..release };
-        let platform = |number: u8| if number == LINUX { "linux_amd64" } else { "darwin_arm64" };
-        numbers.iter().fold(release, |it, number| attesting(it, platform(*number), h1(*number), Evidence::Computed))
-    }
-
-    fn reporting(release: Release, contents: &PackageHash) -> Release {
-        attesting(release, "linux_amd64", contents.clone(), Evidence::ReportedByOrigin)
-    }
-
-    fn earlier(release: Release) -> Release {
-        Release { current: false, ..release }
-    }
-
-    fn status(release: &Release, hash: &PackageHash) -> Status {
-        HashJudge::of(Some(release)).judge(hash).status
-    }
-
-    /// The status next to archives that were hashed here and what was recorded.
-    fn against(release: &Release, archives: &[u8], recorded: &[PackageHash], hash: &PackageHash) -> Status {
-        let mut known = Archives::new();
-        for number in archives {
-            known.computed(zh(*number), h1(*number));
+        if self.size <= 0 {
+            return Some(format!("gives {} bytes as the size for {platform}", self.size));
         }
-        let recorded = recorded.iter().cloned().collect();
-        HashJudge::of(Some(release)).against(&known, &recorded).judge(hash).status
-    }
-
-    #[test]
-    fn a_signed_archive() {
-        assert_eq!(status(&signed(), &zh(LINUX)), Status::Proven(Ground::Signature));
-        let judgment = HashJudge::of(Some(&signed())).judge(&zh(LINUX));
-        assert_eq!(judgment.platforms, ["linux_amd64".parse().unwrap()].into());
-        assert_eq!(judgment.evidence, [Evidence::Signed("A".repeat(40).parse().unwrap())]);
-    }
-
-    #[test]
-    fn a_signed_line_that_names_no_archive() {
-        assert_eq!(status(&signed(), &zh(MANIFEST)), Status::Proven(Ground::Signature));
-    }
-
-    #[test]
-    fn an_archive_that_is_not_in_the_signed_list() {
-        assert_eq!(status(&signed(), &zh(ELSEWHERE)), Status::Contradicted);
-    }
-
-    #[test]
-    fn an_archive_that_an_earlier_signed_list_lacked() {
-        assert_eq!(status(&earlier(signed()), &zh(ELSEWHERE)), Status::Unlisted);
-        assert!(Status::Unlisted.is_open() && !Status::Unlisted.is_refuted());
-    }
-
-    #[test]
-    fn an_archive_in_an_unsigned_list() {
-        assert_eq!(status(&unsigned(), &zh(LINUX)), Status::Proven(Ground::Report));
-    }
-
-    #[test]
-    fn an_archive_that_an_unsigned_list_lacks() {
-        assert_eq!(status(&unsigned(), &zh(ELSEWHERE)), Status::Unattested);
-        assert_eq!(status(&earlier(unsigned()), &zh(ELSEWHERE)), Status::Unknown);
-    }
-
-    #[test]
-    fn an_archive_that_a_mirror_does_not_have() {
-        assert_eq!(status(&release(None), &zh(ELSEWHERE)), Status::Unknown);
-    }
-
-    #[test]
-    fn contents_of_a_signed_archive_that_was_hashed_here() {
-        assert_eq!(status(&computed(signed(), &[LINUX]), &h1(LINUX)), Status::Proven(Ground::Signature));
-        assert_eq!(against(&signed(), &[LINUX], &[], &h1(LINUX)), Status::Proven(Ground::Signature));
-    }
-
-    #[test]
-    fn contents_of_an_archive_of_an_unsigned_list() {
-        assert_eq!(status(&computed(unsigned(), &[LINUX]), &h1(LINUX)), Status::Proven(Ground::Report));
-    }
-
-    #[test]
-    fn contents_that_only_the_registry_reports() {
-        let contents = h1(LINUX);
-        assert_eq!(status(&reporting(signed(), &contents), &contents), Status::Proven(Ground::Report));
-    }
-
-    #[test]
-    fn contents_that_the_registry_reports_and_no_archive_has() {
-        let reporting = reporting(computed(signed(), &[LINUX, DARWIN]), &h1(ELSEWHERE));
-        assert_eq!(status(&reporting, &h1(ELSEWHERE)), Status::Contradicted);
-    }
-
-    #[test]
-    fn contents_that_are_not_known_while_an_archive_was_not_looked_at() {
-        assert_eq!(status(&computed(signed(), &[LINUX]), &h1(ELSEWHERE)), Status::Unknown);
-    }
-
-    #[test]
-    fn contents_that_no_archive_has() {
-        let all = computed(signed(), &[LINUX, DARWIN]);
-        assert_eq!(status(&all, &h1(ELSEWHERE)), Status::Contradicted);
-        assert_eq!(status(&earlier(all), &h1(ELSEWHERE)), Status::Unlisted);
-        assert_eq!(status(&computed(unsigned(), &[LINUX, DARWIN]), &h1(ELSEWHERE)), Status::Unattested);
-    }
-
-    #[test]
-    fn contents_if_the_checksums_name_no_archives() {
-        let own_names = Release { complete: false, ..computed(signed(), &[LINUX, DARWIN]) };
-        assert_eq!(status(&own_names, &h1(ELSEWHERE)), Status::Unknown);
-    }
-
-    #[test]
-    fn contents_that_are_reported_for_no_platform() {
-        let reported = Release { complete: true, ..reporting(signed(), &h1(LINUX)) };
-        assert_eq!(status(&reported, &h1(ELSEWHERE)), Status::Unattested);
-    }
-
-    #[test]
-    fn contents_of_another_archive_may_be_those_of_this_one_too() {
-        assert_eq!(against(&signed(), &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Unknown);
-        let all = computed(signed(), &[LINUX, DARWIN]);
-        assert_eq!(against(&all, &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Contradicted);
-    }
-
-    #[test]
-    fn the_other_hash_of_a_recorded_archive() {
-        let nothing = Release { lines: [].into(), ..release(None) };
-        assert_eq!(against(&nothing, &[LINUX], &[zh(LINUX)], &h1(LINUX)), Status::Proven(Ground::Record));
-        assert_eq!(against(&nothing, &[LINUX], &[h1(LINUX)], &zh(LINUX)), Status::Proven(Ground::Record));
-        assert_eq!(against(&nothing, &[LINUX], &[zh(DARWIN)], &h1(LINUX)), Status::Unknown);
-    }
-
-    #[test]
-    fn the_other_hash_of_a_recorded_archive_that_the_signed_list_lacks() {
-        assert_eq!(against(&signed(), &[ELSEWHERE], &[h1(ELSEWHERE)], &zh(ELSEWHERE)), Status::Contradicted);
-    }
-
-    #[test]
-    fn a_release_of_which_nothing_is_known() {
-        assert_eq!(HashJudge::of(None).judge(&zh(LINUX)).status, Status::Unknown);
-        assert_eq!(HashJudge::of(None).judge(&h1(LINUX)).status, Status::Unknown);
-    }
-
-    #[test]
-    fn what_no_package_can_have() {
-        for text in ["zh:AB", "h1:nonsense", "h9:whatever"] {
-            assert_eq!(status(&signed(), &text.parse().unwrap()), Status::Malformed, "{text}");
+        let mut zhs = self.hashes.iter().filter(|hash| hash.scheme() == HashScheme::Zh).peekable();
+        if zhs.peek().is_none() {
+            return Some(format!("has no sha256sum in the package entry for {platform}"));
         }
+        if let Some(other) = zhs.find(|hash| **hash != zh) {
+            return Some(format!("gives {other} for {platform}, where the checksums give {zh}"));
+        }
+        let (h1, size) = known.computed.as_ref()?;
+        if let Some(other) = self.h1().find(|hash| *hash != h1) {
+            return Some(format!("gives {other} for {platform}, but the archive has {h1}"));
+        }
+        let is_size = u64::try_from(self.size).is_ok_and(|reported| reported == *size);
+        (!is_size).then(|| format!("gives {} bytes as the size for {platform}, but the archive has {size}", self.size))
     }
 }
+
+/// The finding where a registry that reports about packages has no report about a wanted one.
+pub fn unreported(addr: &ProviderAddr, platform: &Platform) -> Finding {
+    let message = format!("the registry's packages report about {addr} has no package entry for {platform}");
+    Finding::new(Rule::PackagesDiffer, message).about(addr)
+}
+
+/// The name that the archive of a package has by convention.
+pub fn conventional_name(addr: &ProviderAddr, version: &Version, platform: &Platform) -> String {
+    format!("terraform-provider-{}_{version}_{platform}.zip", addr.type_name())
+}
+
+/// What is wrong with the name of a package's line: another provider, version or platform, or no convention at all.
+pub fn unusual_name(addr: &ProviderAddr, version: &Version, platform: &Platform, name: &str) -> Option<Finding> {
+    if name == conventional_name(addr, version, platform) {
+        return None;
+    }
+    let names_another = name.starts_with("terraform-provider-")
+        && std::path::Path::new(name).extension().is_some_and(|extension| extension == "zip")
+        && name.split('_').count() == 4;
+    let (rule, message) = if names_another {
+        let message = format!("the signed list names the package of {addr} {version} for {platform} {name:?}");
+        (Rule::UnboundSignature, message)
+    } else {
+        let message = format!("the package of {addr} {version} for {platform} has the unusual name {name:?}");
+        (Rule::UnusualPackageName, message)
+    };
+    Some(Finding::new(rule, message).about(addr))
+}
+
+#[cfg(test)]
+mod hashes_tests;
+
+#[cfg(test)]
+mod mirrors_tests;
+
+#[cfg(test)]
+mod reported_tests;
+
+#[cfg(test)]
+mod naming_tests;

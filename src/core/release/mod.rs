@@ -1,15 +1,11 @@
 //! One release of a provider: what its source says of it, and whether that is what was recorded.
 //!
 //! Every command that needs a release uses the same [`Release`] and judges it with the judges of this folder:
-//! [`hashes`] says whether a hash belongs to it, [`continuity`] whether it is the recorded one, [`signers`] whether its
-//! signer is a remembered one.
+//! [`hashes`] says whether a hash belongs to it, [`continuity`] whether it is the recorded one, and whether its signer is
+//! a remembered one.
 
 pub mod continuity;
 pub mod hashes;
-pub mod mirrors;
-pub mod reported;
-pub mod republished;
-pub mod signers;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,11 +16,11 @@ use url::Url;
 
 use crate::addr::ProviderAddr;
 use crate::error::Error;
-use crate::evidence::Evidence;
 use crate::finding::Finding;
-use crate::hash::sums::Sums;
+use crate::hash::Sums;
 use crate::hash::{PackageHash, PackageHashes, Sha256Digest};
 use crate::platform::Platform;
+use crate::trust::Evidence;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;

@@ -1,15 +1,22 @@
 //! What a configuration needs: providers, their merged constraints, and which modules require them.
 //!
 //! Source: `internal/configs/config.go`, `ProviderRequirements`.
-
-mod state;
+//!
+//! The providers that a state needs.
+//!
+//! Source: `internal/states/statefile/read.go`, `version4.go` and `version3_upgrade.go`, `internal/addrs/provider_config.go`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-pub use state::{StateProviders, providers as providers_in_state, translation as state_translation};
+use serde_json::Value;
 
-use crate::addr::ProviderAddr;
+pub use providers as providers_in_state;
+pub use translation as state_translation;
+
+use crate::addr::{ProviderAddr, ProviderSource, default_host};
+use crate::config::ModuleVersion;
+use crate::dialect::Dialect;
 use crate::finding::Position;
 use crate::lockfile::{LockEntry, LockFile};
 use crate::version::Constraints;
@@ -176,34 +183,158 @@ impl Requirements {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::Dialect;
+/// The providers that a state needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StateProviders {
+    pub addresses: BTreeSet<ProviderAddr>,
+    /// The types of providers without an address, as Terraform 0.12 wrote them: which providers are meant is not known.
+    types: BTreeSet<String>,
+}
 
-    #[test]
-    fn places_move_to_another_provider_with_their_constraints() {
-        let [old, new] = ["example.com/a/b", "a/b"].map(|text| ProviderAddr::parse(text, Dialect::Terraform).unwrap());
-        let origin = |module: &str, constraint: &str| Origin {
-            module: module.to_owned(),
-            file: "main.tf".into(),
-            position: Position::default(),
-            kind: OriginKind::RequiredProviders,
-            local_name: "b".to_owned(),
-            constraint: Some(constraint.to_owned()),
-            in_tests: false,
-            block: None,
-        };
-        let mut requirements = Requirements::new();
-        for origin in [origin("", "~> 1.0"), origin("net", ">= 1.2")] {
-            requirements.add(&old, &origin.constraints(), origin.clone());
-        }
-        requirements.move_origins(&old, &new, |origin| origin.module == "net");
-        let text = |addr| requirements.get(addr).map(|requirement| requirement.constraints.to_string());
-        assert_eq!((text(&old).as_deref(), text(&new).as_deref()), (Some("~> 1.0"), Some(">= 1.2.0")));
-        requirements.move_origins(&old, &new, |_| true);
-        let moved = requirements.get(&new).unwrap();
-        assert_eq!((requirements.get(&old), moved.origins.len()), (None, 2));
-        assert_eq!(moved.constraints.to_string(), "~> 1.0, >= 1.2.0");
+impl StateProviders {
+    /// True if the state needs the provider, or may.
+    pub fn need(&self, addr: &ProviderAddr) -> bool {
+        self.addresses.contains(addr) || self.types.contains(addr.type_name())
+    }
+
+    /// The same providers at the addresses that OpenTofu takes them for, with the requirements of the configuration.
+    #[must_use]
+    pub fn translated(self, required: Option<&Requirements>) -> Self {
+        let is_required = |addr: &ProviderAddr| required.is_some_and(|required| required.get(addr).is_some());
+        let translate = |addr: ProviderAddr| translation(&addr).filter(|_| !is_required(&addr)).unwrap_or(addr);
+        Self { addresses: self.addresses.into_iter().map(translate).collect(), ..self }
     }
 }
+
+/// The address that OpenTofu takes one of Terraform's registry in a state for, unless the configuration requires that
+/// very address; `None` for other addresses.
+///
+/// Source: opentofu `internal/tofumigrate/tofumigrate.go`.
+pub fn translation(addr: &ProviderAddr) -> Option<ProviderAddr> {
+    (*addr.host() == default_host(Dialect::Terraform)).then(|| addr.at(default_host(Dialect::OpenTofu)))
+}
+
+/// The providers of all resources in a state, as the file or `state pull` gives it, which prints nothing where there is no
+/// state.
+pub fn providers(text: &[u8], dialect: Dialect) -> Result<StateProviders, String> {
+    let mut found = StateProviders::default();
+    if text.trim_ascii().is_empty() {
+        return Ok(found);
+    }
+    let state: Value = serde_json::from_slice(text)
+        .map_err(|error| format!("the state is not the JSON document that it should be: {error}"))?;
+    check(&state)?;
+    match field(&state, "version").as_u64() {
+        Some(4) => {
+            for resource in items(&state, "resources") {
+                check_resource(resource)?;
+                found.add(text_of(resource, "provider"), dialect);
+            }
+        }
+        Some(1..=3) => {
+            for module in items(&state, "modules") {
+                for (address, resource) in field(module, "resources").as_object().into_iter().flatten() {
+                    found.add_old(address, text_of(resource, "provider"))?;
+                }
+            }
+        }
+        Some(version) => return Err(format!("the state has format version {version}, but only 1 to 4 can be read")),
+        None => return Err("the state has no \"version\" that is a whole number".to_owned()),
+    }
+    Ok(found)
+}
+
+impl StateProviders {
+    /// Takes in the provider of a resource. The tools pass over what is no address.
+    fn add(&mut self, provider: &str, dialect: Dialect) {
+        let local = provider.rsplit_once("module.").map_or(provider, |(_, rest)| rest);
+        let local = local.find("provider").map_or(local, |at| &local[at..]);
+        let is_end = |rest: &str| rest.is_empty() || rest.starts_with('.');
+        let quoted = local.strip_prefix("provider[\"").and_then(|rest| rest.split_once("\"]"));
+        let is_in_module = local.len() == provider.len() || provider.starts_with("module.");
+        match quoted {
+            Some((source, rest)) if is_in_module && is_end(rest) => match ProviderSource::parse(source, dialect) {
+                Ok(ProviderSource::Provider(addr)) => self.addresses.extend([addr]),
+                Ok(ProviderSource::Legacy(_)) => self.types.extend(source.rsplit('/').next().map(str::to_owned)),
+                Ok(ProviderSource::BuiltIn(_)) | Err(_) => {}
+            },
+            _ => self.types.extend(old_type(local).filter(|_| is_in_module).map(str::to_owned)),
+        }
+    }
+
+    /// The same of a resource before Terraform 0.12, which may name none: then its type does.
+    fn add_old(&mut self, address: &str, provider: &str) -> Result<(), String> {
+        let parts: Vec<&str> = address.strip_prefix("data.").unwrap_or(address).split('.').collect();
+        let kind = match parts[..] {
+            [kind, _] => kind,
+            [kind, _, index] if index.parse::<i64>().is_ok() => kind,
+            _ => {
+                return Err(format!(
+                    "the state names the resource {address:?}, which is not of the form TYPE.NAME[.INDEX]"
+                ));
+            }
+        };
+        let implied = || kind.split('_').next().unwrap_or(kind);
+        let named = match provider {
+            "" => implied(),
+            _ => old_type(provider.rfind("provider.").map_or(provider, |at| &provider[at..]))
+                .unwrap_or_else(|| provider.split('.').next().unwrap_or(provider)),
+        };
+        self.types.insert(named.to_owned());
+        Ok(())
+    }
+}
+
+/// The type in `provider.TYPE` and `provider.TYPE.ALIAS`.
+fn old_type(provider: &str) -> Option<&str> {
+    provider.strip_prefix("provider.")?.split('.').next()
+}
+
+fn check(state: &Value) -> Result<(), String> {
+    let is_count = |value: &Value| value.is_null() || value.is_u64();
+    let version = text_of(state, "terraform_version");
+    // The tools do not read it in the first format.
+    let is_read = !version.is_empty() && field(state, "version") != 1;
+    if is_read && version.parse::<ModuleVersion>().is_err() {
+        return Err(format!("the state names the version {version:?} of the tool, which is not a version"));
+    }
+    if is_count(field(state, "serial")) {
+        Ok(())
+    } else {
+        Err("the \"serial\" of the state is not a whole number".to_owned())
+    }
+}
+
+fn check_resource(resource: &Value) -> Result<(), String> {
+    let (mode, module) = (text_of(resource, "mode"), text_of(resource, "module"));
+    if !matches!(mode, "managed" | "data") {
+        return Err(format!("the state has a resource of the mode {mode:?}, which is not \"managed\" or \"data\""));
+    }
+    if !module.is_empty() && !module.starts_with("module.") {
+        return Err(format!("the state names the module {module:?}, which does not begin with \"module.\""));
+    }
+    let is_key =
+        |instance: &Value| matches!(field(instance, "index_key"), Value::Null | Value::String(_) | Value::Number(_));
+    if !items(resource, "instances").iter().all(is_key) {
+        return Err("the state has an instance whose key is not a text or a number".to_owned());
+    }
+    Ok(())
+}
+
+/// A field of an object. The tools ignore the case of its name.
+fn field<'a>(object: &'a Value, name: &str) -> &'a Value {
+    let any_case =
+        || object.as_object()?.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+    object.get(name).or_else(any_case).unwrap_or(&Value::Null)
+}
+
+fn text_of<'a>(object: &'a Value, name: &str) -> &'a str {
+    field(object, name).as_str().unwrap_or_default()
+}
+
+fn items<'a>(object: &'a Value, name: &str) -> &'a [Value] {
+    field(object, name).as_array().map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,14 +8,11 @@
 //!
 //! Besides the file, a run has these inputs: the environment's [`Variables`] and the [`Secret`]s in them.
 
-mod date;
 pub mod decode;
-mod exclude;
 mod policy;
 mod source;
 #[cfg(test)]
 mod tests;
-mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -29,15 +26,15 @@ use crate::finding::{Level, Rule};
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-pub use date::{Date, DateError};
+pub use decode::{Date, DateError};
 pub use decode::{LINKS, decode};
-pub use exclude::{Exclude, ExcludeError};
 pub use policy::{
     Age, AgeError, Basis, Candidate, ExpiredKeyRule, H1Rule, HostRules, Objection, Policy, SignatureRule,
     VERSION_RULES, VersionPolicy, allow_module_host,
 };
+pub use source::{Exclude, ExcludeError};
 pub use source::{Index, IndexPlace, IndexPlaceError, IndexTrust, SourceChoice, SourceError};
-pub use variables::{Secret, Variables};
+pub use source::{Secret, Variables};
 
 pub const FILE_NAME: &str = ".tflock.hcl";
 

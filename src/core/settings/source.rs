@@ -1,13 +1,16 @@
-//! Where packages and their hashes come from, as `--source` and the settings say it: sources, and shared indexes.
+//! What a run takes from outside: where packages and their hashes come from, as `--source` and the settings say it;
+//! directories that a search for root modules leaves out; the environment as a value, and the texts in it that must never be
+//! shown.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use url::Url;
 
-use crate::path::shown;
+use crate::documents::shown;
 use crate::redact;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -140,74 +143,153 @@ impl IndexPlace {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_and_places() {
-        for text in ["origin", "configured", "fs:/opt/mirror", "net:https://m.example/v1/", "oci:r.example/${type}"] {
-            assert_eq!(text.parse::<SourceChoice>().unwrap().to_string(), text);
-        }
-        for text in ["", "orign", "fs:", "net", "https://m.example/", "ftp:x"] {
-            assert!(text.parse::<SourceChoice>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn no_secret_is_shown() {
-        let source: SourceChoice = "net:https://me:pw@m.example/v1/?key=K".parse().unwrap();
-        assert_eq!(source.to_string(), "net:https://m.example/v1/?key=…");
-        assert!(!"https://me:pw@m.example/".parse::<SourceChoice>().unwrap_err().to_string().contains("pw"));
-    }
-
-    #[test]
-    fn a_directory_is_named_from_the_file_that_names_it() {
-        let stated = |text: &str| text.parse::<SourceChoice>().unwrap().stated_in(Path::new("a/b")).to_string();
-        assert_eq!(stated("fs:mirror"), "fs:a/b/mirror");
-        assert_eq!(stated("fs:/mirror"), "fs:/mirror");
-        assert_eq!(stated("origin"), "origin");
-    }
+/// A pattern of directories: names with slashes between them, `*` for any part of a name, `**` for any number of names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Exclude {
+    /// The directory of the settings file, from which the pattern begins.
+    folder: PathBuf,
+    pattern: String,
 }
 
-#[cfg(test)]
-mod index_tests {
-    use super::*;
+/// A pattern that no directory below a settings file can have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a pattern of directories below the settings file, such as \"legacy/**\"")]
+pub struct ExcludeError(String);
 
-    #[test]
-    fn places() {
-        let https = |text: &str| IndexPlace::Https(Url::parse(text).unwrap());
-        assert_eq!(IndexPlace::parse("https://h.example/a/b"), Ok(https("https://h.example/a/b/")));
-        assert_eq!(IndexPlace::parse("https://h.example:8443"), Ok(https("https://h.example:8443/")));
-        #[cfg(unix)]
-        assert_eq!(IndexPlace::parse("file:///srv/index"), Ok(IndexPlace::Directory("/srv/index".into())));
-        for (text, phrase) in [
-            ("index", "is not a URL"),
-            ("http://h.example/", "not at http:"),
-            ("https://user:word@h.example/", "neither user nor query"),
-            ("https://h.example/?sig=secret", "neither user nor query"),
-            ("https://user:secret@h.example:port/", "invalid port number"),
-        ] {
-            let error = IndexPlace::parse(text).unwrap_err().to_string();
-            assert!(error.contains(phrase) && !error.contains("secret"), "{text}: {error}");
+impl Exclude {
+    pub fn parse(text: &str) -> Result<Self, ExcludeError> {
+        let is_name = |name: &str| !name.is_empty() && name != "." && name != ".." && !name.contains('\\');
+        let pattern = text.strip_suffix('/').unwrap_or(text);
+        let is_one = !pattern.starts_with('!') && pattern.split('/').all(is_name);
+        if is_one {
+            Ok(Self { folder: PathBuf::new(), pattern: pattern.to_owned() })
+        } else {
+            Err(ExcludeError(text.to_owned()))
         }
     }
 
-    #[test]
-    fn clouds_need_a_program_that_knows_them() {
-        for text in ["s3://bucket/x", "gs://bucket", "az://container/a/b"] {
-            let place = IndexPlace::parse(text);
-            if cfg!(feature = "cloud") {
-                assert_eq!(place, Ok(IndexPlace::Cloud(Url::parse(text).unwrap())));
-            } else {
-                assert!(place.unwrap_err().to_string().contains("the feature \"cloud\""), "{text}");
+    /// The same, in a settings file of this folder.
+    #[must_use]
+    pub fn stated_in(self, folder: &Path) -> Self {
+        Self { folder: folder.join(self.folder), ..self }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    pub fn covers(&self, directory: &Path) -> bool {
+        let Ok(way) = directory.strip_prefix(&self.folder) else { return false };
+        let pattern: Vec<&str> = self.pattern.split('/').collect();
+        // Which parts of the pattern the names so far have.
+        let mut matched = vec![false; pattern.len() + 1];
+        matched[0] = true;
+        pass_any(&pattern, &mut matched);
+        for name in way.components() {
+            let Component::Normal(name) = name else { return false };
+            let name = name.to_string_lossy();
+            let mut next = vec![false; pattern.len() + 1];
+            for (at, part) in pattern.iter().enumerate().filter(|(at, _)| matched[*at]) {
+                if *part == "**" {
+                    next[at] = true;
+                } else if has_form(part, &name) {
+                    next[at + 1] = true;
+                }
             }
+            pass_any(&pattern, &mut next);
+            if next[pattern.len()] {
+                return true;
+            }
+            matched = next;
         }
-        assert!(IndexPlace::parse("s3:///x").is_err());
-    }
-
-    #[test]
-    fn the_stricter_trust_is_the_greater() {
-        assert!(IndexTrust::Reported > IndexTrust::Verified);
+        false
     }
 }
+
+/// `**` means no name, too.
+fn pass_any(pattern: &[&str], matched: &mut [bool]) {
+    for (at, part) in pattern.iter().enumerate() {
+        if *part == "**" && matched[at] {
+            matched[at + 1] = true;
+        }
+    }
+}
+
+/// True if a name has the form of a part, in which `*` means any text.
+fn has_form(part: &str, name: &str) -> bool {
+    let mut pieces = part.split('*');
+    let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(last) = pieces.next_back() else { return rest.is_empty() };
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The environment variables of the run, by name.
+///
+/// Only the shell reads the process's environment; everyone else is handed this. A variable whose value is empty
+/// counts as not set, unless a caller uses [`Variables::raw`]. Cheap to clone: every root module of a run has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variables(Arc<BTreeMap<String, String>>);
+
+impl Variables {
+    /// The value of a variable that is set to something.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.raw(name).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a variable, which may be empty.
+    pub fn raw(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The value of a variable as a number above zero; anything else counts as not set, as in both tools.
+    pub fn positive(&self, name: &str) -> Option<u32> {
+        self.get(name)?.parse().ok().filter(|number| *number > 0)
+    }
+
+    /// The variables whose names begin with a prefix, as the rest of the name and the value, ordered by name.
+    pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.0.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+    }
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self(Arc::new(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
+    }
+}
+
+/// A token. `Debug` never shows it and there is no `Display`; [`Secret::reveal`] is for the one header it goes to.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A secret; `None` if the text is empty, because an empty token is an absent one.
+    ///
+    /// From here on `redact::secrets` takes it out of whatever is printed.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        let text = Some(text.into()).filter(|text: &String| !text.is_empty())?;
+        crate::redact::remember(&text);
+        Some(Self(text))
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests;

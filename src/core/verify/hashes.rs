@@ -1,25 +1,29 @@
 //! Each recorded hash: proven, refuted or unknown; and what was recorded for a version stays recorded for it.
 //!
 //! Hashes that only came are no matter of continuity: they are verified as all others are.
+//!
+//! What is judged about a release as a whole: is it there, who signed it, how old is it.
 
 use std::collections::BTreeSet;
 
-use super::Judged;
+use super::{Judged, Unanswered, Verified, entry};
 use crate::addr::ProviderAddr;
 use crate::count::first_of;
 use crate::diff;
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::release::continuity::{self, Continuity};
-use crate::release::hashes::{HashJudge, Status};
-use crate::release::{Lookup, Release, republished};
-use crate::verify::{Unanswered, Verified};
+use crate::release::continuity::{self, Continuity, verdict};
+use crate::release::hashes::{self, HashJudge, Status};
+use crate::release::{Lookup, Release};
+use crate::settings::{Basis, SignatureRule};
+use crate::trust::Evidence;
+use crate::trust::pins::Signer;
+use crate::trust::signer::{Verdict, by_signer, judge, listed, not_pinned, refused, signed_by};
 use crate::version::Version;
 
-pub(super) fn status(knowledge: &Lookup, hash: &PackageHash) -> Status {
+fn status(knowledge: &Lookup, hash: &PackageHash) -> Status {
     HashJudge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status
 }
 
@@ -71,7 +75,7 @@ impl Judged<'_> {
     }
 
     fn malformed(&self, hash: &PackageHash) -> Finding {
-        let finding = republished::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
+        let finding = continuity::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it is in the place of a true one.
         if matches!(self.knowledge, Lookup::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
@@ -80,21 +84,21 @@ impl Judged<'_> {
     pub(super) fn altered(&self) -> Option<Finding> {
         let (hashes, release) = (&self.entry.hashes, self.knowledge.release().filter(|release| release.current)?);
         let witnesses = self.facts.witnesses(self.addr);
-        if witnesses.is_empty() || !republished::is_doubtful(hashes, release) {
+        if witnesses.is_empty() || !continuity::is_doubtful(hashes, release) {
             return None;
         }
         let refuted = hashes.iter().find(|hash| status(self.knowledge, hash).is_refuted());
         let at = refuted.map_or_else(|| self.hashes_at(), |hash| self.place_of(hash));
-        Some(republished::altered(hashes, release, witnesses)?.at(at))
+        Some(continuity::altered(hashes, release, witnesses)?.at(at))
     }
 
     /// What speaks against the release being the recorded one, and against each refuted hash; one finding for all of them
     /// if nothing else is recorded.
     fn refuted(&self, release: &Release, refuted: &[&PackageHash], none_fits: bool) -> Vec<Finding> {
-        let verdict = continuity::judge(&self.entry.hashes, release);
+        let verdict = continuity::judge_release(&self.entry.hashes, release);
         if let (Some(first), true) = (refuted.first(), none_fits) {
             let contradicted = self.of_others(refuted);
-            let all = contradicted.or_else(|| republished::republished(&self.entry.hashes, release, &verdict));
+            let all = contradicted.or_else(|| continuity::republished(&self.entry.hashes, release, &verdict));
             return all.into_iter().map(|finding| finding.at(self.place_of(first))).collect();
         }
         let foreign = refuted.iter().map(|hash| self.foreign(hash));
@@ -137,7 +141,7 @@ impl Judged<'_> {
         };
         // What an earlier run saw may have grown since; it was not published again for that.
         if let (Continuity::Republished { .. }, true) = (verdict, release.current) {
-            let finding = republished::republished(&self.entry.hashes, release, verdict)?;
+            let finding = continuity::republished(&self.entry.hashes, release, verdict)?;
             return Some(finding.at(self.version_at()));
         }
         let message = match new {
@@ -162,7 +166,7 @@ struct Shift<'a> {
 }
 
 impl Judged<'_> {
-    pub(super) fn is_changed(&self) -> bool {
+    fn is_changed(&self) -> bool {
         self.subject.before.is_some_and(|before| before.get(self.addr) != Some(self.entry))
     }
 
@@ -274,4 +278,97 @@ impl Judged<'_> {
 
 fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
+}
+
+/// What to do where the word of a mirror does not suffice.
+const SIGNED_COPIES: &str = "If the origin registry is reachable, verify with `--source origin`; or let the mirror keep the copies of the signed documents that `tflock mirror` writes, and the trust file the signer.";
+
+impl Judged<'_> {
+    pub(super) fn release(&self) -> Vec<Finding> {
+        match self.knowledge {
+            Lookup::NotRequested | Lookup::Inconclusive(_) => Vec::new(),
+            Lookup::Withdrawn(message) => {
+                vec![self.find(Rule::VersionWithdrawn, message).at(self.version_at())]
+            }
+            Lookup::Refused(finding, _) => vec![finding.clone().about(self.addr).at(self.version_at())],
+            Lookup::Known(release) => {
+                let noticed = release.findings.iter().map(|finding| finding.clone().at(self.version_at()));
+                let mut findings: Vec<Finding> = noticed.collect();
+                findings.extend(self.signer(release));
+                findings.extend(self.publisher(release));
+                findings.extend(self.mirror(release));
+                findings.extend(self.age(release));
+                findings
+            }
+        }
+    }
+
+    /// Objections to a release that only a mirror attests.
+    fn mirror(&self, release: &Release) -> Vec<Finding> {
+        let stated = self.subject.settings.stated_signature(self.addr.host()) == Some(SignatureRule::Always);
+        let unsigned = hashes::unsigned(release).filter(|_| stated);
+        let unproven = unsigned.or_else(|| self.mirror_only(release));
+        let findings = hashes::differs(release, &self.entry.hashes).into_iter().chain(unproven);
+        findings.map(|finding| finding.at(self.version_at())).collect()
+    }
+
+    /// What came with a change and rests on the word of a mirror alone: refused where the change could have filled the mirror,
+    /// and where the trust file says by whom releases are signed. What a key signed that no trust file remembers is the word
+    /// of who has the key.
+    fn mirror_only(&self, release: &Release) -> Option<Finding> {
+        let within = self.facts.is_served_within(self.addr);
+        let is_word = |hash: &&PackageHash| {
+            let is_word = hashes::is_mirror_report(release, hash) || (within && self.subject.pins.is_none());
+            is_word && matches!(status(self.knowledge, hash), Status::Proven(_))
+        };
+        let what = match self.came().filter(is_word).count() {
+            0 => return None,
+            1 => "1 hash".to_owned(),
+            count => format!("{count} hashes"),
+        };
+        let pinned = self.subject.pins.map(|pins| judge(pins, self.addr, &self.entry.version, &Signer::Unsigned));
+        let refused = match pinned {
+            _ if within => ", which is inside the working tree, so this change could have filled it".to_owned(),
+            None | Some(Verdict::Known(_)) => String::new(),
+            Some(Verdict::UnsignedAfterSigned { pin, accepted }) => {
+                format!(", which has no copy of the signature; {pin} is pinned to {}", listed(&accepted))
+            }
+            Some(_) => ", which has no copy of a signature, and no signer of this provider is remembered".to_owned(),
+        };
+        let message = format!("{what} of {} came since the base and only a mirror attests them{refused}", self.name());
+        let finding = self.find(Rule::MirrorOnly, message);
+        if refused.is_empty() {
+            return Some(finding);
+        }
+        Some(Finding { level: Level::Deny, ..finding }.remedied_by(SIGNED_COPIES))
+    }
+
+    fn signer(&self, release: &Release) -> Option<Finding> {
+        let signer = release.signer.as_ref()?;
+        let Some(pins) = self.subject.pins else {
+            let message =
+                format!("{} is {}; there is no trust file that would remember it", self.name(), signed_by(signer));
+            let finding = by_signer(self.find(Rule::SignerNotPinned, message), signer);
+            return Some(Self::noted(finding).at(self.version_at()));
+        };
+        let finding = match verdict(pins, release, signer) {
+            Verdict::FirstUse => Some(not_pinned(self.addr, &release.version, signer)),
+            verdict => refused(self.addr, &release.version, signer, verdict),
+        };
+        finding.map(|finding| finding.at(self.version_at()))
+    }
+
+    /// Under a base for changed entries only: what was there before is no matter of the change.
+    fn publisher(&self, release: &Release) -> Option<Finding> {
+        let signer = release.signer.as_ref()?;
+        let is_concerned = self.subject.before.is_none() || self.is_changed();
+        let unexpected = || entry::unexpected_publisher(self.subject.pins, self.addr, signer);
+        let finding = is_concerned.then(unexpected).flatten()?;
+        Some(finding.of_version(&self.entry.version).at(self.version_at()))
+    }
+
+    fn age(&self, release: &Release) -> Option<Finding> {
+        let objection = self.objections(release.signed_at).into_iter().find(|it| it.basis == Basis::Date)?;
+        Some(objection.finding(self.addr).of_version(&self.entry.version).at(self.version_at()))
+    }
 }

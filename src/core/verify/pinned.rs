@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::policy;
+use super::entry;
 use crate::addr::publishers;
 use crate::finding::Rule;
 use crate::trust::pins::{BlockKey, Pin, Pins, Republication, Signer};
-use crate::trust::words::all;
+use crate::trust::signer::listed;
 use crate::version::Version;
 
 /// One thing that a trust file says otherwise than before.
@@ -110,7 +110,7 @@ fn new_reasons(old: &Pins, new: &Pins) -> Vec<PinChange> {
         let Some((from, pin)) = new.counting_block(pattern) else { continue };
         let before = old.counting(pattern).map(|pin| &pin.reasons);
         for signer in pin.reasons.keys().filter(|signer| before.is_none_or(|before| !before.contains_key(signer))) {
-            let Some(publisher) = publishers(pattern).find(|it| !policy::is_known_by(it, signer)) else { continue };
+            let Some(publisher) = publishers(pattern).find(|it| !entry::is_known_by(it, signer)) else { continue };
             let message = match signer {
                 Signer::Key(key) => format!(
                     "this change gives a reason to accept {key} for {pattern}, which is no known key of {}",
@@ -170,7 +170,7 @@ fn names(pin: &Pin) -> String {
         let versions: Vec<String> = retired.versions.iter().map(ToString::to_string).collect();
         format!(" and, for {} only, {signer}", versions.join(", "))
     });
-    all(&pin.signers) + &retired.collect::<String>()
+    listed(&pin.signers) + &retired.collect::<String>()
 }
 
 #[cfg(test)]
@@ -180,8 +180,8 @@ mod tests {
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
-    use crate::trust::judge::judge;
     use crate::trust::pins::decode;
+    use crate::trust::signer::judge;
 
     const A: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     const B: &str = "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";

@@ -13,12 +13,12 @@ use std::time::SystemTime;
 use super::{Facts, Subject, of_text, verify};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::lockfile::{Decoded, LockFile, Spans, decode};
 use crate::release::{Attestation, ListedLine, Lookup, Release};
 use crate::settings::Settings;
+use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 use crate::verify::Verified;
 

@@ -4,12 +4,12 @@
 //! lower than `1.0.0-a.b`, and `1.0.0-a..b` is a version. The `semver` crate supports neither, so this folder does
 //! without.
 //!
-//! Source: `github.com/apparentlymart/go-versions` v1.0.2.
+//! Versions and constraints are scanned by one machine in the tools, so both share its leniency: a dot after the last
+//! number, a dash or plus sign with nothing behind it.
+//!
+//! Source: `github.com/apparentlymart/go-versions` v1.0.2; its `versions/constraints/raw_scan.rl`.
 
 mod constraint;
-mod grammar;
-mod scan;
-mod select;
 #[cfg(test)]
 mod tests;
 
@@ -17,11 +17,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-pub use constraint::{Constraints, Operator, Term};
-pub use grammar::{ConstraintError, TermError};
-pub use select::newest_allowed;
-
-use scan::{NumberError, Scan};
+pub use constraint::{ConstraintError, Constraints, Operator, Term, TermError};
 
 /// A release of a provider. Prints exactly as in a lock file.
 ///
@@ -230,4 +226,117 @@ fn refuse_other_specifications(text: &str, scan: &Scan<'_>) -> Result<(), Versio
         Some(',' | '|') => Err(VersionError::Multiple),
         Some(_) => Err(VersionError::Invalid),
     }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Scan<'a> {
+    /// Anything but digits, white space, letters, dots and asterisks.
+    operator: &'a str,
+    /// ASCII white space.
+    gap: &'a str,
+    /// The first three numbers or wildcards; those that are missing are empty.
+    numbers: [&'a str; 3],
+    /// How many numbers there are, also beyond three.
+    count: usize,
+    pre: &'a str,
+    build: &'a str,
+    rest: &'a str,
+}
+
+enum NumberError {
+    TooMany,
+    Wildcard(&'static str),
+    TooLarge(String),
+}
+
+impl<'a> Scan<'a> {
+    /// Scans the start of a text; never fails, what does not belong is left in `rest`.
+    fn read(text: &'a str) -> Self {
+        let (operator, rest) = split_while(text, is_operator);
+        let (gap, rest) = split_while(rest, is_gap);
+        let mut scan = Self { operator, gap, numbers: [""; 3], count: 0, pre: "", build: "", rest };
+        if scan.read_numbers() {
+            scan.read_extras();
+        }
+        scan
+    }
+
+    /// True if an extra may follow: there are numbers, and no dot is behind the last.
+    fn read_numbers(&mut self) -> bool {
+        loop {
+            let (number, rest) = split_number(self.rest);
+            if number.is_empty() {
+                return false;
+            }
+            if let Some(slot) = self.numbers.get_mut(self.count) {
+                *slot = number;
+            }
+            self.count += 1;
+            self.rest = rest;
+            match rest.strip_prefix('.') {
+                Some(next) => self.rest = next,
+                None => return true,
+            }
+        }
+    }
+
+    fn read_extras(&mut self) {
+        if let Some(rest) = self.rest.strip_prefix('-') {
+            (self.pre, self.rest) = split_while(rest, is_extra);
+            if self.pre.is_empty() {
+                return;
+            }
+        }
+        if let Some(rest) = self.rest.strip_prefix('+') {
+            (self.build, self.rest) = split_while(rest, is_extra);
+        }
+    }
+
+    fn version(&self) -> Result<Version, NumberError> {
+        const NAMES: [&str; 3] = ["major", "minor", "patch"];
+        if self.count > NAMES.len() {
+            return Err(NumberError::TooMany);
+        }
+        let mut values = [0; 3];
+        for ((text, name), value) in self.numbers.into_iter().zip(NAMES).zip(&mut values) {
+            *value = match text {
+                "" => 0,
+                "*" | "x" | "X" => return Err(NumberError::Wildcard(name)),
+                digits => digits.parse().map_err(|_| NumberError::TooLarge(digits.to_owned()))?,
+            };
+        }
+        let [major, minor, patch] = values;
+        Ok(Version { major, minor, patch, pre: self.pre.to_owned(), build: self.build.to_owned() })
+    }
+}
+
+fn split_number(text: &str) -> (&str, &str) {
+    if text.starts_with(['*', 'x', 'X']) { text.split_at(1) } else { split_while(text, |c| c.is_ascii_digit()) }
+}
+
+fn is_operator(c: char) -> bool {
+    !(c.is_ascii_alphanumeric() || is_gap(c) || matches!(c, '.' | '*'))
+}
+
+fn is_gap(c: char) -> bool {
+    matches!(c, '\t'..='\r' | ' ')
+}
+
+fn is_extra(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '-')
+}
+
+fn split_while(text: &str, keep: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(|c| !keep(c)).unwrap_or(text.len()))
+}
+
+/// The newest version that the constraints allow.
+///
+/// Versions that differ in build metadata only have one precedence; the tools' choice among them is not defined. Here
+/// the greatest metadata wins, in the order in which the tools sort constraints.
+pub fn newest_allowed<'a>(
+    versions: impl IntoIterator<Item = &'a Version>,
+    constraints: &Constraints,
+) -> Option<&'a Version> {
+    versions.into_iter().filter(|version| constraints.allows(version)).max()
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
+use super::*;
 use super::{ConstraintError, Constraints, Version, VersionError, newest_allowed};
 use crate::vectors;
 
@@ -259,4 +260,21 @@ proptest! {
             None => prop_assert!(versions.iter().all(|version| !constraints.allows(version))),
         }
     }
+}
+
+#[test]
+fn the_machine_stops_where_nothing_fits() {
+    let parts = |text| {
+        let scan = Scan::read(text);
+        (scan.operator, scan.gap, scan.count, scan.pre, scan.build, scan.rest)
+    };
+    assert_eq!(parts(">=\t1.2-a.+b,2"), (">=", "\t", 2, "a.", "b", ",2"));
+    assert_eq!(parts("1.2.3.4"), ("", "", 4, "", "", ""));
+    assert_eq!(parts("1."), ("", "", 1, "", "", ""));
+    assert_eq!(parts("1.-a"), ("", "", 1, "", "", "-a"));
+    assert_eq!(parts("1-"), ("", "", 1, "", "", ""));
+    assert_eq!(parts("1-+b"), ("", "", 1, "", "", "+b"));
+    assert_eq!(parts("1.x.2"), ("", "", 3, "", "", ""));
+    assert_eq!(parts(">= ,< 2"), (">=", " ", 0, "", "", ",< 2"));
+    assert_eq!(parts("é1"), ("é", "", 1, "", "", ""));
 }

@@ -11,17 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::addr::ProviderAddr;
 use crate::diff::AddedHash;
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::query::question::{PackageFacts, Query, Refusal, Selected, Selection};
 use crate::query::select::ReportedRule;
-use crate::release::continuity::{self, Continuity};
+use crate::release::continuity::{self, Continuity, Witness};
 use crate::release::hashes::{HashJudge, Status};
-use crate::release::republished::{self, Witness};
-use crate::release::{Release, mirrors, reported};
+use crate::release::{Release, hashes};
+use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +59,7 @@ pub fn settle(
     if facts.release.signer.is_some() {
         let packages = facts.packages.iter();
         findings.extend(packages.filter_map(|(platform, package)| {
-            reported::unusual_name(addr, facts.version(), platform, &package.file_name)
+            hashes::unusual_name(addr, facts.version(), platform, &package.file_name)
         }));
     }
     let recorded = recorded_under(step, facts);
@@ -74,7 +73,7 @@ pub fn settle(
     if !findings.iter().any(|finding| finding.rule == Rule::MirrorDiffers) {
         findings.extend(mirror_only(addr, recorded.filter(|_| !first_use), step, facts));
     }
-    findings.extend(mirrors::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
+    findings.extend(hashes::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
     let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
@@ -162,8 +161,12 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
             continue;
         }
         let hint = match newest {
-            Some(version) => format!("the newest version with a package for {platform} is {version}"),
-            None if facts.release.signer.is_none() => format!("the source has no package of it for {platform}"),
+            Some(version) => {
+                format!("the newest version with a package for {platform} is {version}")
+            }
+            None if facts.release.signer.is_none() => {
+                format!("the source has no package of it for {platform}")
+            }
             None => format!("no version of {addr} has a package for {platform}"),
         };
         let optional = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
@@ -214,7 +217,7 @@ fn continuity(
     let release = &facts.release;
     let name = format!("{} {}", release.address, entry.version);
     let said = |rule, message| Finding::new(rule, message).about(&release.address);
-    if let Some(differs) = mirrors::differs(release, &entry.hashes) {
+    if let Some(differs) = hashes::differs(release, &entry.hashes) {
         return (vec![differs], false);
     }
     let (malformed, is_all) = malformed(&release.address, entry);
@@ -238,12 +241,12 @@ fn continuity(
             (vec![said(Rule::ReleaseGrew, message)], false)
         }
         verdict @ (Continuity::Republished { .. } | Continuity::NotReproduced) => {
-            let altered = || republished::altered(&entry.hashes, release, &witnesses(release));
+            let altered = || continuity::altered(&entry.hashes, release, &witnesses(release));
             // A mirror may have only a part of a release.
             match release.signer.as_ref().and_then(|_| altered()) {
                 Some(altered) => (vec![altered], false),
                 None if step.accept_republished => (Vec::new(), true),
-                None => (republished::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
+                None => (continuity::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
             }
         }
     };
@@ -257,7 +260,7 @@ fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
     let is_all = known().next().is_some() && !known().any(PackageHash::is_well_formed);
     let malformed = known().filter(|hash| !hash.is_well_formed());
     let findings = malformed.map(|hash| {
-        let finding = republished::malformed(hash, addr, &entry.version);
+        let finding = continuity::malformed(hash, addr, &entry.version);
         if is_all {
             return finding;
         }
@@ -269,13 +272,13 @@ fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
 
 fn judge(entry: &LockEntry, facts: &Selected) -> Continuity {
     if is_signed(facts) {
-        return continuity::judge(&entry.hashes, &facts.release);
+        return continuity::judge_release(&entry.hashes, &facts.release);
     }
     let verdicts = facts.packages.values().map(|package| {
         let own: Vec<PackageHash> = package.hashes().collect();
         continuity::judge_package(&entry.hashes, &own)
     });
-    if mirrors::is_mirror_only(&facts.release) {
+    if hashes::is_mirror_only(&facts.release) {
         // A mirror that served one recorded package has the recorded release.
         return verdicts.min_by_key(severity).unwrap_or(Continuity::Shown { unexplained: Vec::new() });
     }
@@ -326,7 +329,9 @@ impl Claims {
             claims.add_sums(facts, signer);
         }
         for platform in &step.platforms {
-            let Some(package) = facts.packages.get(platform) else { continue };
+            let Some(package) = facts.packages.get(platform) else {
+                continue;
+            };
             let Some(h1) = &package.h1 else { continue };
             let attested = facts.release.h1.get(h1).map(|attested| &attested.evidence);
             let by_index = attested.filter(|evidence| matches!(evidence, Evidence::ReportedByIndex(_)));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::dialect::Dialect;
-use crate::evidence::Evidence;
 use crate::hash::Sha256Digest;
 use crate::query::question::{Goal, Moved, PackageFacts};
 use crate::query::select::{ReportedRule, Rules};
 use crate::release::{Attestation, ListedLine};
+use crate::trust::Evidence;
 use crate::version::{Constraints, Version};
 
 const LINUX: &str = "linux_amd64";

@@ -252,7 +252,9 @@ pub(super) fn unpack_zip_entries<R: Read + Seek>(archive: &mut R, builder: &mut 
     loop {
         // Only what is sound to its end becomes a file.
         let mut content = tempfile::spooled_tempfile(SMALL);
-        let Some(entry) = entries.next_into(&mut content).map_err(damaged)? else { return Ok(()) };
+        let Some(entry) = entries.next_into(&mut content).map_err(damaged)? else {
+            return Ok(());
+        };
         content.rewind().map_err(UnpackError::Archive)?;
         let name = text_of(&entry.name)?;
         let mode = entry.mode.unwrap_or(0);
@@ -310,7 +312,9 @@ pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<LinkEn
             Some(part) => {
                 is_hidden |= part.starts_with('.');
                 place.push(part);
-                let Some(target) = links.get(&place.join("/")) else { continue };
+                let Some(target) = links.get(&place.join("/")) else {
+                    continue;
+                };
                 followed += 1;
                 if followed > MAX_LINKS {
                     // They lead to each other, and so nowhere.

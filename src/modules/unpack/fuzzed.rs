@@ -22,7 +22,9 @@ fn hashed(bytes: &[u8]) -> Result<ArchiveHashes, Refusal> {
 #[doc(hidden)]
 #[expect(clippy::unwrap_used, reason = "for the fuzzer, to which a panic is a finding")]
 pub fn read_package(bytes: &[u8]) {
-    let Some((kind, bytes)) = bytes.split_first() else { return };
+    let Some((kind, bytes)) = bytes.split_first() else {
+        return;
+    };
     let place = tempfile::tempdir().unwrap();
     let top = place.path().join("package");
     fs::create_dir(&top).unwrap();

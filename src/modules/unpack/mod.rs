@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 use super::git_package::ambiguous;
 use super::is_configuration;
-use crate::hash::h1::h1;
-use crate::hash::sha256::Sha256;
+use crate::hash::digest::Sha256;
+use crate::hash::digest::h1;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::modulelock::Ambiguity;
 use crate::path::shown;

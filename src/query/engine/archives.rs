@@ -226,7 +226,9 @@ fn unwritten(error: StoreError) -> Refusal {
 /// The bytes must be the announced ones before anything that is wrong with them counts. A page for users in place of
 /// them says nothing about the release.
 fn checked(key: &PackageKey, package: &WantedArchive, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
-    let Some((wanted, given)) = package.zh.filter(|(wanted, _)| *wanted != zh) else { return Ok(()) };
+    let Some((wanted, given)) = package.zh.filter(|(wanted, _)| *wanted != zh) else {
+        return Ok(());
+    };
     let archive = format!("the archive of {key}");
     if page {
         let url = ShownUrl::new(&package.url);

@@ -20,7 +20,7 @@ use crate::hash::{PackageHashes, Sha256Digest};
 use crate::query::question::{PackageFacts, Refusal};
 use crate::query::select::Rules;
 use crate::query::{Event, PackageKey};
-use crate::release::{Release, reported};
+use crate::release::{Release, hashes};
 use crate::source::{MirrorPackage, Miss};
 
 /// An order to fetch one package.
@@ -128,7 +128,9 @@ impl SourceState {
             Self::Registry(registry) => registry.locate(key, order).await?,
             Self::Mirror(mirror) => mirror.locate(key, order).await?,
         };
-        let Some(LocatedPackage { place, digest, release, signed }) = located else { return Ok(None) };
+        let Some(LocatedPackage { place, digest, release, signed }) = located else {
+            return Ok(None);
+        };
         let unlisted = |facts: &PackageFacts| unlisted(release.as_ref()?, &key.platform, facts);
         let unchanged = |facts| FetchedPackage { facts, fate: Fate::Present, downloaded: 0, stored: None, signed };
         let there = match &order.destination {
@@ -170,7 +172,9 @@ impl SourceState {
     }
 
     fn unrecorded(&self, key: &PackageKey) -> Error {
-        let Self::Mirror(mirror) = self else { return unrecorded(key) };
+        let Self::Mirror(mirror) = self else {
+            return unrecorded(key);
+        };
         // A mirror's package may not be the signed one, so the message names that possibility too.
         let message = format!(
             "the lock file records no hash of the package of {key} that {} has: the platform is not locked, or it is not the \
@@ -184,12 +188,14 @@ impl SourceState {
 impl RegistrySource {
     async fn locate(&self, key: &PackageKey, order: &FetchOrder) -> Result<Option<LocatedPackage<'_>>, Refusal> {
         let release = key.release();
-        let Some(package) = Miss::found(self.package(&release, &key.platform).await)? else { return Ok(None) };
+        let Some(package) = Miss::found(self.package(&release, &key.platform).await)? else {
+            return Ok(None);
+        };
         let mut signed = None;
         if let Some(rules) = &order.rules {
             let sums = self.signed_sums(&release, &package, rules).await?;
             listed(&key.address, &key.version, &package, &sums.sums)?;
-            let unbound = reported::unusual_name(&key.address, &key.version, &key.platform, &package.file_name);
+            let unbound = hashes::unusual_name(&key.address, &key.version, &key.platform, &package.file_name);
             if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
                 return Err(finding.into());
             }
@@ -207,7 +213,9 @@ impl MirrorSource {
         if !offers.iter().any(|offer| offer.version == key.version) {
             return Ok(None);
         }
-        let Some(package) = self.listed(&release).await?.get(&key.platform).cloned() else { return Ok(None) };
+        let Some(package) = self.listed(&release).await?.get(&key.platform).cloned() else {
+            return Ok(None);
+        };
         let signed = match &order.rules {
             Some(rules) => self.signed(&release, rules).await?,
             None => None,

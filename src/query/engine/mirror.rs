@@ -13,7 +13,6 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::mirror::LocalPackage;
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::lockfile::LockEntry;
@@ -23,10 +22,11 @@ use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::question::{Goal, PackageFacts, Query, Refusal, Selected};
 use crate::query::select::Rules;
-use crate::release::{Attestation, Offer, Release, ReleaseKey, mirrors, reported};
+use crate::release::{Attestation, Offer, Release, ReleaseKey, hashes};
 use crate::settings::SignatureRule;
 use crate::source::oci::OciPackage;
 use crate::source::{Mirror, MirrorArchive, MirrorPackage, MirrorPackages, Miss};
+use crate::trust::Evidence;
 use crate::version::Version;
 
 /// What to do where the word of a trusted mirror is wrong.
@@ -137,7 +137,9 @@ impl MirrorSource {
 
     /// The newest version with a package for a platform, where looking for it costs no request.
     async fn newest_with(&self, addr: &ProviderAddr, platform: &Platform) -> Option<Version> {
-        let Mirror::Directory(_) = &self.mirror else { return None };
+        let Mirror::Directory(_) = &self.mirror else {
+            return None;
+        };
         for Offer { version, .. } in self.offers(addr).await.ok()?.iter().rev() {
             let key = (addr.clone(), version.clone());
             if self.listed(&key).await.is_ok_and(|listed| listed.contains_key(platform)) {
@@ -154,7 +156,9 @@ impl MirrorSource {
         }
         let request = async {
             let copies = self.mirror.signed_copies(&key.0, &key.1).await?;
-            let Some(copies) = copies.filter(|copies| !copies.keys.is_empty()) else { return Ok(None) };
+            let Some(copies) = copies.filter(|copies| !copies.keys.is_empty()) else {
+                return Ok(None);
+            };
             registry::check(&self.equipment, key, rules, &copies).map(Arc::new).map(Some)
         };
         let rules = Rules { signature: rules.signature, expiry: rules.expiry, ..Rules::default() };
@@ -222,7 +226,7 @@ impl MirrorSource {
             return Err(Error::new(ErrorKind::NotFound, message).into());
         };
         let facts = self.packages.answer(key.clone(), self.facts(&key, package, Destination::Nowhere)).await?;
-        let signed = Some(release).filter(|release| !mirrors::is_mirror_only(release));
+        let signed = Some(release).filter(|release| !hashes::is_mirror_only(release));
         match signed.and_then(|release| unlisted(release, platform, &facts)) {
             Some(finding) => Err(finding.into()),
             None => Ok(facts),
@@ -238,7 +242,9 @@ impl MirrorSource {
         destination: Destination,
     ) -> Result<PackageFacts, Refusal> {
         let (wanted, hashes) = match package {
-            MirrorPackage::Local(found) => return self.local(key.clone(), found, destination).await,
+            MirrorPackage::Local(found) => {
+                return self.local(key.clone(), found, destination).await;
+            }
             MirrorPackage::Archive(MirrorArchive { url, file_name, hashes }) => {
                 (WantedArchive { url, file_name, zh: None, authorization: None, destination }, hashes)
             }
@@ -291,7 +297,7 @@ impl MirrorSource {
             return Err(Error::new(ErrorKind::Package, message).into());
         };
         let (url, authorization, zh) = mirror.archive(package).await?;
-        let file_name = reported::conventional_name(&key.address, &key.version, &key.platform);
+        let file_name = hashes::conventional_name(&key.address, &key.version, &key.platform);
         let given = "its manifest in the OCI registry gives";
         let wanted = WantedArchive { url, file_name, zh: Some((zh, given)), destination, authorization };
         Ok((wanted, vec![PackageHash::zh(zh)]))
@@ -310,5 +316,5 @@ fn is_contradicted(hash: &PackageHash, known: Option<&PackageHash>, recorded: Op
 
 /// What is wrong with a package of a release whose signed list is known.
 pub(super) fn unlisted(release: &Release, platform: &Platform, facts: &PackageFacts) -> Option<Finding> {
-    mirrors::unlisted(release, &[platform], &facts.hashes().collect::<Vec<_>>())
+    hashes::unlisted(release, &[platform], &facts.hashes().collect::<Vec<_>>())
 }

@@ -28,14 +28,14 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
 use crate::hash::archive::Threads;
 use crate::parallel::spawn_all;
 use crate::platform::Platform;
-use crate::release::{Attestation, Offer, Release, ReleaseKey, mirrors};
+use crate::release::{Attestation, Offer, Release, ReleaseKey, hashes};
 use crate::source::{Filter, Miss, Source};
+use crate::trust::Evidence;
 use archives::Downloads;
 use fetch::SignedDigests;
 use mirror::MirrorSource;
@@ -170,7 +170,9 @@ impl SourceState {
 
     /// Refuses where the tool would: it requests a version from some mirrors even if only a later source has it.
     fn require_version(&self, (addr, version): &ReleaseKey, query: &Query) -> Result<(), Refusal> {
-        let Self::Mirror(mirror) = self else { return Ok(()) };
+        let Self::Mirror(mirror) = self else {
+            return Ok(());
+        };
         if query.goal != Goal::Packages || !mirror.mirror.fails_if_absent() {
             return Ok(());
         }
@@ -199,7 +201,7 @@ impl SourceState {
 fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected> {
     let missing = parts.last()?.missing.clone();
     let strangers = strangers(&parts, query);
-    let signed = parts.iter().position(|part| !mirrors::is_mirror_only(&part.release));
+    let signed = parts.iter().position(|part| !hashes::is_mirror_only(&part.release));
     let mut whole = parts.remove(signed.unwrap_or(0));
     for Selected { mut release, packages, trusted, .. } in parts {
         let all = &mut whole.release;
@@ -207,7 +209,7 @@ fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected> {
             let unlisted = release.archives().filter_map(|zh| {
                 let zh = PackageHash::zh(*zh);
                 let platforms: Vec<_> = release.platforms_of(&zh).collect();
-                mirrors::unlisted(all, &platforms, std::slice::from_ref(&zh))
+                hashes::unlisted(all, &platforms, std::slice::from_ref(&zh))
             });
             let unlisted: Vec<Finding> = unlisted.collect();
             all.findings.extend(unlisted);
@@ -234,7 +236,7 @@ fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected> {
 
 /// The mirrors without a recorded package, if another mirror has the recorded release.
 fn strangers(parts: &[Selected], query: &Query) -> Vec<Finding> {
-    let differs = |part: &Selected| mirrors::one_differs(&part.release, &query.recorded_as(part.version())?.hashes);
+    let differs = |part: &Selected| hashes::one_differs(&part.release, &query.recorded_as(part.version())?.hashes);
     let strangers: Vec<Finding> = parts.iter().filter_map(differs).collect();
     // If none has it, one error names all of them.
     if strangers.len() < parts.len() { strangers } else { Vec::new() }

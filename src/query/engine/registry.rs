@@ -10,15 +10,15 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, IndexEntry};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::hash::sums::Sums;
+use crate::hash::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{DocumentKind, Shared};
 use crate::platform::Platform;
 use crate::query::question::{Goal, PackageFacts, Query, Refusal};
 use crate::query::select::{ReportedRule, Rules};
 use crate::query::{PackageKey, cached};
-use crate::release::reported::Reported;
-use crate::release::signers::ExpiryRules;
+use crate::release::continuity::ExpiryRules;
+use crate::release::hashes::Reported;
 use crate::release::{Offer, Release, ReleaseKey};
 use crate::settings::{Index, SignatureRule};
 use crate::source::{

@@ -10,18 +10,18 @@ use super::search::{self, Searched};
 use super::{LOOKED_AT, each};
 use crate::disk::cache::{LockedBy, ReleasePackage, ReleaseRecord};
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
-use crate::hash::sums::Sums;
+use crate::hash::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::query::question::{Explain, Goal, PackageFacts, Query, Refusal, Selected};
 use crate::query::select::{ReportedRule, Rules};
 use crate::release::continuity::{self, Continuity};
-use crate::release::reported::{self, KnownArchive, Reported, ReportedPackages, unreported};
+use crate::release::hashes::{self, KnownArchive, Reported, ReportedPackages, unreported};
 use crate::release::{Attestation, ListedLine, Offer, Release, ReleaseKey};
 use crate::settings::IndexTrust;
 use crate::source::{Miss, RegistryPackage, speaks_supported_protocol};
+use crate::trust::Evidence;
 use crate::version::{Version, newest_allowed};
 
 type ListedArchives = BTreeMap<Platform, Sha256Digest>;
@@ -169,7 +169,7 @@ impl RegistrySource {
         if reported.is_none() {
             self.cache.h1_of(&zh)?;
         }
-        let file_name = reported::conventional_name(addr, version, platform);
+        let file_name = hashes::conventional_name(addr, version, platform);
         Some(RegistryLine { file_name, zh, package: None, reported: reported.cloned() })
     }
 
@@ -189,7 +189,7 @@ impl RegistrySource {
         };
         let mut release = signed.release(key, given);
         if let Goal::Hashes(_) = query.goal {
-            match reported::unusual_name(addr, version, &first.platform, &first.file_name) {
+            match hashes::unusual_name(addr, version, &first.platform, &first.file_name) {
                 Some(finding) if finding.level == Level::Deny => return Err(finding.into()),
                 finding => release.findings.extend(finding),
             }
@@ -390,7 +390,7 @@ impl RegistrySource {
         let own_names = known.packages.iter().filter(|(platform, _)| !listed.contains_key(platform));
         let own_names = own_names.filter_map(|(platform, it)| Some((platform.clone(), it.file_name.clone(), it.zh?)));
         let named = |(platform, zh): (&Platform, &Sha256Digest)| {
-            (platform.clone(), reported::conventional_name(address, version, platform), *zh)
+            (platform.clone(), hashes::conventional_name(address, version, platform), *zh)
         };
         let packages = listed.iter().map(named).chain(own_names).map(|(platform, file_name, zh)| ReleasePackage {
             h1: reported(&platform),
@@ -435,8 +435,11 @@ fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -
 
 /// True if continuity is refuted already, so no download could help.
 fn shown_false(query: &Query, selected: &Selected) -> bool {
-    let Some(entry) = query.recorded_as(selected.version()) else { return false };
-    let refuted = || matches!(continuity::judge(&entry.hashes, &selected.release), Continuity::Republished { .. });
+    let Some(entry) = query.recorded_as(selected.version()) else {
+        return false;
+    };
+    let refuted =
+        || matches!(continuity::judge_release(&entry.hashes, &selected.release), Continuity::Republished { .. });
     selected.release.key().is_some() && refuted() && !query.accept_republished
 }
 

@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::LOOKED_AT;
 use crate::error::{Error, ErrorKind};
-use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::parallel::spawn_all;
 use crate::platform::Platform;
 use crate::query::question::{Goal, PackageFacts, Query, Refusal, Selected};
-use crate::release::{Release, mirrors};
+use crate::release::{Release, hashes};
+use crate::trust::Evidence;
 
 #[derive(Debug, Default)]
 pub(super) struct Searched {
@@ -76,7 +76,7 @@ fn wanted(release: &Release, query: &Query) -> usize {
 }
 
 pub(super) fn open<'a>(release: &'a Release, query: &'a Query) -> impl Iterator<Item = &'a PackageHash> {
-    let unsigned = mirrors::is_mirror_only(release);
+    let unsigned = hashes::is_mirror_only(release);
     let recorded =
         query.explain().into_iter().flat_map(move |it| it.h1.iter().chain(it.zh.iter().filter(move |_| unsigned)));
     recorded.filter(|hash| !release.owns(hash))
@@ -87,7 +87,7 @@ pub(super) fn open<'a>(release: &'a Release, query: &'a Query) -> impl Iterator<
 fn to_show<'q>(release: &Release, query: &'q Query) -> Option<&'q LockEntry> {
     let entry = query.recorded_as(&release.version)?;
     let has = |scheme| entry.hashes.of(scheme).next().is_some();
-    let needed = if mirrors::is_mirror_only(release) {
+    let needed = if hashes::is_mirror_only(release) {
         has(HashScheme::H1) || has(HashScheme::Zh)
     } else {
         has(HashScheme::H1) && !has(HashScheme::Zh)

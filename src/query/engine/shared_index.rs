@@ -8,7 +8,6 @@ use super::registry::RegistrySource;
 use super::{FetchOrder, SourceSet, SourceState, each};
 use crate::disk::cache::exchange::{IndexKey, decode_line, decode_program};
 use crate::disk::cache::{IndexEntry, IndexOrigin, ProgramRecord};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::parallel::locked;
@@ -18,6 +17,7 @@ use crate::query::select::Rules;
 use crate::query::{Event, PackageKey};
 use crate::release::{Attestation, ReleaseKey};
 use crate::settings::{Index, IndexTrust};
+use crate::trust::Evidence;
 
 /// What imported entries are reported by.
 const IMPORT: &str = "import";
@@ -109,7 +109,9 @@ impl RegistrySource {
     /// Says of the packages of a release whose `h1:` is the word of an index that it is.
     pub(super) fn attribute_to_indexes(&self, known: &mut Selected, rules: &Rules) {
         for (platform, package) in known.packages.iter().filter(|(_, package)| !package.computed) {
-            let Some((zh, own)) = package.zh.zip(package.h1.as_ref()) else { continue };
+            let Some((zh, own)) = package.zh.zip(package.h1.as_ref()) else {
+                continue;
+            };
             if let Some(report) = self.report(&zh, rules).filter(|report| report.h1 == *own) {
                 let (platform, evidence) = (Some(platform.clone()), Evidence::ReportedByIndex(report.by));
                 known.release.attest(own.clone(), Attestation::new(platform, evidence));

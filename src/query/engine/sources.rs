@@ -116,7 +116,9 @@ impl SourceSet {
 
     /// What the registry affirms where it has no such release, if it is the only source of the provider.
     async fn withdrawn(&self, (addr, version): &ReleaseKey) -> Option<String> {
-        let [SourceState::Registry(registry)] = self.taking(addr)[..] else { return None };
+        let [SourceState::Registry(registry)] = self.taking(addr)[..] else {
+            return None;
+        };
         match registry.offers(addr).await {
             Ok(offers) if has(&offers, version) => None,
             Ok(_) => Some(format!("the registry no longer offers {addr} {version}")),

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::platform::Platform;
 use crate::release::Offer;
-use crate::release::signers::ExpiryRules;
+use crate::release::continuity::ExpiryRules;
 use crate::settings::{Basis, Candidate, Index, Objection, SignatureRule, VersionPolicy};
 use crate::version::{Constraints, Version};
 
@@ -66,7 +66,9 @@ enum Looked {
 impl Candidates<'_> {
     pub fn next(&self, query: &Query) -> Result<Next, Refusal> {
         let criteria = match &query.selection {
-            Selection::Keep(version) | Selection::Exactly(version) => return self.named(version, query),
+            Selection::Keep(version) | Selection::Exactly(version) => {
+                return self.named(version, query);
+            }
             Selection::Newest(criteria) => criteria,
         };
         if let Some(same) = &criteria.same {
@@ -121,12 +123,16 @@ impl Candidates<'_> {
                 };
                 match by_date.into_iter().next() {
                     _ if !lacking.is_empty() => Some(Exclusion::Lacks(lacking)),
-                    Some(objection) if self.is_open(version, &objection) => return Looked::Open(version.clone()),
+                    Some(objection) if self.is_open(version, &objection) => {
+                        return Looked::Open(version.clone());
+                    }
                     objection => objection.map(Exclusion::Policy),
                 }
             };
             match against {
-                None => return Looked::Found(Choice { version: version.clone(), passed_over }),
+                None => {
+                    return Looked::Found(Choice { version: version.clone(), passed_over });
+                }
                 Some(why) => passed_over.push((version.clone(), why)),
             }
         }
@@ -218,7 +224,9 @@ impl Candidates<'_> {
             (Some((within, from)), false, _) => {
                 format!("no release of provider {addr}{there} within a {within} step of {from} {constrained}")
             }
-            (None, true, _) => format!("provider {addr} has no release{there} that may be selected"),
+            (None, true, _) => {
+                format!("provider {addr} has no release{there} that may be selected")
+            }
             (None, false, _) => match self.source {
                 None => format!("no available release of provider {addr} {constrained}"),
                 Some(place) => format!("no release of provider {addr} in {place} {constrained}"),

@@ -89,8 +89,9 @@ struct Story {
 impl Source {
     fn story(&self, step: &Query) -> Story {
         let addr = addr();
-        let platforms =
-            |text: &str| if text == "2.0.0" { vec!["darwin_arm64".parse().unwrap()] } else { vec![linux()] };
+        let platforms = |text: &str| {
+            if text == "2.0.0" { vec!["darwin_arm64".parse().unwrap()] } else { vec![linux()] }
+        };
         let offers = OFFERED.map(|text| {
             let offer = Offer::from(version(text));
             if self.capabilities.platforms { offer } else { Offer { platforms: platforms(text), ..offer } }

@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::count::nonzero;
 use crate::diff::{AddedHash, Change, ChangeKind};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
@@ -17,8 +16,9 @@ use crate::report::groups::{RootSummary, Same};
 use crate::report::layout::{Paint, Painted, flow, width};
 use crate::report::problems::helps;
 use crate::report::{Detail, Style, printable, shown};
+use crate::trust::Evidence;
 use crate::trust::pins::Signer;
-use crate::trust::words::by;
+use crate::trust::signer::signed_by;
 
 /// Root modules with their changes.
 pub(super) type Made<'a> = [(&'a RootOutcome, &'a Changes)];
@@ -164,8 +164,12 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
         (false, _) if changes.need == Need::Needless => {
             "no provider is required, so no lock file is needed\n".to_owned()
         }
-        (false, _) if changes.need == Need::Unchecked => format!("{path}: these checks found nothing to change\n"),
-        (false, _) if changes.upgrading => format!("already at the newest allowed versions; {path} unchanged\n"),
+        (false, _) if changes.need == Need::Unchecked => {
+            format!("{path}: these checks found nothing to change\n")
+        }
+        (false, _) if changes.upgrading => {
+            format!("already at the newest allowed versions; {path} unchanged\n")
+        }
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),
@@ -209,7 +213,9 @@ fn named_files(paths: &BTreeSet<&Path>, word: &str) -> Option<String> {
 
 /// True if the line of a signer already says what the finding says.
 pub(super) fn covers(root: &RootOutcome, finding: &Finding) -> bool {
-    let Ok(Body::Changes(changes)) = &root.body else { return false };
+    let Ok(Body::Changes(changes)) = &root.body else {
+        return false;
+    };
     let of = |change: &&Change| Some(&change.address) == finding.address.as_ref();
     finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
 }
@@ -225,7 +231,8 @@ fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> 
     let parts =
         |addr: &ProviderAddr| changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some());
     let pinned = trust.pinned.iter().filter(|(addr, _)| !parts(addr));
-    let pinned = pinned.map(|(addr, signer)| format!("{would}remembered: {} is {}", style.addr(addr), by(signer)));
+    let pinned =
+        pinned.map(|(addr, signer)| format!("{would}remembered: {} is {}", style.addr(addr), signed_by(signer)));
     let denied = trust.denied.iter().map(|key| format!("{would}denied from now on: {key} (revoked)"));
     let republished = trust.republished.iter();
     let republished = republished.map(|(addr, version)| {
@@ -306,7 +313,9 @@ fn parts(change: &Change) -> Vec<String> {
 }
 
 fn constraints(change: &Change) -> Vec<String> {
-    let Some((old, new)) = change.old.as_ref().zip(change.new.as_ref()) else { return Vec::new() };
+    let Some((old, new)) = change.old.as_ref().zip(change.new.as_ref()) else {
+        return Vec::new();
+    };
     if old.constraints == new.constraints {
         return Vec::new();
     }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain_text, verdict_words};
-use crate::evidence::Verdict;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::report::annotation::{age, signed, versions};
@@ -12,6 +11,7 @@ use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same};
 use crate::report::layout::{Paint, width, wrap};
 use crate::report::summary::unanswered;
 use crate::report::{Detail, Style, printable, shown};
+use crate::trust::Verdict;
 
 /// The widest line of prose, even on wider terminals.
 const PROSE: usize = 100;
@@ -50,7 +50,9 @@ pub(super) fn review(changed: &Changed<'_>, naming: RootSummary, style: Style) -
 
 /// Changes besides the entries; empty if there are none.
 fn besides(change: TextChange, style: Style) -> String {
-    let Some((what, words)) = explain_text(change) else { return String::new() };
+    let Some((what, words)) = explain_text(change) else {
+        return String::new();
+    };
     let paint = if change.removed { Paint::Bad } else { Paint::Aside };
     let mut text = format!("  {}\n", style.paint(paint, what));
     let loud = change.removed && style.detail > Detail::Quiet;
@@ -141,7 +143,9 @@ fn line(group: &ChangeGroup<'_>, columns: [usize; 2], style: Style) -> String {
     for (at, line) in lines.iter().enumerate() {
         let line = style.paint(if loud { Paint::Bad } else { Paint::Aside }, line);
         let _ = match at {
-            0 if lines[0].is_empty() => writeln!(text, "{} {}", style.paint(paint, sign), head.trim_end()),
+            0 if lines[0].is_empty() => {
+                writeln!(text, "{} {}", style.paint(paint, sign), head.trim_end())
+            }
             0 => writeln!(text, "{} {head}  {line}", style.paint(paint, sign)),
             _ => writeln!(text, "{}{line}", " ".repeat(style.room() - below)),
         };

@@ -43,8 +43,12 @@ impl Base {
 
     /// True if the place is outside this working tree, or in a skipped folder.
     fn is_out_of_sight(&self, at: &str) -> bool {
-        let Ok(place) = links::resolve(&self.top.join(at)) else { return true };
-        let Ok(way) = place.strip_prefix(&self.top) else { return true };
+        let Ok(place) = links::resolve(&self.top.join(at)) else {
+            return true;
+        };
+        let Ok(way) = place.strip_prefix(&self.top) else {
+            return true;
+        };
         way.iter().any(|part| SKIPPED.iter().any(|skipped| part == *skipped))
     }
 
@@ -108,7 +112,9 @@ impl Base {
     fn packages(&self, ways: &BTreeMap<RepoPath, &GateRoot>) -> Vec<Finding> {
         let mut folders: BTreeSet<&str> = BTreeSet::new();
         for (path, kind) in self.changes.tracked() {
-            let Some(folder) = PackageFolder::on_the_way(path) else { continue };
+            let Some(folder) = PackageFolder::on_the_way(path) else {
+                continue;
+            };
             // Judging a root module reports its own packages.
             let is_plain = folder.path != path && folder.is_exact() && folder.name != ".terragrunt-cache";
             let is_reported = is_plain && ways.contains_key(folder.root);

@@ -260,7 +260,7 @@ impl Base {
     pub fn similar_names(&self, root: &GateRoot, used: &UsedNames) -> Result<Vec<Finding>, Error> {
         let new = root.lock().iter().map(|(addr, _)| addr).filter(|addr| !used.contains(addr));
         let mut findings: Vec<Finding> =
-            new.filter_map(|addr| crate::verify::policy::similar_name(addr, used)).collect();
+            new.filter_map(|addr| crate::verify::entry::similar_name(addr, used)).collect();
         if findings.is_empty() {
             return Ok(findings);
         }
@@ -343,7 +343,9 @@ impl Base {
 /// a repository that does not track it is judged by itself.
 fn top_of_change(place: &Path) -> PathBuf {
     let tops = worktree::tops(place);
-    let Some((own, around)) = tops.split_first() else { return place.to_owned() };
+    let Some((own, around)) = tops.split_first() else {
+        return place.to_owned();
+    };
     let tracks = |outer: &&PathBuf| Git::open(outer).is_ok_and(|git| git.has_at(own));
     around.iter().rev().find(tracks).unwrap_or(own).clone()
 }

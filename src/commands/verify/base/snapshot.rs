@@ -189,7 +189,9 @@ impl Base {
     }
 
     pub fn trusted_pins(&self, place: &TrustPlace) -> Result<Pins, Error> {
-        let Some(path) = self.trust_path(place) else { return Ok(TrustStore::load(place)?.pins().clone()) };
+        let Some(path) = self.trust_path(place) else {
+            return Ok(TrustStore::load(place)?.pins().clone());
+        };
         let text = self.texts(&self.trusted, std::slice::from_ref(&path))?.into_values().next();
         Ok(TrustStore::of_text(text.as_deref(), place)?.pins().clone())
     }
@@ -339,7 +341,9 @@ impl Base {
         }
         for (addr, entry) in root.lock().iter() {
             let is_new = before.get(addr).is_none_or(|old| old.version != entry.version);
-            let Some(zh) = entry.hashes.of(HashScheme::Zh).next().filter(|_| is_new) else { continue };
+            let Some(zh) = entry.hashes.of(HashScheme::Zh).next().filter(|_| is_new) else {
+                continue;
+            };
             let zh = zh.to_string();
             let first = if let Some(first) = known.get(&zh) {
                 *first

@@ -1,10 +1,5 @@
 //! One file: what its blocks mean. Whether it is an override decides only what must not be missing.
 
-mod calls;
-mod providers;
-mod required;
-mod resources;
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,14 +10,14 @@ use crate::hcl::scan;
 use crate::requirements::OriginKind;
 use crate::version::Constraints;
 
+use super::Syntax;
 use super::body::{Argument, Block, Body, Contents, Located, Schema, native};
-use super::error::{ConfigError, ConfigErrorKind};
-use super::files::Syntax;
 use super::json;
 use super::module::{Constraint, Import, Location, ModuleCall, Names, ProviderConfig, RequiredProvider, Resource};
 use super::value::{Node, Value};
+use super::{ConfigError, ConfigErrorKind};
 
-pub(super) use resources::implied_local_name;
+pub(super) use blocks::implied_local_name;
 
 #[derive(Debug, Default)]
 pub(super) struct Parts {
@@ -283,5 +278,6 @@ fn provider_reference(node: &Node, dialect: Dialect) -> Result<String, Located> 
     Ok(name.clone())
 }
 
+mod blocks;
 #[cfg(test)]
 mod tests;

@@ -5,32 +5,24 @@
 //! only where it was aligned before. Before an edit is handed out, the new texts are read again: they must mean what the
 //! old ones did, except for the one requirement. The folder knows neither disk nor versions that exist.
 
-mod align;
-mod cells;
-mod error;
-mod host;
-mod lines;
+mod layout;
 mod native;
 mod place;
-mod splice;
-mod suggest;
 #[cfg(test)]
 mod tests;
-mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-pub use error::EditError;
-pub use host::change_host;
-pub use suggest::suggest;
-pub use uses::Use;
+pub use place::{Use, change_host};
 
 use super::decode::check_local_name;
-use super::{ConfigErrorKind, Module, SourceFile};
-use crate::addr::{ProviderAddr, ProviderSource};
+use super::{ConfigError, ConfigErrorKind, Location, Module, SourceFile};
+use crate::addr::{AddrError, PartError, ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
-use crate::version::Constraints;
+use crate::documents::shown;
+use crate::error::{Error, ErrorKind};
+use crate::version::{ConstraintError, Constraints};
 use place::Files;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +57,7 @@ struct Entry {
 
 impl Entry {
     fn constraint_value(&self) -> Option<String> {
-        self.constraint.as_deref().map(lines::quoted)
+        self.constraint.as_deref().map(layout::quoted)
     }
 
     fn json(&self) -> String {
@@ -150,7 +142,7 @@ pub fn remove(
     if names.is_empty() {
         return Err(not_required(&files, &module, addr, &source));
     }
-    let uses = uses::uses(&module, &files.all(), dialect, &names);
+    let uses = place::uses(&module, &files.all(), dialect, &names);
     if !force && !uses.is_empty() {
         return Err(EditError::InUse { addr: addr.clone(), uses });
     }
@@ -186,7 +178,7 @@ fn not_required(files: &Files<'_>, module: &Module, addr: &ProviderAddr, source:
     let resources = module.resources.iter().map(|resource| &resource.provider);
     let names = resources.chain(module.providers.iter().map(|config| &config.name));
     let implicit: BTreeSet<String> = names.filter(|name| implies(name)).cloned().collect();
-    let uses = uses::uses(module, &files.all(), files.dialect, &implicit);
+    let uses = place::uses(module, &files.all(), files.dialect, &implicit);
     let required: Vec<String> = module.required.values().map(|required| required.source.to_string()).collect();
     let near = suggest(&addr.to_string(), required.iter().map(String::as_str)).first().map(|near| (*near).to_owned());
     EditError::NotRequired { addr: addr.clone(), uses, near }
@@ -227,4 +219,170 @@ fn meaning(module: &Module) -> Meaning {
         (name.clone(), (required.source.clone(), terms))
     };
     module.required.iter().map(entry).collect()
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The configuration has errors of its own, two `required_providers` blocks among them.
+    #[error("the configuration has errors: {}", .0.first().map_or_else(String::new, ToString::to_string))]
+    Configuration(Vec<ConfigError>),
+    #[error("{name:?} cannot be the local name of a provider: {reason}")]
+    Name {
+        name: String,
+        #[source]
+        reason: PartError,
+    },
+    #[error(
+        "{name:?} cannot be the local name of a provider: it must be a lower case identifier that begins with a letter"
+    )]
+    NotAnIdentifier { name: String },
+    #[error(transparent)]
+    Source(#[from] AddrError),
+    #[error("{}", refused(text, reason))]
+    Constraint {
+        text: String,
+        #[source]
+        reason: ConstraintError,
+    },
+    #[error("cannot add {source_text} as {name:?}: that name already means {taken_by}")]
+    NameTaken { name: String, source_text: String, taken_by: String, place: Location },
+    #[error("provider {addr} is already required as {name:?} {}", constraint_words(.constraint.as_deref()))]
+    AlreadyRequired { addr: ProviderAddr, name: String, constraint: Option<String>, place: Location },
+    #[error("cannot add {addr} as {name:?}: it is already required as {other:?}")]
+    RequiredAs { addr: ProviderAddr, name: String, other: String, place: Location },
+    /// No entry of `required_providers` has this provider.
+    #[error("no entry of required_providers has provider {addr}")]
+    NotRequired { addr: ProviderAddr, uses: Vec<Use>, near: Option<String> },
+    #[error("provider {addr} is still used in {} {}", .uses.len(), if .uses.len() == 1 { "place" } else { "places" })]
+    InUse {
+        addr: ProviderAddr,
+        /// Each use, in the order of the files; never empty.
+        uses: Vec<Use>,
+    },
+    #[error("tflock does not edit JSON configuration")]
+    Json { file: std::path::PathBuf, what: String },
+    #[error("cannot edit {}: it is laid out in a way that tflock does not know", shown(.file))]
+    Layout { file: std::path::PathBuf },
+}
+
+/// The text is reported once, whether or not the reason has it.
+fn refused(text: &str, reason: &ConstraintError) -> String {
+    match reason {
+        ConstraintError::Syntax(part) if part == text => format!("{text:?} is not a version constraint"),
+        _ => format!("invalid version constraint {text:?}: {reason}"),
+    }
+}
+
+fn constraint_words(constraint: Option<&str>) -> String {
+    constraint.map_or_else(|| "at any version".to_owned(), |constraint| format!("with the constraint {constraint:?}"))
+}
+
+impl From<EditError> for Error {
+    fn from(error: EditError) -> Self {
+        let message = error.to_string();
+        let made = |kind| Error::new(kind, message.clone());
+        let at = |place: &Location| made(ErrorKind::Configuration).in_file(place.file.to_path_buf()).at(place.position);
+        match error {
+            EditError::Configuration(errors) => {
+                Error::all(errors.into_iter().map(Error::from)).unwrap_or_else(|| made(ErrorKind::Configuration))
+            }
+            EditError::Name { .. } | EditError::NotAnIdentifier { .. } => {
+                made(ErrorKind::Usage).hint("give another local name with --name")
+            }
+            EditError::Source(_) => made(ErrorKind::Usage),
+            EditError::Constraint { text, .. } => {
+                let made = made(ErrorKind::Usage);
+                match text.as_str() {
+                    "" | "latest" | "newest" => made.hint("for the newest release leave out the @ and what follows it"),
+                    "~" | "=" | "!" => made
+                        .hint("a shell took the rest for a redirection: quote the argument, as in 'acme/widget@~>2.0'"),
+                    _ => made.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\""),
+                }
+            }
+            EditError::NameTaken { place, .. } => at(&place)
+                .hint("give the provider another local name with --name")
+                .hint("replace the other one with --replace"),
+            EditError::AlreadyRequired { place, .. } => at(&place)
+                .hint("change the requirement with --replace")
+                .hint("take a newer version within it with `tflock upgrade`"),
+            EditError::RequiredAs { place, other, .. } => {
+                at(&place).hint(format!("leave out --name, or give --name {other}"))
+            }
+            EditError::NotRequired { addr, uses, near } => {
+                let made = made(ErrorKind::Configuration).about(addr);
+                if uses.is_empty() && near.is_none() {
+                    return made.hint("`tflock why` lists the providers that are required");
+                }
+                let made = near.into_iter().fold(made, |made, near| made.hint(format!("did you mean {near}?")));
+                uses.iter().fold(made, |made, found| made.hint(format!("used by {found}")))
+            }
+            EditError::InUse { addr, uses } => Error::all(uses.into_iter().map(|found| {
+                Error::new(ErrorKind::Configuration, format!("provider {addr} is still used by {}", found.what))
+                    .in_file(found.place.file.to_path_buf())
+                    .at(found.place.position)
+            }))
+            .unwrap_or_else(|| made(ErrorKind::Configuration))
+            .hint("remove what uses the provider first, or pass --force"),
+            EditError::Json { file, what } => {
+                made(ErrorKind::Configuration).in_file(file).hint(format!("{what}, then run `tflock lock`"))
+            }
+            EditError::Layout { file } => {
+                made(ErrorKind::Configuration).in_file(file).hint("write the entry of required_providers by hand")
+            }
+        }
+    }
+}
+
+/// How many suggestions there are at most.
+const MOST: usize = 3;
+
+/// The candidates that a name was probably meant to be, the nearest first, at most three.
+///
+/// Both are source addresses, short or full, or bare types; letter case does not count. A candidate is near if few
+/// letters differ, or if it has the same type under another namespace.
+pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let name = name.to_lowercase();
+    let mut near: Vec<(usize, &str)> = candidates
+        .into_iter()
+        .filter_map(|candidate| Some((distance(&name, &candidate.to_lowercase())?, candidate)))
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().map(|(_, candidate)| candidate).take(MOST).collect()
+}
+
+/// The edit distance of two addresses; `None` if too large.
+fn distance(name: &str, candidate: &str) -> Option<usize> {
+    let (kind, other) = (last_part(name), last_part(candidate));
+    if kind.is_empty() {
+        return None;
+    }
+    let kinds = strsim::damerau_levenshtein(kind, other);
+    // A bare type says nothing of the namespace.
+    let all = if name.contains('/') { strsim::damerau_levenshtein(name, candidate) } else { kinds };
+    if kinds == 0 || kinds <= kind.chars().count() / 3 && all <= name.chars().count() / 3 {
+        return Some(kinds * 64 + all);
+    }
+    None
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn near_names_only() {
+        let candidates = ["hashicorp/aws", "hashicorp/awscc", "hashicorp/google", "DataDog/datadog", "grafana/grafana"];
+        assert_eq!(suggest("hashicrop/aws", candidates), ["hashicorp/aws"]);
+        assert_eq!(suggest("hashicorp/datadog", candidates), ["DataDog/datadog"]);
+        assert_eq!(suggest("hashicorp/gogle", candidates), ["hashicorp/google"]);
+        assert_eq!(suggest("Graffana", candidates), ["grafana/grafana"]);
+        assert_eq!(suggest("aws", candidates), ["hashicorp/aws"]);
+        assert_eq!(suggest("hashicorp/kubernetes", candidates), [""; 0]);
+        assert_eq!(suggest("", candidates), [""; 0]);
+    }
 }

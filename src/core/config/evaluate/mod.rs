@@ -4,18 +4,20 @@
 //! A value is looked up when a string needs it, and only the part that it needs.
 //!
 //! Source: opentofu `internal/configs/static_evaluator.go`, `static_scope.go`; `internal/command/meta.go`, `Workspace`.
+//!
+//! Expressions that are read when their value is needed: most of a configuration is never evaluated.
 
+#[cfg(test)]
+mod tests;
 mod types;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::dialect::Dialect;
-
-use super::expression::Expression;
 use super::module::{Location, Module, Variable};
+use super::side_files::{VariableValue, VariableValues};
 use super::value::{Node, Step, Value};
-use super::variables::{VariableValue, VariableValues};
+use crate::dialect::Dialect;
 use types::{Scalar, Type};
 
 /// What names mean in one module, on one way to it.
@@ -310,5 +312,35 @@ fn absent(key: &str) -> Unevaluated {
     Unevaluated::limit(format!("the key {key:?} of a value that does not have it"))
 }
 
-#[cfg(test)]
-mod tests;
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression {
+    pub place: Location,
+    pub(super) source: Source,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Source {
+    Native(String),
+    /// A value of JSON whose strings are plain text.
+    Plain(Node),
+    /// A value of JSON whose strings are templates.
+    Templates(Node),
+}
+
+impl Expression {
+    pub(super) fn read(&self) -> Node {
+        match &self.source {
+            Source::Native(text) => Node::native(text, 0..text.len()).unwrap_or_else(|_| Node::unreadable()),
+            Source::Plain(node) => node.clone(),
+            Source::Templates(node) => node.clone().with_templates(),
+        }
+    }
+
+    /// Its text in a language for types, which is the content of a string in JSON.
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.source {
+            Source::Native(text) => Some(text),
+            Source::Plain(node) | Source::Templates(node) => node.text(),
+        }
+    }
+}

@@ -1,17 +1,21 @@
 //! Where a module comes from: next door, a registry, or anywhere else.
 //!
 //! Source: `internal/addrs/module_source.go`, `github.com/hashicorp/terraform-registry-address`, `module.go`.
+//!
+//! Texts of URLs, escaped as Go's `net/url` does it.
 
-mod percent;
 mod remote;
 
 use std::fmt;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use url::Url;
+
+pub use remote::{RemoteModule, host_of};
+
 use crate::addr::{Hostname, default_host};
 use crate::dialect::Dialect;
 use crate::redact;
-
-pub use remote::{RemoteModule, host_of};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModuleSource {
@@ -216,75 +220,59 @@ fn clean(path: &str) -> String {
     if cleaned.is_empty() { ".".to_owned() } else { cleaned }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-    fn parse(text: &str) -> Result<String, ModuleSourceError> {
-        ModuleSource::parse(text, false, Dialect::Terraform).map(|source| {
-            let kind = match source {
-                ModuleSource::Local(_) => "local",
-                ModuleSource::Registry(_) => "registry",
-                ModuleSource::Remote(_) => "remote",
-            };
-            format!("{kind} {source}")
-        })
-    }
+const PATH: &AsciiSet = &QUERY
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b'/')
+    .remove(b':')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b'@');
 
-    #[test]
-    fn the_three_kinds_are_distinguished() {
-        for (text, expected) in [
-            ("./m", "local ./m"),
-            ("./", "local ./"),
-            ("../", "local ../"),
-            (".//a/./b/../c/", "local ./a/c"),
-            ("../../x", "local ../../x"),
-            ("./a/../../b", "local ../b"),
-            ("..\\x", "local ../x"),
-            ("a/b/c", "registry registry.terraform.io/a/b/c"),
-            ("a/b/c//sub/x", "registry registry.terraform.io/a/b/c//sub/x"),
-            ("Example.com:8443/a_b/b/aws", "registry example.com:8443/a_b/b/aws"),
-            ("127.0.0.1:18443/acme/net/lab", "registry 127.0.0.1:18443/acme/net/lab"),
-            ("github.com/a/b/c", "remote git::https://github.com/a/b.git//c"),
-            ("github.com/a/b", "remote git::https://github.com/a/b.git"),
-            ("git::https://example.com/x.git?ref=v1", "remote git::https://example.com/x.git?ref=v1"),
-            ("git@github.com:a/b.git", "remote git::ssh://git@github.com/a/b.git"),
-            ("git::https://me:PW@h/x?token=T", "remote git::https://h/x?token=…"),
-            ("/abs/path", "remote file:///abs/path"),
-            ("https://example.com/x.zip", "remote https://example.com/x.zip"),
-        ] {
-            assert_eq!(parse(text).as_deref(), Ok(expected), "{text}");
-        }
-        for text in ["m", "a/b", "example.com/b/c", "a/b/AWS", "localhost/a/b/c", "", ".", " ./m", "a/b/c//../x"] {
-            assert!(parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_version_requires_a_registry_source() {
-        for text in ["./x", "github.com/a/b", "git::https://example.com/x.git"] {
-            let parsed = ModuleSource::parse(text, true, Dialect::Terraform);
-            assert_eq!(parsed, Err(ModuleSourceError::NotRegistry(text.to_owned())));
-        }
-        let parsed = ModuleSource::parse("a/b/c", true, Dialect::OpenTofu).unwrap();
-        assert_eq!(parsed.to_string(), "registry.opentofu.org/a/b/c");
-    }
-
-    #[test]
-    fn records_are_compared_in_one_form() {
-        let matches = |text: &str, recorded: &str| {
-            let source = ModuleSource::parse(text, false, Dialect::Terraform).unwrap();
-            source.matches_record(recorded, Dialect::Terraform)
-        };
-        assert!(matches("a/b/c", "registry.terraform.io/a/b/c"));
-        assert!(!matches("a/b/c", "registry.terraform.io/a/b/c//sub"));
-        assert!(matches("github.com/a/b//x?ref=v1", "git::https://github.com/a/b.git//x?ref=v1"));
-        assert!(matches("git@github.com:a/b.git", "git::ssh://git@github.com/a/b.git"));
-        assert!(!matches("github.com/a/b?ref=v1", "git::https://github.com/a/b.git?ref=v2"));
-        assert!(!matches("git::https://h/b.git", "git::ssh://h/b.git"));
-        // As older versions of the tools recorded them.
-        assert!(matches("a/b/c//sub/", "a/b/c//sub"));
-        assert!(matches("example.com/a/b/c", "example.com:443/a/b/c"));
-        assert!(matches("github.com/a/b//x/", "github.com/a/b//x"));
-    }
+/// A path with everything escaped that has another meaning, or none, in a URL.
+fn path(text: &[u8]) -> String {
+    percent_encode(text, PATH).to_string()
 }
+
+/// A path unchanged if that is legal, else escaped.
+fn legal_path(text: &str) -> Option<String> {
+    let plain = unescape(text)?;
+    let is_legal = |byte: u8| matches!(byte, b'!' | b'\''..=b'*' | b'[' | b']' | b'%') || path(&[byte]).len() == 1;
+    Some(if text.bytes().all(is_legal) { text.to_owned() } else { path(&plain) })
+}
+
+/// The bytes that a text means; `None` if a `%` is not followed by two hexadecimal digits.
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let is_hex = |digits: &str| digits.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    text.split('%').skip(1).all(is_hex).then(|| percent_decode_str(text).collect())
+}
+
+/// A query sorted by its keys, each key and value escaped again; `None` if it is malformed.
+fn query(text: &str) -> Option<String> {
+    let plain = |text: &str| unescape(&text.replace('+', " "));
+    let mut pairs = Vec::new();
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if pair.contains(';') {
+            return None;
+        }
+        pairs.push((plain(key)?, plain(value)?));
+    }
+    // Values of one key keep their order.
+    pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let escaped = |text: &[u8]| percent_encode(text, QUERY).to_string().replace("%20", "+");
+    let pairs = pairs.iter().map(|(key, value)| format!("{}={}", escaped(key), escaped(value)));
+    Some(pairs.collect::<Vec<_>>().join("&"))
+}
+
+/// True if a text is a URL with a scheme.
+fn is_url(text: &str) -> bool {
+    !text.bytes().any(|byte| byte.is_ascii_control()) && Url::parse(text).is_ok() && unescape(text).is_some()
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use url::Url;
 
-use super::{ModuleSourceError, clean, percent};
+use super::{ModuleSourceError, clean};
 use crate::redact;
 
 /// A module that is neither local nor of a registry: a package, and a directory in it.
@@ -107,7 +107,7 @@ fn split(text: &str) -> (String, String) {
 fn detect(package: &str) -> Result<String, ModuleSourceError> {
     let forced = package.split_once("::").filter(|(method, rest)| is_method(method) && !rest.is_empty());
     let address = forced.map_or(package, |(_, rest)| rest);
-    if percent::is_url(address) {
+    if super::is_url(address) {
         return Ok(package.to_owned());
     }
     let unknown = || ModuleSourceError::Unknown(redact::module_source(package));
@@ -135,7 +135,7 @@ fn github(address: &str) -> Result<Detected, ModuleSourceError> {
     if query.contains('?') {
         return Err(wrong());
     }
-    let mut path = percent::legal_path(&format!("/{owner}/{repository}")).ok_or_else(wrong)?;
+    let mut path = super::legal_path(&format!("/{owner}/{repository}")).ok_or_else(wrong)?;
     if path.strip_suffix(".git").is_none() {
         path.push_str(".git");
     }
@@ -148,9 +148,8 @@ fn github(address: &str) -> Result<Detected, ModuleSourceError> {
 fn ssh(address: &str) -> Detected {
     let (host, path) = address.strip_prefix("git@")?.split_once(':').filter(|(host, _)| !host.is_empty())?;
     let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-    let path = percent::path(path.strip_prefix('/').unwrap_or(path).as_bytes());
-    let query =
-        query.map(percent::query).map_or(Some(String::new()), |query| query.map(|query| format!("?{query}")))?;
+    let path = super::path(path.strip_prefix('/').unwrap_or(path).as_bytes());
+    let query = query.map(super::query).map_or(Some(String::new()), |query| query.map(|query| format!("?{query}")))?;
     let query = if query == "?" { "" } else { &query };
     Some(("git", format!("ssh://git@{host}/{path}{query}")))
 }
@@ -159,13 +158,13 @@ fn ssh(address: &str) -> Detected {
 fn bitbucket(address: &str) -> Detected {
     let (path, query) = address.strip_prefix("bitbucket.org/").map(at_query)?;
     let path = path.strip_suffix(".git").unwrap_or(path);
-    Some(("git", format!("https://bitbucket.org/{}.git{query}", percent::legal_path(path)?)))
+    Some(("git", format!("https://bitbucket.org/{}.git{query}", super::legal_path(path)?)))
 }
 
 fn google(address: &str) -> Detected {
     let (path, query) = at_query(address);
     let mut parts = path.splitn(5, '/').filter(|_| path.contains("googleapis.com/")).skip(2);
-    let (version, bucket, object) = (parts.next()?, parts.next()?, percent::legal_path(parts.next()?)?);
+    let (version, bucket, object) = (parts.next()?, parts.next()?, super::legal_path(parts.next()?)?);
     Some(("gcs", format!("https://www.googleapis.com/storage/{version}/{bucket}/{object}{query}")))
 }
 
@@ -174,7 +173,7 @@ fn amazon(address: &str) -> Detected {
     let (path, query) = at_query(address);
     let (host, path) = path.split_once('/').filter(|_| path.contains(".amazonaws.com/"))?;
     let labels: Vec<&str> = host.split('.').collect();
-    let path = percent::legal_path(path)?;
+    let path = super::legal_path(path)?;
     let place = match labels[..] {
         [region, _, _] => format!("{region}.amazonaws.com"),
         [bucket, region, _, _] => format!("{region}.amazonaws.com/{bucket}"),

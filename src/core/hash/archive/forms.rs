@@ -4,9 +4,12 @@
 //! taken over the names as stored. Lock files record the first; a packed mirror is checked by the second.
 //!
 //! Source: `go-getter`, `decompress_zip.go`; `golang.org/x/mod/sumdb/dirhash`, `HashZip`.
+//!
+//! The programs of a package: every file that is one by its first bytes, and which of them the tools start.
 
 use super::{BadArchive, Oddity};
-use crate::hash::h1::h1;
+use crate::goinfo::{BuiltFrom, LIMIT, Unknown};
+use crate::hash::digest::h1;
 use crate::hash::{PackageHash, Sha256Digest};
 
 /// Longer parts of a path are refused by every file system in use.
@@ -123,83 +126,136 @@ pub(super) fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// So many programs of a package are kept; the others are counted.
+pub const MOST_PROGRAMS: usize = 16;
 
-    fn entries(list: &[(&str, &str)]) -> Vec<Entry> {
-        list.iter()
-            .map(|(name, content)| Entry {
-                name: name.as_bytes().into(),
-                directory: name.ends_with('/'),
-                mode: name.starts_with("terraform-").then_some(0o755),
-                digest: Some(Sha256Digest::of(content.as_bytes())),
-            })
-            .collect()
+/// A file of a package that is a program, or that has the name of the program of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramFile {
+    /// Its path in the installed package.
+    pub path: String,
+    pub built_from: BuiltFrom,
+}
+
+impl ProgramFile {
+    /// True for a file that only has the name of a program.
+    fn is_other(&self) -> bool {
+        self.built_from == [Err(Unknown::NotAProgram)]
     }
 
-    fn installed(list: &[(&str, &str)]) -> Result<String, BadArchive> {
-        directory_form(&entries(list)).map(|installed| installed.h1.to_string())
-    }
-
-    const BASE: (&str, &str) = ("terraform-provider-foo_v1.0.0", "#!bin\n");
-
-    #[test]
-    fn names_are_cleaned_and_none_comes_twice() {
-        let plain = installed(&[("d/e", "2"), BASE]);
-        for name in ["/d/e", "./d/e", "d//e", "d/./e", "d/e/."] {
-            assert_eq!(installed(&[BASE, (name, "2")]), plain, "{name}");
-            assert_eq!(installed(&[BASE, ("d/e", "2"), (name, "2")]), Err(Oddity::SameName.into()), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_file_cannot_be_a_directory() {
-        for list in [
-            [("a", ""), ("a/b", "")],
-            [("a/b", ""), ("a", "")],
-            [("a", ""), ("a/", "")],
-            [("a/b/", ""), ("a", "")],
-            [("a", ""), (".", "")],
-        ] {
-            assert!(matches!(installed(&list), Err(BadArchive::NotADirectory(_))), "{list:?}");
-        }
-        assert!(installed(&[("a/", ""), ("a/b", ""), ("a-b", ""), ("a.b/c", ""), ("/", "")]).is_ok());
-        assert!(matches!(installed(&[("a", ""), ("a-b", ""), ("a/b", "")]), Err(BadArchive::NotADirectory(_))));
-    }
-
-    #[test]
-    fn names_that_cannot_be_unpacked() {
-        for name in ["..", "a/../b", "..\\evil", "a\\..", "a/..\\b"] {
-            assert_eq!(installed(&[(name, "")]), Err(BadArchive::ParentName(name.to_owned())));
-        }
-        assert!(matches!(installed(&[("a\0", "")]), Err(BadArchive::Name(_))));
-        assert!(matches!(installed(&[(&"a".repeat(256), "")]), Err(BadArchive::Name(_))));
-        assert!(installed(&[("...", ""), ("a..b", "")]).is_ok());
-        assert_eq!(installed(&[]), Err(BadArchive::Empty));
-    }
-
-    #[test]
-    fn a_newline_counts_in_files_only() {
-        assert!(matches!(installed(&[("a\nb", "")]), Err(BadArchive::H1(_))));
-        assert!(installed(&[BASE, ("a\nb/", "")]).is_ok());
-        assert_eq!(archive_form(&entries(&[BASE, ("a\nb/", "")])), None);
-    }
-
-    #[test]
-    fn programs_are_recognised_by_their_name() {
-        for (name, is) in [
-            ("terraform-provider-foo", true),
-            ("terraform-provider-foo_v1", true),
-            ("terraform-provider-foo.exe", true),
-            ("terraform-provider-foobar", false),
-            ("terraform-provider-fo", false),
-        ] {
-            assert_eq!(is_program_of(name.as_bytes(), "foo"), is, "{name}");
-        }
-        assert!(!is_program_of(b"terraform-provider-foo_v1/x", "foo"));
-        let found = directory_form(&entries(&[("terraform-provider-a", ""), ("./x", "")])).unwrap();
-        let file = |path: &str, executable| PackageFile { path: path.as_bytes().into(), executable };
-        assert_eq!(found.files, [file("terraform-provider-a", true), file("x", false)]);
+    /// Why not everything is known of what it was built from.
+    fn unknown(&self) -> Option<&Unknown> {
+        self.built_from.iter().find_map(|info| info.as_ref().err())
     }
 }
+
+/// What is known of the programs of a package: a function of its files, in whichever order and wherever they are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PackagePrograms {
+    /// First those with the name of the program of a provider, then the others, each by their paths.
+    pub files: Vec<ProgramFile>,
+    /// The number of further ones.
+    pub unread: usize,
+}
+
+impl PackagePrograms {
+    /// The program of a provider of this type that the tools start: of those that match the first one, by the bytes of
+    /// its name. `None` if there is none, or too many.
+    ///
+    /// Source: `internal/providercache`, `CachedProvider.ExecutableFile`.
+    pub fn started(&self, kind: &str) -> Option<&ProgramFile> {
+        self.files.iter().find(|file| is_program_of(file.path.as_bytes(), kind))
+    }
+
+    /// Why it is not known what the program of a provider of this type was built from.
+    pub fn unknown(&self, kind: &str) -> Option<Unknown> {
+        let named = self.files.iter().filter(|file| is_named(&file.path));
+        if self.unread > 0 && named.clone().count() == MOST_PROGRAMS {
+            return Some(Unknown::NotRead);
+        }
+        let Some(started) = self.started(kind) else { return Some(Unknown::NoProgram) };
+        let last = folded(&started.path);
+        let mut rivals = named.filter(|file| is_program_of(folded(&file.path).as_bytes(), kind));
+        let is_unread = |file: &ProgramFile| folded(&file.path) <= last && file.unknown().is_some();
+        started.unknown().cloned().or_else(|| rivals.any(is_unread).then_some(Unknown::Ambiguous))
+    }
+
+    /// The other programs of the package of a provider of this type.
+    pub fn others(&self, kind: &str) -> impl Iterator<Item = &ProgramFile> {
+        let started = self.started(kind).map(|file| file.path.as_str());
+        self.files.iter().filter(move |file| Some(file.path.as_str()) != started && !file.is_other())
+    }
+
+    /// True if more can be read of a program once the package is unpacked.
+    pub fn has_old_layout(&self) -> bool {
+        self.files.iter().flat_map(|file| &file.built_from).any(|info| *info == Err(Unknown::OldLayout))
+    }
+
+    /// True if something is known of one of them.
+    pub fn is_any_known(&self) -> bool {
+        self.files.iter().flat_map(|file| &file.built_from).any(Result::is_ok)
+    }
+}
+
+/// Takes in the files of a package in any order, of which it keeps what matters.
+#[derive(Debug, Default)]
+pub struct ProgramFiles {
+    kept: Vec<Kept>,
+    unread: usize,
+}
+
+#[derive(Debug)]
+struct Kept {
+    /// False for those that come first: the tools may start them.
+    is_unnamed: bool,
+    path: Vec<u8>,
+    number: usize,
+    built_from: BuiltFrom,
+}
+
+impl ProgramFiles {
+    /// Takes in the file of this number.
+    pub fn add(&mut self, path: Vec<u8>, number: usize, built_from: BuiltFrom) {
+        let is_unnamed = !is_named(&String::from_utf8_lossy(&path));
+        if is_unnamed && built_from == [Err(Unknown::NotAProgram)] {
+            return;
+        }
+        let at = self.kept.partition_point(|kept| (kept.is_unnamed, &kept.path) < (is_unnamed, &path));
+        self.kept.insert(at, Kept { is_unnamed, path, number, built_from });
+        if self.kept.len() > MOST_PROGRAMS {
+            self.kept.pop();
+            self.unread += 1;
+        }
+    }
+
+    /// What is known of them. `is_file` is false for numbers that turned out to be none.
+    pub fn finish(self, is_file: impl Fn(usize) -> bool) -> PackagePrograms {
+        let mut size = 0;
+        let mut bounded = |info: Result<crate::goinfo::GoInfo, Unknown>| {
+            let info = info?;
+            size += info.text().len();
+            if size > LIMIT { Err(Unknown::TooLarge) } else { Ok(info) }
+        };
+        let kept = self.kept.into_iter().filter(|kept| is_file(kept.number));
+        let files = kept.map(|Kept { path, built_from, .. }| ProgramFile {
+            path: String::from_utf8_lossy(&path).into_owned(),
+            built_from: built_from.into_iter().map(&mut bounded).collect(),
+        });
+        PackagePrograms { files: files.collect(), unread: self.unread }
+    }
+}
+
+/// True for a file that on some system is at the top of the package under the name of the program of a provider.
+fn is_named(path: &str) -> bool {
+    let path = folded(path);
+    !path.contains('/') && path.as_bytes().starts_with(PROGRAM)
+}
+
+/// A path without what makes no difference on some systems: which separator, case, dots and spaces at the end of a name.
+fn folded(path: &str) -> String {
+    let parts = path.split(['/', '\\']).map(|part| part.trim_end_matches(['.', ' '])).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("/").to_uppercase().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,12 +9,12 @@ use std::mem;
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 
-use super::central::{Directory, Streamed};
 use super::forms::lossy;
 use super::record::{
     CENTRAL, CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END, END_LENGTH, LOCAL,
     LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
 };
+use super::record::{Directory, Streamed};
 use super::sink::Sink;
 use super::{BadArchive, Limits, Oddity};
 

@@ -8,7 +8,7 @@ use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use super::record::{CENTRAL, DESCRIPTOR, END};
 use super::*;
-use crate::hash::h1::h1;
+use crate::hash::digest::h1;
 
 fn streamed(bytes: &[u8], threads: Threads, piece: usize) -> Result<ArchiveHashes, Refusal> {
     streamed_within(bytes, threads, piece, Limits::default())

@@ -2,9 +2,9 @@
 //! kept and the reading goes on.
 //!
 //! Knows nothing of what a document is about.
+//!
+//! What a misspelt word was meant to be.
 
-mod comments;
-mod suggest;
 mod writer;
 
 use std::fmt::Display;
@@ -15,9 +15,7 @@ use hcl_edit::expr::{Expression, ObjectKey};
 use hcl_edit::parser::parse_body;
 use hcl_edit::structure::{Attribute, Block, Body};
 
-pub use comments::{Anchor, Comments, Remark};
-pub use suggest::nearest;
-pub use writer::{Value, Writer};
+pub use writer::{Anchor, Comments, Remark, Value, Writer};
 
 use crate::error::{Error, ErrorKind};
 use crate::finding::{LineIndex, Position};
@@ -242,4 +240,39 @@ pub fn start(part: &impl Span) -> usize {
 /// Where the bracket or brace is that closes a part.
 pub fn last_byte(part: &impl Span) -> usize {
     part.span().map_or(0, |span| span.end.saturating_sub(1))
+}
+
+/// The word nearest to a text, if it is near enough for a suggestion.
+pub fn nearest(text: &str, words: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+    let text = text.to_lowercase();
+    let distance = |word: &&str| strsim::damerau_levenshtein(&text, word);
+    let near = |word: &&str| {
+        distance(word) <= word.len() / 3 || strsim::jaro_winkler(&text, word) >= 0.85 || has_word(&text, word)
+    };
+    words.into_iter().filter(near).min_by_key(distance)
+}
+
+/// True if one is a word of the other: `platform` and `optional_platform`, `tofu` and `opentofu`.
+fn has_word(text: &str, word: &str) -> bool {
+    let (short, long) = if text.len() < word.len() { (text, word) } else { (word, text) };
+    short.len() >= 4 && long.ends_with(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_only() {
+        let names = ["platforms", "optional_platforms", "tool", "source", "policy", "host"];
+        assert_eq!(nearest("plattforms", names), Some("platforms"));
+        assert_eq!(nearest("platform", names), Some("platforms"));
+        assert_eq!(nearest("optional_platform", names), Some("optional_platforms"));
+        assert_eq!(nearest("Tool", names), Some("tool"));
+        assert_eq!(nearest("hosts", names), Some("host"));
+        assert_eq!(nearest("polcy", names), Some("policy"));
+        assert_eq!(nearest("banana", names), None);
+        assert_eq!(nearest("opentofu", ["auto", "terraform", "tofu"]), Some("tofu"));
+        assert_eq!(nearest("", names), None);
+    }
 }

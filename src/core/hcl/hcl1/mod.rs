@@ -5,12 +5,14 @@
 //! blocks mean.
 //!
 //! Source: `github.com/hashicorp/hcl` v1, `hcl/scanner`, `hcl/parser`; refusals compared with Terraform 1.11.4.
+//!
+//! The JSON form.
 
-mod json;
-mod lexer;
 mod parser;
 
 use std::borrow::Cow;
+
+use serde_json::Value as Json;
 
 use crate::finding::Position;
 
@@ -57,7 +59,7 @@ pub struct Hcl1Error {
 const MAX_DEPTH: usize = 64;
 
 pub fn parse(text: &str) -> Result<Object, Hcl1Error> {
-    if text.trim_start().starts_with('{') { json::parse(text) } else { parser::parse(text) }
+    if text.trim_start().starts_with('{') { parse_json(text) } else { parser::parse(text) }
 }
 
 impl Value {
@@ -103,4 +105,41 @@ fn position(text: &str, offset: usize) -> Position {
     let before = text.get(..offset).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     Position { line: before.matches('\n').count() + 1, column: before[start..].graphemes(true).count() + 1 }
+}
+
+/// Reads the JSON form: one object. `null` means an absent item.
+fn parse_json(text: &str) -> Result<Object, Hcl1Error> {
+    match serde_json::from_str(text) {
+        Ok(Json::Object(map)) => Ok(object(map)),
+        Ok(_) => Err(error(1, 1, "a document must be an object")),
+        Err(fault) => {
+            let full = fault.to_string();
+            // The place is separate from the message.
+            let message = full.split(" at line ").next().unwrap_or_default();
+            Err(error(fault.line(), fault.column(), message))
+        }
+    }
+}
+
+fn error(line: usize, column: usize, problem: &str) -> Hcl1Error {
+    let position = Position { line: line.max(1), column: column.max(1) };
+    Hcl1Error { position, message: format!("invalid JSON: {problem}").into() }
+}
+
+fn object(map: serde_json::Map<String, Json>) -> Object {
+    let item = |(key, json)| {
+        Some(Item { keys: vec![key], assigned: false, value: value(json)?, position: Position::default() })
+    };
+    Object { items: map.into_iter().filter_map(item).collect() }
+}
+
+fn value(json: Json) -> Option<Value> {
+    Some(match json {
+        Json::Null => return None,
+        Json::Bool(value) => Value::Bool(value),
+        Json::Number(number) => Value::Number(number.to_string()),
+        Json::String(text) => Value::String(text),
+        Json::Array(list) => Value::List(list.into_iter().filter_map(value).collect()),
+        Json::Object(map) => Value::Object(object(map)),
+    })
 }

@@ -5,9 +5,14 @@
 //! with a general parser costs twenty times as much, and few of them matter here.
 //!
 //! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/scan_tokens.rl` and `hclsyntax/parser.go`.
+//!
+//! Block headers: labels up to the opening brace.
 
 mod expression;
-mod header;
+#[cfg(test)]
+mod peer_tests;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
@@ -329,7 +334,45 @@ fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit() || byte == b'-'
 }
 
-#[cfg(test)]
-mod peer_tests;
-#[cfg(test)]
-mod tests;
+impl<'a> Scanner<'a> {
+    /// Reads labels up to the brace that opens the body, and that brace.
+    fn labels(&mut self) -> Result<Vec<Label<'a>>, ScanError> {
+        let mut labels = Vec::new();
+        loop {
+            self.skip_blank(false)?;
+            let at = self.at;
+            match self.peek() {
+                Some(b'{') => {
+                    self.at += 1;
+                    return Ok(labels);
+                }
+                Some(b'"') => labels.push(Label { raw: self.quoted_label()?, at }),
+                Some(byte) if starts_name(byte) => labels.push(Label { raw: self.name()?, at }),
+                _ => return Err(error(at, StructureError::Header)),
+            }
+        }
+    }
+
+    fn quoted_label(&mut self) -> Result<&'a str, ScanError> {
+        let open = self.at;
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(&self.text[open + 1..self.at - 1]);
+                }
+                b'\\' => self.skip_escape(),
+                b'\r' | b'\n' => return Err(error(open, StructureError::NewlineInString)),
+                b'$' | b'%' => {
+                    if self.template_begins() {
+                        return Err(error(self.at, StructureError::TemplateInLabel));
+                    }
+                    self.skip_template_sign();
+                }
+                _ => self.at += 1,
+            }
+        }
+        Err(error(open, StructureError::UnterminatedString))
+    }
+}

@@ -21,7 +21,7 @@ fn too_many() {
         let hashes = (0..hashes).fold(String::new(), |text, n| text + &format!("    \"h1:{n:08}\",\n"));
         let list = if hashes.is_empty() { hashes } else { format!("  hashes = [\n{hashes}  ]\n") };
         let block = |n| format!("\nprovider \"example.com/a/b{n:05}\" {{\n  version = \"1.0.0\"\n{list}}}\n");
-        header::header(Dialect::OpenTofu).to_owned() + &(0..entries).map(block).collect::<String>()
+        super::encode::header(Dialect::OpenTofu).to_owned() + &(0..entries).map(block).collect::<String>()
     };
     let cases = [
         (2_001, 0, "more than 2000 entries"),
@@ -108,14 +108,14 @@ fn endless_work() {
 fn large_files_are_read_the_short_way() {
     let lock = large(200, 60);
     let text = lock.encode(Dialect::OpenTofu);
-    let found = canonical::scan(text.as_bytes(), Dialect::Terraform).unwrap();
+    let found = super::syntax::scan_canonical(text.as_bytes(), Dialect::Terraform).unwrap();
     assert_eq!(found.lock, lock);
     let lines: Vec<&str> = text.lines().collect();
     for entry in found.spans.entries.values() {
         assert!(lines[entry.block.line - 1].starts_with("provider"));
         assert!(entry.each_hash.iter().all(|(hash, at)| lines[at.line - 1][at.column - 1..] == format!("\"{hash}\",")));
     }
-    assert!(canonical::scan(text.replacen("1.0.0", "1.0", 1).as_bytes(), Dialect::Terraform).is_none());
+    assert!(super::syntax::scan_canonical(text.replacen("1.0.0", "1.0", 1).as_bytes(), Dialect::Terraform).is_none());
 }
 
 #[test]

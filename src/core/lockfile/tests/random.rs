@@ -4,10 +4,10 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::super::decode::decode_any;
 use super::*;
 use crate::addr::ProviderAddr;
 use crate::finding::Rule;
+use crate::lockfile::decode_any;
 
 fn dialects() -> impl Strategy<Value = Dialect> {
     select(vec![Dialect::Terraform, Dialect::OpenTofu])
@@ -116,7 +116,7 @@ fn sound(text: &[u8], dialect: Dialect) -> Result<(), TestCaseError> {
             prop_assert_eq!(decoded.canonical, same);
             let written = decoded.lock.encode(dialect).as_bytes() == text;
             // The scanner may give up on a text that is as it should be, never the reverse.
-            prop_assert!(written || !canonical::holds(text, dialect));
+            prop_assert!(written || !super::syntax::holds(text, dialect));
             prop_assert_eq!(
                 decoded
                     .warnings
@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn both_ways_of_decoding_agree(lock in locks("(h1|zh):[a-zA-Z0-9+/=]{0,8}"), dialect in dialects()) {
         let text = lock.encode(dialect);
-        let short = canonical::scan(text.as_bytes(), Dialect::OpenTofu);
+        let short = super::syntax::scan_canonical(text.as_bytes(), Dialect::OpenTofu);
         let long = decode_any(text.as_bytes(), Dialect::OpenTofu).unwrap();
         if let Some(short) = short {
             prop_assert_eq!(short.lock, long.lock);

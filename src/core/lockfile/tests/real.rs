@@ -48,7 +48,7 @@ fn check_text(name: &str, text: &[u8], decoded: &Decoded, failures: &mut Vec<Str
     if same != decoded.canonical || same == decoded.warnings.iter().any(|found| found.rule.id() == "not-canonical") {
         failures.push(format!("{name}: canonical {}, warnings {:?}", decoded.canonical, decoded.warnings));
     }
-    let long = super::super::decode::decode_any(text, Dialect::Terraform).unwrap();
+    let long = crate::lockfile::decode_any(text, Dialect::Terraform).unwrap();
     if long.lock != decoded.lock || long.spans != decoded.spans || long.canonical != decoded.canonical {
         failures.push(format!("{name}: the two ways of decoding disagree"));
     }

@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
 use super::*;
-use crate::config::edit::align::align;
+use crate::config::edit::layout::align;
 
 /// How one entry is written.
 #[derive(Debug, Clone, Copy)]
