@@ -264,7 +264,7 @@ const TRUST: &str =
 pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     if args.ci == Some(CiSystem::Github) {
         let message = "there is no workflow to write: the action of tflock has no published home yet";
-        let hint = "copy `action.yml` and `.github/action` of its source into a repository of yours; docs/ci.md has the workflow";
+        let hint = "copy `action.yml` and `.github/action` of its source into a repository of yours; docs/ci/github-gate.yml has the workflow";
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let scope = &services.scope;

@@ -58,8 +58,33 @@ const BUILT: [&str; 38] = [
 
 /// A text that is not `os_arch`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a platform: expected two words separated by one underscore, such as linux_amd64")]
+#[error("{0:?} is not a platform: expected two words separated by one underscore, such as linux_amd64{hint}", hint = meant_by(.0))]
 pub struct PlatformError(pub String);
+
+/// The end of a message: the platform that the words of other tools mean.
+fn meant_by(text: &str) -> String {
+    let meant = text.split_once(['_', '-', '/']).and_then(|(os, arch)| nearest(os, arch));
+    meant.map(|platform| format!("; did you mean {platform}?")).unwrap_or_default()
+}
+
+/// The platform that Go supports and that two words most likely mean.
+fn nearest(os: &str, arch: &str) -> Option<&'static str> {
+    let (os, arch) = (os.to_ascii_lowercase(), arch.to_ascii_lowercase());
+    let os = match os.as_str() {
+        "macos" | "osx" | "mac" => "darwin",
+        "win" | "win32" | "win64" => "windows",
+        other => other,
+    };
+    let arch = match arch.as_str() {
+        "x64" | "x86_64" | "x86-64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" | "i386" | "i686" => "386",
+        other => other,
+    };
+    let wanted = format!("{os}_{arch}");
+    let near = BUILT.iter().map(|known| (strsim::osa_distance(known, &wanted), *known)).min()?;
+    (near.0 <= 2).then_some(near.1)
+}
 
 impl Platform {
     /// The platform of an operating system and an architecture, in Go's words.
@@ -104,20 +129,7 @@ impl Platform {
         if BUILT.contains(&self.as_str()) {
             return None;
         }
-        let os = match self.os() {
-            "macos" | "osx" | "mac" => "darwin",
-            "win" | "win32" | "win64" => "windows",
-            other => other,
-        };
-        let arch = match self.arch() {
-            "x64" => "amd64",
-            "aarch64" => "arm64",
-            "x86" | "i386" | "i686" => "386",
-            other => other,
-        };
-        let wanted = format!("{os}_{arch}");
-        let near = BUILT.iter().map(|known| (strsim::osa_distance(known, &wanted), *known)).min()?;
-        (near.0 <= 2).then_some(near.1)
+        nearest(self.os(), self.arch())
     }
 
     /// `os_arch`.

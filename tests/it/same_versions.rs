@@ -121,10 +121,7 @@ fn no_version_is_lowered_without_request() {
     workspace.write("c/main.tf", &workspace.read("c/main.tf").replace("\"2.0.0\"", "\">= 1.0\""));
     let run = upgrade(&workspace, &registry, &[]).ended_with(0);
     assert_eq!(versions(&workspace), ["2.1.0", "1.1.0", "2.1.0"]);
-    assert!(
-        run.stdout.contains("the constraints of all allow 1.1.0, but one of the root modules has 2.0.0 already"),
-        "{run}"
-    );
+    assert!(run.stdout.contains("the constraints of all allow 1.1.0, but 1 root module already has 2.0.0"), "{run}");
     let run = upgrade(&workspace, &registry, &["--allow-downgrade"]).ended_with(0);
     assert_eq!(versions(&workspace), ["1.1.0"; 3]);
     assert!(run.stdout.contains("2.1.0 -> 1.1.0  downgraded"), "{run}");

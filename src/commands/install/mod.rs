@@ -111,8 +111,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
     }
     let mut copied = linkers.values().filter(|linker| linker.had_to_copy());
     notes.extend(copied.next().map(|_| {
-        "packages were copied, because this file system links to no file of the package store; set TFLOCK_CACHE_DIR to a \
-         directory on the same file system"
+        "packages were copied: the package store is on another file system; set TFLOCK_CACHE_DIR to a directory on the same file system"
             .to_owned()
     }));
     let outcomes = targets.paths.iter().zip(roots).map(|(path, root)| match root {

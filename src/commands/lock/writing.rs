@@ -247,7 +247,7 @@ impl SameVersions {
             if versions.len() < 2 {
                 continue;
             }
-            let why = against(same, &versions);
+            let why = against(same, &versions, (jobs, addr));
             for job in jobs.iter_mut() {
                 let Some(own) = own(job) else { continue };
                 let finding = differs(job, addr, (&own, &versions), &why);
@@ -270,14 +270,23 @@ fn differs(job: &LockJob, addr: &ProviderAddr, (own, versions): (&Version, &[&Ve
     }
 }
 
+/// `16 root modules already have`, of those with an entry of that version.
+fn having(jobs: &[LockJob], addr: &ProviderAddr, version: &Version) -> String {
+    let has = |job: &&LockJob| job.root.lock.get(addr).is_some_and(|entry| entry.version == *version);
+    match jobs.iter().filter(has).count() {
+        1 => "1 root module already has".to_owned(),
+        count => format!("{count} root modules already have"),
+    }
+}
+
 /// Explains why several versions were selected.
-fn against(same: &SameVersion, versions: &[&Version]) -> String {
+fn against(same: &SameVersion, versions: &[&Version], (jobs, addr): (&[LockJob], &ProviderAddr)) -> String {
     let for_all: Vec<&Version> = versions.iter().filter(|it| same.opposed(&[it]).is_empty()).copied().collect();
     match (for_all.iter().max(), same.floor_above(&for_all)) {
         (None, _) => same.opposed(versions).join(", "),
         (Some(newest), Some(floor)) => format!(
-            "the constraints of all allow {newest}, but one of the root modules has {floor} already; --allow-downgrade \
-             lets it have an older one"
+            "the constraints of all allow {newest}, but {} {floor}; --allow-downgrade selects an older version there",
+            having(jobs, addr, floor),
         ),
         // A reason other than the constraints.
         (Some(_), None) => {

@@ -291,7 +291,7 @@ fn at(prefix: &Path, way: &Path) -> PathBuf {
 
 fn without_lock(path: PathBuf) -> RootOutcome {
     let file = path.join(lockfile::FILE_NAME);
-    let message = "there is a backend, but no dependency lock file";
+    let message = "this root module (it has a backend) has no dependency lock file";
     let findings = vec![Finding::new(Rule::LockFileMissing, message).in_file(&file)];
     let changes = Changes { path: file, ..Changes::default() };
     RootOutcome { path, body: Ok(Body::Changes(changes)), findings }

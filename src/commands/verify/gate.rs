@@ -84,7 +84,10 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
     let of_work_tree = WorkTreeFindings { base: base.as_ref().map(Base::compared), findings: of_work_tree };
     let outcome = targets.finish("verify", outcomes, Vec::new()).with_work_tree(of_work_tree);
-    notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
+    // A hook before each commit judges nothing but the working tree.
+    let own = services.variables().get("PRE_COMMIT").is_none().then(|| OWN.to_owned());
+    let judged_by = base.as_ref().map_or(own, |base| Some(base.note()));
+    notes.extend(self::notes(&outcome, judged_by, scope.offline, skipped));
     notes.extend(not_judged(&nested));
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
@@ -227,16 +230,21 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Settings, message).in_file(file).hint("move it out of the working tree"))
 }
 
+/// The note without --base.
+const OWN: &str =
+    "checked only against the working tree's own settings and trust file; use --base REV to gate a pull request";
+
 /// Notes on what was not checked, and on which settings and trust file were used.
-fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) -> Vec<String> {
+fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: usize) -> Vec<String> {
     let mut notes: Vec<String> = if offline { unchecked(outcome).into_iter().collect() } else { Vec::new() };
-    notes.push(base.map_or_else(
-        || {
-            "checked only against the working tree's own settings and trust file; use --base REV to gate a pull request"
-                .to_owned()
-        },
-        Base::note,
-    ));
+    notes.extend(judged_by);
+    let is_down = |root: &RootOutcome| match &root.body {
+        Ok(Body::Verified(verified)) => verified.inconclusive.iter().any(|it| it.error.kind == ErrorKind::Unavailable),
+        _ => false,
+    };
+    if outcome.roots.iter().any(is_down) {
+        notes.push("`tflock verify --offline` checks against what earlier runs found out".to_owned());
+    }
     notes.extend(day_one(outcome));
     notes.extend(not_checked(outcome));
     if outcome.roots.is_empty() && outcome.work_tree.is_none() {

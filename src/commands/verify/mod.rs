@@ -46,7 +46,7 @@ pub struct VerifyOptions {
     pub tolerate_inconclusive: bool,
 }
 
-/// GateRoot modules by their shown paths, each as it was read or with the error.
+/// GateRoot modules by their shown paths, each with its content or the error.
 pub type GateRoots = Vec<(PathBuf, Result<GateRoot, Error>)>;
 
 /// The result for one root module; without the root module if it could not be read.

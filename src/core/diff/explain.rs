@@ -215,7 +215,7 @@ fn hashes_replaced(change: &Change) -> (String, String) {
          other packages are offered under the name of this version."
     };
     let mut consequence = if kept(change) == 0 {
-        "Packages accepted before are refused now, and others are run in their place.".to_owned()
+        "`init` now refuses the packages that it accepted before, and accepts different ones.".to_owned()
     } else {
         "`init` will accept the new packages and refuse the old ones.".to_owned()
     };

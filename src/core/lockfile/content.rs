@@ -262,7 +262,7 @@ impl<'s> Content<'s> {
         let at = of.start + start(&attribute.value);
         match &attribute.value {
             Expression::Array(items) if items.is_empty() => {
-                let message = "the list of hashes is empty; an entry without hashes has no `hashes`";
+                let message = "the list `hashes` is empty: an entry without hashes has no such list";
                 self.find(Rule::LockHashes, at, message);
             }
             Expression::Array(items) => {

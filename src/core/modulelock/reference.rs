@@ -187,8 +187,8 @@ fn may_be_short(name: &str) -> bool {
 
 const ATTRIBUTES: [&str; 6] = ["version", "constraints", "calls", "location", "commit", "hash"];
 
-const TOP: Schema = Schema { name: "here", attributes: &[], blocks: &["module"] };
-const MODULE: Schema = Schema { name: "in a module block", attributes: &ATTRIBUTES, blocks: &[] };
+const TOP: Schema = Schema { name: "", attributes: &[], blocks: &["module"] };
+const MODULE: Schema = Schema { name: " in a module block", attributes: &ATTRIBUTES, blocks: &[] };
 
 type Anchors = Vec<(usize, Anchor<ModuleKey>)>;
 

@@ -23,24 +23,24 @@ use crate::platform::Platform;
 use crate::version::{Constraints, VersionError};
 
 const TOP: Schema = Schema {
-    name: "here",
+    name: "",
     attributes: &["platforms", "tool", "source", "link", "exclude", "optional_platforms"],
     blocks: &["policy", "host", "index", "ban", "exempt", "level"],
 };
 const POLICY: Schema = Schema {
-    name: "in a policy block",
+    name: " in a policy block",
     attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age"],
     blocks: &[],
 };
-const HOST: Schema = Schema { name: "in a host block", attributes: &["h1", "signature"], blocks: &[] };
-const INDEX: Schema = Schema { name: "in an index block", attributes: &["url", "trust"], blocks: &[] };
-const BAN: Schema = Schema { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
+const HOST: Schema = Schema { name: " in a host block", attributes: &["h1", "signature"], blocks: &[] };
+const INDEX: Schema = Schema { name: " in an index block", attributes: &["url", "trust"], blocks: &[] };
+const BAN: Schema = Schema { name: " in a ban block", attributes: &["versions", "reason"], blocks: &[] };
 const EXEMPT: Schema = Schema {
-    name: "in an exempt block",
+    name: " in an exempt block",
     attributes: &["provider", "version", "advisory", "reason", "until"],
     blocks: &[],
 };
-const LEVEL: Schema = Schema { name: "in a level block", attributes: &["is"], blocks: &[] };
+const LEVEL: Schema = Schema { name: " in a level block", attributes: &["is"], blocks: &[] };
 
 const TOOLS: [(&str, ToolChoice); 3] = [
     ("auto", ToolChoice::Auto),

@@ -143,11 +143,11 @@ fn misspelt_names_are_reported_with_a_suggestion() {
             "plattforms = []\ntool = \"opentofu\"\n\npolcy {}\npolicy {\n  signatures = \"always\"\n  é = 1\n}\n"
         ),
         [
-            "1:1 there is no setting \"plattforms\" here; did you mean \"platforms\"?",
+            "1:1 unknown setting \"plattforms\"; did you mean \"platforms\"?",
             "2:8 tool cannot be \"opentofu\"; did you mean \"tofu\"?",
-            "4:1 there is no block \"polcy\" here; did you mean \"policy\"?",
-            "6:3 there is no setting \"signatures\" in a policy block; did you mean \"signature\"?",
-            "7:3 there is no setting \"é\" in a policy block",
+            "4:1 unknown block \"polcy\"; did you mean \"policy\"?",
+            "6:3 unknown setting \"signatures\" in a policy block; did you mean \"signature\"?",
+            "7:3 unknown setting \"é\" in a policy block",
         ]
     );
     assert_eq!(

@@ -128,7 +128,7 @@ impl Reader<'_> {
         let known = || place.attributes.iter().chain(place.blocks).copied();
         let suggestion = nearest(name, known());
         let meant = did_you_mean(suggestion);
-        let problem = Problem::from(format!("there is no {what} {name:?} {}{meant}", place.name));
+        let problem = Problem::from(format!("unknown {what} {name:?}{}{meant}", place.name));
         let expected = || format!("write one of: {}", known().collect::<Vec<_>>().join(", "));
         self.report(offset, if suggestion.is_none() { problem.hint(expected()) } else { problem });
     }

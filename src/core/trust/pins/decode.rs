@@ -18,14 +18,17 @@ use crate::version::{Version, VersionError};
 /// The most blocks of a trust file, those within blocks included.
 const MOST_BLOCKS: usize = 10_000;
 
-const TOP: Schema = Schema { name: "here", attributes: &[], blocks: &["provider", "denied_signer", "republished"] };
-const PROVIDER: Schema =
-    Schema { name: "in a provider block", attributes: &["signers", "unsigned"], blocks: &["signer", "retired_signer"] };
-const SIGNER: Schema = Schema { name: "in a signer block", attributes: &["reason"], blocks: &[] };
-const RETIRED: Schema = Schema { name: "in a retired_signer block", attributes: &["versions", "reason"], blocks: &[] };
-const DENIED: Schema = Schema { name: "in a denied_signer block", attributes: &["reason"], blocks: &[] };
+const TOP: Schema = Schema { name: "", attributes: &[], blocks: &["provider", "denied_signer", "republished"] };
+const PROVIDER: Schema = Schema {
+    name: " in a provider block",
+    attributes: &["signers", "unsigned"],
+    blocks: &["signer", "retired_signer"],
+};
+const SIGNER: Schema = Schema { name: " in a signer block", attributes: &["reason"], blocks: &[] };
+const RETIRED: Schema = Schema { name: " in a retired_signer block", attributes: &["versions", "reason"], blocks: &[] };
+const DENIED: Schema = Schema { name: " in a denied_signer block", attributes: &["reason"], blocks: &[] };
 const REPUBLISHED: Schema =
-    Schema { name: "in a republished block", attributes: &["version", "date", "reason"], blocks: &[] };
+    Schema { name: " in a republished block", attributes: &["version", "date", "reason"], blocks: &[] };
 
 pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -128,16 +128,16 @@ fn all_errors_are_reported() {
              provider \"a.b/c/d\" {\n  signers  = [\"C874\", 1]\n  unsigned = \"yes\"\n}\nunsigned = true\n"
         ),
         [
-            "1:1 there is no block \"providr\" here; did you mean \"provider\"?",
+            "1:1 unknown block \"providr\"; did you mean \"provider\"?",
             "2:1 a provider block needs signers or unsigned = true",
             "2:10 \"c/d\" has no host; a pin is for host/namespace/type",
-            "3:3 there is no setting \"signrs\" in a provider block; did you mean \"signers\"?",
+            "3:3 unknown setting \"signrs\" in a provider block; did you mean \"signers\"?",
             "5:10 \"*/*/*\" covers every host; a pin applies to one host",
             "6:13 signers must not be empty",
             "9:15 \"C874\" is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits",
             "9:23 signers must be a list of literal strings",
             "10:14 unsigned must be true or false",
-            "12:1 there is no setting \"unsigned\" here",
+            "12:1 unknown setting \"unsigned\"",
         ]
     );
     assert_eq!(
@@ -150,7 +150,7 @@ fn all_errors_are_reported() {
             "1:1 a provider block needs signers or unsigned = true",
             "3:3 a retired_signer block needs versions",
             "3:18 \"x\" is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits",
-            "4:5 there is no setting \"version\" in a retired_signer block; did you mean \"versions\"?",
+            "4:5 unknown setting \"version\" in a retired_signer block; did you mean \"versions\"?",
             "7:1 provider \"A.B/c/d\" appears twice",
             "10:1 a republished block needs reason",
             "11:13 \"1.x\" is not a version: can't use wildcard for minor number; an exact version is required",
