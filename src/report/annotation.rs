@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::addr::publisher;
 use crate::diff::{Change, ChangeKind, Risk, SigningDate, Standing, TextChange, explain_text, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
@@ -11,7 +10,9 @@ use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
 use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, Same, first_names, root_modules};
 use crate::report::problems::{grouped_errors, grouped_findings};
-use crate::report::{Style, shown, summary};
+use crate::report::{Detail, Style, shown, summary};
+use crate::trust::pins::Signer;
+use crate::trust::publishers::{Publisher, publisher};
 use crate::trust::signer::signed_by;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,6 +179,35 @@ fn of_release(change: &Change) -> String {
     format!("{}{}", signer.unwrap_or_default(), link.unwrap_or_default())
 }
 
+/// The publisher whose well-known key signed the release.
+fn known_publisher(change: &Change) -> Option<&'static Publisher> {
+    let key = change.signer.as_ref()?.key()?;
+    publisher(&change.address).filter(|it| it.has(key))
+}
+
+/// The same with names in place of fingerprints, where a reader need not compare a whole one: `signed by HashiCorp,
+/// well-known key 34365D9472D7468F (first use)`, `signed by the remembered key 34365D9472D7468F`.
+pub(super) fn signed_by_name(change: &Change, style: Style) -> Option<String> {
+    let Some(key) = change.signer.as_ref().and_then(Signer::key).filter(|_| style.detail < Detail::Verbose) else {
+        return signed(change);
+    };
+    let identical = if change.identical { "identical archives" } else { "" };
+    match (known_publisher(change), change.standing) {
+        (_, Standing::Refused | Standing::Rotated | Standing::PinnedHere) | (None, Standing::FirstUse) => {
+            signed(change)
+        }
+        (Some(publisher), standing) => {
+            let use_of_it = if standing == Standing::FirstUse { "first use" } else { "remembered" };
+            let facts = [identical, use_of_it].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>();
+            Some(format!("signed by {}, well-known key {} ({})", publisher.name, key.short(), facts.join(", ")))
+        }
+        (None, Standing::Pinned) => {
+            let identical = if change.identical { format!(" ({identical})") } else { String::new() };
+            Some(format!("signed by the remembered key {}{identical}", key.short()))
+        }
+    }
+}
+
 /// `signed by KEY (pinned)`, `signed by KEY (identical archives, first use)`; `None` if the signer is unknown.
 pub(super) fn signed(change: &Change) -> Option<String> {
     let standing = match change.standing {
@@ -189,9 +219,7 @@ pub(super) fn signed(change: &Change) -> Option<String> {
     };
     let by = signed_by(change.signer.as_ref()?);
     let identity = change.identity.as_ref().map(|identity| format!(", which {identity}")).unwrap_or_default();
-    let known = publisher(&change.address)
-        .filter(|it| it.keys.iter().any(|key| change.signer.as_ref().is_some_and(|own| own.to_string() == *key)));
-    let known = known.map(|it| format!("the known key of {}, ", it.name)).unwrap_or_default();
+    let known = known_publisher(change).map(|it| format!("well-known key of {}, ", it.name)).unwrap_or_default();
     let identical = if change.identical { "identical archives, " } else { "" };
     Some(format!("{by}{identity} ({known}{identical}{standing})"))
 }

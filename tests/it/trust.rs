@@ -69,7 +69,7 @@ fn a_first_use_is_remembered_and_printed() {
     select_anew(&workspace);
     let run = workspace.tflock(&registry, lock(&["--no-first-use"])).ended_with(0);
     assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
-    assert!(run.filtered(&run.stdout).contains("signed by <key GOOD> (pinned)"), "{run}");
+    assert!(run.filtered(&run.stdout).contains("signed by the remembered key <key GOOD>"), "{run}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ mod tests;
 use std::fmt;
 
 pub use hostname::{Hostname, HostnameError, PartError, normalise_part};
-pub use similar::{Publisher, UsedNames, namesake, publisher, publishers, registry_page, well_known};
+pub use similar::{UsedNames, namesake, registry_page, well_known};
 
 use crate::dialect::Dialect;
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use url::Url;
 
-use super::{AddrPattern, Hostname, ProviderAddr};
+use super::{Hostname, ProviderAddr};
 use crate::version::Version;
 
 /// Providers that many configurations require, as both default registries have them. The one list of this program: for
@@ -20,46 +20,6 @@ pub fn well_known() -> impl Iterator<Item = &'static str> + Clone {
 
 /// The well-known registries, one of them by its first name too.
 const REGISTRIES: [&str; 3] = ["registry.terraform.io", "registry.opentofu.org", "registry.opentf.org"];
-
-/// The keys by which well-known publishers sign, by registry and namespace. They publish a new one now and then: another
-/// key is no more than a reason to look.
-///
-/// Source: <https://www.hashicorp.com/trust/security>; the `signing_keys` of registry.opentofu.org.
-const PUBLISHERS: [(&str, &str, Publisher); 3] = [
-    ("registry.terraform.io", "hashicorp", HASHICORP),
-    ("registry.opentofu.org", "hashicorp", OPENTOFU),
-    ("registry.opentofu.org", "opentofu", OPENTOFU),
-];
-
-/// A publisher whose keys are public.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Publisher {
-    /// Its name.
-    pub name: &'static str,
-    /// The fingerprints of its primary keys.
-    pub keys: &'static [&'static str],
-}
-
-const HASHICORP: Publisher = Publisher {
-    name: "HashiCorp",
-    keys: &["C874011F0AB405110D02105534365D9472D7468F", "91A6E7F85D05C65630BEF18951852D87348FFC4C"],
-};
-
-const OPENTOFU: Publisher = Publisher { name: "OpenTofu", keys: &["E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"] };
-
-/// Who publishes a provider, if that is well known.
-pub fn publisher(addr: &ProviderAddr) -> Option<Publisher> {
-    let is = |(host, namespace, _): &&(&str, &str, Publisher)| {
-        addr.host().as_ascii() == *host && addr.namespace() == *namespace
-    };
-    PUBLISHERS.iter().find(is).map(|(.., publisher)| *publisher)
-}
-
-/// The well-known publishers of providers that a pattern covers.
-pub fn publishers(pattern: &AddrPattern) -> impl Iterator<Item = Publisher> {
-    let covered = PUBLISHERS.iter().filter(|(host, namespace, _)| pattern.reaches(host, namespace));
-    covered.map(|(.., publisher)| *publisher)
-}
 
 /// The page of a well-known registry about a release, with links to its changelog and source; it needs no request.
 pub fn registry_page(addr: &ProviderAddr, version: &Version) -> Option<Url> {

@@ -6,6 +6,7 @@
 
 pub mod openpgp;
 pub mod pins;
+pub mod publishers;
 pub mod signer;
 
 use std::fmt;

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use unicode_security::skeleton;
 
 use super::{Judged, Subject};
-use crate::addr::{ProviderAddr, Publisher, UsedNames, publisher};
+use crate::addr::{ProviderAddr, UsedNames};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
@@ -21,6 +21,7 @@ use crate::release::Lookup;
 use crate::requirements::{Requirement, Requirements, state_translation};
 use crate::settings::{Basis, Candidate, Objection, Settings};
 use crate::trust::pins::{Pins, Signer};
+use crate::trust::publishers::{Publisher, publisher};
 use crate::trust::signer::{by_signer, signed_by};
 use crate::version::Version;
 
@@ -278,8 +279,8 @@ pub fn similar_name(addr: &ProviderAddr, used: &UsedNames) -> Option<Finding> {
 /// That a well-known provider is signed by a key that its publisher is not known by, unless the trust file says why that
 /// signer is accepted.
 pub fn unexpected_publisher(pins: Option<&Pins>, addr: &ProviderAddr, signer: &Signer) -> Option<Finding> {
-    let publisher = publisher(addr)?;
-    if is_known_by(&publisher, signer) {
+    let publisher = publisher(addr).filter(|it| it.is_complete)?;
+    if is_known_by(publisher, signer) {
         return None;
     }
     if pins.and_then(|pins| pins.pin(addr)).is_some_and(|(_, pin)| pin.reasons.contains_key(signer)) {
@@ -294,7 +295,7 @@ pub fn unexpected_publisher(pins: Option<&Pins>, addr: &ProviderAddr, signer: &S
 
 /// True if a signer is the publisher's own key.
 pub fn is_known_by(publisher: &Publisher, signer: &Signer) -> bool {
-    signer.key().is_some_and(|key| publisher.keys.contains(&key.as_str()))
+    signer.key().is_some_and(|key| publisher.has(key))
 }
 
 /// The bans of all releases of a provider, where it is not known which one is meant.
@@ -381,6 +382,8 @@ mod tests {
         // Each registry has its own publisher of a namespace, and others have none that is known.
         assert_eq!(found("registry.opentofu.org/hashicorp/aws", hashicorp), unexpected);
         assert_eq!(found("acme/widget", &"A".repeat(40)), None);
+        // Of others, not all keys are known.
+        assert_eq!(found("datadog/datadog", &"A".repeat(40)), None);
     }
 
     #[test]

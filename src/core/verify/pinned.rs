@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry;
-use crate::addr::publishers;
 use crate::finding::Rule;
 use crate::trust::pins::{BlockKey, Pin, Pins, Republication, Signer};
+use crate::trust::publishers::{Publisher, publishers};
 use crate::trust::signer::listed;
 use crate::version::Version;
 
@@ -110,7 +110,8 @@ fn new_reasons(old: &Pins, new: &Pins) -> Vec<PinChange> {
         let Some((from, pin)) = new.counting_block(pattern) else { continue };
         let before = old.counting(pattern).map(|pin| &pin.reasons);
         for signer in pin.reasons.keys().filter(|signer| before.is_none_or(|before| !before.contains_key(signer))) {
-            let Some(publisher) = publishers(pattern).find(|it| !entry::is_known_by(it, signer)) else { continue };
+            let unknown = |it: &&Publisher| it.is_complete && !entry::is_known_by(it, signer);
+            let Some(publisher) = publishers(pattern).find(unknown) else { continue };
             let message = match signer {
                 Signer::Key(key) => format!(
                     "this change gives a reason to accept {key} for {pattern}, which is no known key of {}",

@@ -11,7 +11,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
 use crate::platform::Platform;
-use crate::report::annotation::{signed, versions};
+use crate::report::annotation::{signed_by_name, versions};
 use crate::report::groups::{RootSummary, Same};
 use crate::report::layout::{Paint, Painted, flow, width};
 use crate::report::problems::helps;
@@ -29,7 +29,7 @@ pub(super) fn items(made: &Made<'_>, naming: RootSummary, style: Style) -> Strin
     for (root, changes) in made {
         for change in &changes.changes {
             let mut item = item(change, style);
-            if let Some(signed) = signed(change).filter(|_| !naming.many) {
+            if let Some(signed) = signed_by_name(change, style).filter(|_| !naming.many) {
                 let signed = signer(flow(4, &printable(&signed), style), is_signed(change), style);
                 item.hashes.insert_str(0, &format!("    {signed}\n"));
             }
@@ -96,7 +96,7 @@ const FIRST_USE: &str = "first use)";
 fn signers(made: &Made<'_>, style: Style) -> String {
     let mut signers: BTreeMap<(bool, String), BTreeSet<String>> = BTreeMap::new();
     for change in made.iter().flat_map(|(_, changes)| &changes.changes) {
-        if let Some(signed) = signed(change) {
+        if let Some(signed) = signed_by_name(change, style) {
             signers.entry((is_signed(change), signed)).or_default().insert(style.addr(&change.address));
         }
     }

@@ -17,8 +17,8 @@ use crate::report::groups::{RootSummary, Same};
 use crate::report::layout::{Paint, Table, rows};
 use crate::report::{Detail, Style, printable, shown};
 use crate::requirements::{Origin, OriginKind};
-use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
+use crate::trust::publishers::publisher;
 use crate::version::Version;
 
 /// How many places that only use a provider are listed for it.
@@ -73,7 +73,8 @@ pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, sty
         return None;
     }
     let key = |listed: &Listed| {
-        let signer = listed.signer.as_ref().map(short_key).unwrap_or_default();
+        let signer =
+            listed.signer.as_ref().map(|signer| signer_cell(&listed.address, signer, style)).unwrap_or_default();
         let remark = if listed.required == Some(false) { "not required" } else { "" };
         let constraints =
             (!naming.many && style.detail == Detail::Verbose).then(|| listed.entry.constraints.to_string());
@@ -102,7 +103,7 @@ pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, sty
     Table::of(headings, cells)
 }
 
-/// `5 providers, 1 of them in more than one version`; empty for one root module.
+/// `5 providers, 1 of them in several versions`; empty for one root module.
 fn total(outcome: &Outcome) -> String {
     if !outcome.many {
         return String::new();
@@ -115,7 +116,10 @@ fn total(outcome: &Outcome) -> String {
     let several = versions.values().filter(|versions| versions.len() > 1).count();
     match several {
         0 => format!("\n{providers}, each in one version\n"),
-        _ => format!("\n{providers}, {several} of them in more than one version\n"),
+        1 if versions.len() == 1 => {
+            format!("\n{providers}, in {} versions\n", versions.values().map(BTreeSet::len).sum::<usize>())
+        }
+        _ => format!("\n{providers}, {several} of them in several versions\n"),
     }
 }
 
@@ -294,9 +298,14 @@ fn holder(origin: &Origin, with_place: bool) -> String {
     format!("{module}{constraint}{place}")
 }
 
-/// The last 16 digits, the usual short form of a key.
-fn short_key(signer: &Signer) -> String {
-    signer.key().map_or(Signer::UNSIGNED, Fingerprint::short).to_owned()
+/// The publisher by name if the key is well known, else the usual short form of the key; with -v the whole fingerprint.
+fn signer_cell(addr: &ProviderAddr, signer: &Signer, style: Style) -> String {
+    let Some(key) = signer.key() else { return Signer::UNSIGNED.to_owned() };
+    if style.detail == Detail::Verbose {
+        return key.to_string();
+    }
+    let known = publisher(addr).filter(|it| it.has(key));
+    known.map_or_else(|| key.short().to_owned(), |it| format!("{}, well-known key", it.name))
 }
 
 /// Like `origin`, with the versions of the modules on the way.

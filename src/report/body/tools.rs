@@ -1,10 +1,10 @@
 //! The results of commands about files, git, the cache and the trust file, and of `status` and `setup`, for users.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::addr::{AddrPattern, ProviderAddr, publisher};
+use crate::addr::{AddrPattern, ProviderAddr};
 use crate::count::{counted, first_of};
 use crate::dialect::Dialect;
 use crate::outcome::{
@@ -16,7 +16,8 @@ use crate::report::summary::counted_hashes;
 use crate::report::{Style, printable, shown, size};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
-use crate::trust::pins::{Pin, Retired, Signer};
+use crate::trust::pins::{Pin, Pins, Retired, Signer};
+use crate::trust::publishers::{Publisher, PublisherKey, publisher};
 
 // Writing to a string cannot fail, here and below.
 pub(super) fn formatted(files: &[FormattedFile]) -> String {
@@ -280,6 +281,7 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
         (None, _) => Ok(()),
         (Some(true), true) => writeln!(text, "forgotten; review and commit {path}"),
         (Some(true), false) if report.looked_up => {
+            text.push_str(&announcements(pins));
             writeln!(text, "compare each fingerprint with what its publisher announces, then review and commit {path}")
         }
         (Some(true), false) => writeln!(text, "review and commit {path}"),
@@ -311,15 +313,10 @@ fn signer_of_several(lines: &[[String; 4]], style: Style) -> String {
 }
 
 fn pin_lines(pattern: &AddrPattern, pin: &Pin, names: &Identities) -> Vec<[String; 4]> {
-    let known = |key: &Fingerprint| {
-        let publisher =
-            ProviderAddr::parse(&pattern.to_string(), Dialect::Terraform).ok().and_then(|it| publisher(&it))?;
-        let is_known = publisher.keys.contains(&key.as_str());
-        is_known.then(|| format!("the known key of {}", publisher.name))
-    };
     let identity = |signer: &Signer| {
         let key = signer.key()?;
-        known(key).or_else(|| names.get(key).map(ToString::to_string))
+        let known = known(pattern, key).map(|(publisher, _)| format!("{}, well-known key", publisher.name));
+        known.or_else(|| names.get(key).map(ToString::to_string))
     };
     let pattern = &pattern.to_string();
     let accepted = pin.signers.iter();
@@ -337,6 +334,23 @@ fn pin_lines(pattern: &AddrPattern, pin: &Pin, names: &Identities) -> Vec<[Strin
         )
     });
     accepted.chain(retired).collect()
+}
+
+/// The publisher of providers whose well-known key it is, and where to compare it.
+fn known(pattern: &AddrPattern, key: &Fingerprint) -> Option<(&'static Publisher, &'static PublisherKey)> {
+    let addr = ProviderAddr::parse(&pattern.to_string(), Dialect::Terraform).ok()?;
+    let publisher = publisher(&addr)?;
+    Some((publisher, publisher.key(key)?))
+}
+
+/// Where the well-known publishers of the remembered signers can be looked up.
+fn announcements(pins: &Pins) -> String {
+    let pairs =
+        pins.providers.iter().flat_map(|(pattern, pin)| pin.signers.iter().map(move |signer| (pattern, signer)));
+    let found = pairs.filter_map(|(pattern, signer)| known(pattern, signer.key()?));
+    let pages: BTreeSet<(&str, &str)> = found.map(|(publisher, key)| (publisher.name, key.source)).collect();
+    // A URL is never wrapped.
+    pages.into_iter().map(|(name, page)| format!("key of {name}: {page}\n")).collect()
 }
 
 fn name(signer: &Signer) -> String {
