@@ -7,7 +7,10 @@ use clap::builder::StyledStr;
 
 use super::args::{GROUPS, command};
 use super::usage;
+use crate::commands::explain;
 use crate::error::{Error, ErrorKind};
+
+const LISTS: &str = "`tflock help` lists the commands, `tflock explain` the topics and rules";
 
 /// The help of a command or subcommand; without names, of the program.
 pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error> {
@@ -17,7 +20,8 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
         let near = usage::meant(found, name);
         found = found.find_subcommand_mut(name).ok_or_else(|| {
             let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
-            error.hint(near.unwrap_or_else(|| "`tflock help` lists the commands".to_owned()))
+            let near = near.or_else(|| names.len().eq(&1).then(|| explain::near(name))?);
+            near.into_iter().chain([LISTS.to_owned()]).fold(error, Error::hint)
         })?;
     }
     if !names.is_empty() {
@@ -99,7 +103,8 @@ mod tests {
         assert!(rotate.contains("explains: -C, --tool, --offline, "), "{rotate}");
         assert!(help(&[]).unwrap().contains("Neither read nor write the index"));
         assert!(help(&[]).unwrap().contains("Usage: tflock"));
-        assert_eq!(help(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?"]);
-        assert_eq!(help(&["x"]).unwrap_err().hints, ["`tflock help` lists the commands"]);
+        assert_eq!(help(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?", LISTS]);
+        assert_eq!(help(&["setings"]).unwrap_err().hints, ["did you mean `tflock explain settings`?", LISTS]);
+        assert_eq!(help(&["x"]).unwrap_err().hints, [LISTS]);
     }
 }

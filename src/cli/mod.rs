@@ -9,6 +9,7 @@ mod environment;
 mod frames;
 mod generated;
 mod manual;
+mod other_tools;
 mod progress;
 mod reports;
 mod signals;
@@ -46,7 +47,7 @@ pub fn run(
     if let Some(code) = completing::answer(&arguments, environment, streams) {
         return code;
     }
-    let mut arguments = args::double_dashes(arguments);
+    let mut arguments = args::normalize(arguments);
     if arguments.len() == 1 && has_root_modules(Path::new(".")) {
         arguments.push("status".into());
     }

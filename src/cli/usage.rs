@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
 use super::args::{Arguments, command, wants_json};
 use super::generated::{self, Length};
-use super::{Environment, ExitCode, Streams, result, write};
+use super::{Environment, ExitCode, Streams, other_tools, result, write};
 use crate::error::{Error, ErrorKind};
 use crate::redact;
 use crate::report::{self, Format};
@@ -102,22 +102,18 @@ pub(super) fn report(
         let is_coloured = coloured(streams.stdout_is_terminal);
         return result(streams, &if is_coloured { page.ansi().to_string() } else { page.to_string() });
     }
-    if let Some(error) = unknown_command(refused) {
+    if let Some(error) = unknown_command(refused, arguments) {
         return unknown(&error, given, environment, streams);
     }
-    if let Some(hint) = other_option(refused, given) {
+    if let Some(hint) = other_tools::hint(refused, given.command.as_deref(), arguments) {
         let error = Error::new(ErrorKind::Usage, first_paragraph(&redact::words(&refused.render().to_string())));
         return unknown(&error.hint(hint), given, environment, streams);
     }
-    let hint = only_named(refused, given);
     if given.json {
-        let error = hint.into_iter().fold(error(refused), Error::hint);
+        let error = error(refused);
         return result(streams, &report::failure(given.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
     }
     write(&mut streams.stderr, &shown(streams.stderr_is_terminal));
-    if let Some(hint) = hint {
-        write(&mut streams.stderr, &format!("  help: {hint}\n"));
-    }
     ExitCode::Failed
 }
 
@@ -131,58 +127,22 @@ fn plainly(text: &str) -> String {
     kept.join("\n").trim_end().to_owned() + "\n"
 }
 
-/// Command names of other tools, and the tflock command for the purpose.
-const ELSEWHERE: [(&str, &str); 12] = [
-    ("init", "tflock needs no init: `tflock lock` writes the lock file, `tflock install` installs what it records"),
-    ("validate", "`tflock verify` checks the lock file, `tflock fmt --check` its form"),
-    ("check", "`tflock verify` checks the lock file, `tflock lock --check` whether it is complete"),
-    ("tree", "`tflock why` shows who requires each provider"),
-    ("update", "`tflock upgrade` selects newer versions, `tflock lock` completes hashes"),
-    ("sync", "`tflock install` installs what the lock files record"),
-    ("doctor", "`tflock verify` checks the lock file"),
-    ("trust show", "`tflock trust list` shows which signers are remembered"),
-    ("tflock show", "`tflock list` shows what is locked, `tflock trust list` which signers are remembered"),
-    ("cache clear", CACHE),
-    ("cache clean", CACHE),
-    ("uninstall", "`tflock remove` removes a provider, `tflock git uninstall` the merge driver"),
-];
-
-const CACHE: &str = "`tflock cache prune` removes packages and old documents, with --all everything";
-
-/// Options of other tools, by command (`-r` for every recursive one), and what tflock has for the purpose.
-const OTHER_OPTIONS: [(&str, &str, &str); 4] = [
-    ("upgrade", "--to", "`tflock upgrade --precise VERSION ADDR` selects one version"),
-    ("diff", "--staged", STAGED),
-    ("diff", "--cached", STAGED),
-    ("-r", "--all", "-r includes all root modules below"),
-];
-
-const STAGED: &str = "`tflock diff` compares HEAD with the working tree, staged or not";
-
-/// The next step for an option of another tool.
-fn other_option(refused: &clap::Error, given: &Given) -> Option<String> {
-    let Some(ContextValue::String(argument)) = refused.get(ContextKind::InvalidArg) else { return None };
-    let name = given.command.as_deref().filter(|_| refused.kind() == ClapKind::UnknownArgument)?;
-    let is_recursive = command().find_subcommand(name)?.get_arguments().any(|option| option.get_short() == Some('r'));
-    let is_of = |of: &str| of == name || (of == "-r" && is_recursive);
-    let is_meant = |(of, option, _): &&(&str, &str, &str)| is_of(of) && option == argument;
-    OTHER_OPTIONS.iter().find(is_meant).map(|(.., words)| (*words).to_owned())
-}
-
 /// A suggestion for a mistyped command.
 pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<String> {
-    let full = format!("{} {name}", parent.get_name());
-    if let Some((_, words)) = ELSEWHERE.iter().find(|(other, _)| *other == name || *other == full) {
-        return Some((*words).to_owned());
-    }
-    let names = parent.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
-    let near = names.map(|known| (strsim::osa_distance(known, name), known)).min()?;
+    let own = parent.get_subcommands().filter(|command| !command.is_hide_set());
+    let own = own.map(|command| (command.get_name(), None));
+    let others = other_tools::commands(parent.get_name()).map(|(other, words)| (other, Some(words)));
+    let (distance, known, words) =
+        own.chain(others).map(|(known, words)| (strsim::osa_distance(known, name), known, words)).min()?;
     // One wrong letter in a short name, two in a longer one.
-    (near.0 <= 2.min(name.len() / 3)).then(|| format!("did you mean `{}`?", near.1))
+    if distance > 2.min(name.len() / 3) {
+        return None;
+    }
+    Some(words.map_or_else(|| format!("did you mean `{known}`?"), str::to_owned))
 }
 
 /// The error for an unknown command name, where the suggestion of clap would be unlikely.
-fn unknown_command(refused: &clap::Error) -> Option<Error> {
+fn unknown_command(refused: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     let is_unknown = refused.kind() == ClapKind::InvalidSubcommand;
     let Some(ContextValue::String(name)) = refused.get(ContextKind::InvalidSubcommand).filter(|_| is_unknown) else {
         return None;
@@ -200,7 +160,9 @@ fn unknown_command(refused: &clap::Error) -> Option<Error> {
     } else {
         format!("tflock help {}", parent.get_name())
     };
-    Some(meant(parent, name).into_iter().chain([format!("`{help}` lists the commands")]).fold(error, Error::hint))
+    let options = arguments.iter().filter_map(|argument| argument.to_str()).filter_map(other_tools::option);
+    let hints = meant(parent, name).into_iter().chain(options);
+    Some(hints.chain([format!("`{help}` lists the commands")]).fold(error, Error::hint))
 }
 
 fn unknown(error: &Error, given: &Given, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
@@ -211,18 +173,6 @@ fn unknown(error: &Error, given: &Given, environment: &Environment, streams: &mu
         report::Style { colour: streams.stderr_is_terminal && !environment.no_color(), ..report::Style::default() };
     write(&mut streams.stderr, &report::failure_remark(error, Format::Human, style));
     ExitCode::Failed
-}
-
-/// The next step instead of `-r` for a command that edits the configuration of named root modules only.
-fn only_named(refused: &clap::Error, given: &Given) -> Option<String> {
-    let command = given.command.as_deref().filter(|command| ["add", "remove"].contains(command))?;
-    match refused.get(ContextKind::InvalidArg)? {
-        ContextValue::String(argument) if argument == "-r" || argument == "--recursive" => Some(format!(
-            "`{command}` edits root modules that are named: `tflock -C DIR -C DIR {command} ADDR`; \
-             `tflock upgrade -r` works in all of them"
-        )),
-        _ => None,
-    }
 }
 
 fn error(refused: &clap::Error) -> Error {

@@ -35,7 +35,8 @@ use crate::workspace::{ProviderNames, RootModule, RunSettings};
     after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
 )]
 pub(crate) struct ExplainArgs {
-    /// The id of a rule, a topic, a hash with its scheme, or a provider source address; without it the rules and topics.
+    /// The id of a rule, a topic, a hash with its scheme or the beginning of one, or a provider source address; without it the
+    /// rules and topics.
     #[arg(value_name = "RULE|TOPIC|HASH|ADDR")]
     pub(crate) topic: Option<String>,
     /// Look at the lock file of every root module below.
@@ -56,6 +57,7 @@ pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, E
         TypedTopic::Item(item) => outcome(Explained::Item(item)),
         TypedTopic::Hash(hash) => {
             let read = read(args.recursive, services)?;
+            let hash = read.whole(hash)?;
             outcome(Explained::Hash(read.hash(hash))).with_error(read.unreadable)
         }
         TypedTopic::Address(text) => {
@@ -128,11 +130,31 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<ReadRoots, Error> {
     Ok(ReadRoots { dialect, roots, known, unreadable: Error::all(errors) })
 }
 
-/// The error for an unknown text, with rules and topics of similar names.
-fn unknown(text: &str, reason: &dyn ToString) -> Error {
+/// The topic or rule of that name.
+pub(crate) fn page(name: &str) -> Option<Explained> {
+    match TypedTopic::parse(name) {
+        TypedTopic::Page(page) => Some(Explained::Topic(*page)),
+        TypedTopic::Rule(rule) => Some(Explained::Rule(rule)),
+        TypedTopic::Item(item) => Some(Explained::Item(item)),
+        TypedTopic::Hash(_) | TypedTopic::Address(_) => None,
+    }
+}
+
+/// The topic or rule with a name that is near to a text.
+fn near_page(text: &str) -> Option<&'static str> {
     let names = topics::TOPICS.iter().map(|topic| topic.name).chain(Rule::ALL.iter().map(|rule| rule.id()));
     let near = names.min_by_key(|id| strsim::osa_distance(id, text));
-    let near = near.filter(|id| strsim::osa_distance(id, text) <= text.len().div_ceil(3).min(4));
+    near.filter(|id| strsim::osa_distance(id, text) <= text.len().div_ceil(3).min(4))
+}
+
+/// A suggestion for a mistyped topic or rule.
+pub(crate) fn near(text: &str) -> Option<String> {
+    Some(format!("did you mean `tflock explain {}`?", near_page(text)?))
+}
+
+/// The error for an unknown text, with rules and topics of similar names.
+fn unknown(text: &str, reason: &dyn ToString) -> Error {
+    let near = near_page(text);
     let mentions = |rule: &&Rule| rule.id().contains(text) || rule.summary().to_lowercase().contains(text);
     // Of many rules that mention a word none is a better suggestion than the others.
     let matching: Vec<&str> = Rule::ALL.iter().filter(mentions).map(|rule| rule.id()).collect();
@@ -162,7 +184,40 @@ fn known(run: &RunSettings, roots: &[(PathBuf, GateRoot)], cache: &Cache) -> Rel
     known
 }
 
+/// How many hashes with the same beginning are named.
+const MOST_NAMED: usize = 5;
+
+/// The fewest characters that begin a hash, after its scheme.
+const LEAST_PREFIX: usize = 4;
+
 impl ReadRoots {
+    /// The one hash that begins with the text of an incomplete one; the text itself if there is none.
+    fn whole(&self, hash: PackageHash) -> Result<PackageHash, Error> {
+        let text = hash.to_string();
+        let start = text.trim_end_matches(['…', '.']);
+        let is_long_enough = start.split_once(':').is_some_and(|(_, rest)| rest.len() >= LEAST_PREFIX);
+        if hash.is_well_formed() || !is_long_enough {
+            return Ok(hash);
+        }
+        let recorded = self.roots.iter().flat_map(|(_, root)| root.lock().iter()).flat_map(|(_, entry)| &entry.hashes);
+        let releases = self.known.values().filter_map(Lookup::release);
+        let known = releases.flat_map(|release| {
+            release.h1.keys().cloned().chain(release.lines.keys().map(|digest| PackageHash::zh(*digest)))
+        });
+        let all = recorded.cloned().chain(known).filter(|known| known.to_string().starts_with(start));
+        let mut matching = all.collect::<BTreeSet<_>>().into_iter();
+        match (matching.next(), matching.len()) {
+            (None, _) => Ok(hash),
+            (Some(one), 0) => Ok(one),
+            (Some(first), others) => {
+                let message = format!("{} hashes begin with {start}", others + 1);
+                let named = std::iter::once(first).chain(matching).take(MOST_NAMED).map(|hash| hash.to_string());
+                let hint = format!("type more of it: {}", named.collect::<Vec<_>>().join(", "));
+                Err(Error::new(ErrorKind::Usage, message).hint(hint))
+            }
+        }
+    }
+
     /// Which entries record a hash, and the version and platform that it belongs to if known.
     fn hash(&self, hash: PackageHash) -> ExplainedHash {
         let of_roots = self

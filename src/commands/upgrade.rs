@@ -16,6 +16,7 @@ use super::{LockOptions, Services};
 
 use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
 use crate::lock::plan::{self, OneForAll};
 use crate::outcome::Outcome;
 use crate::query::select;
@@ -30,19 +31,19 @@ use crate::workspace::RunSettings;
 /// signature, because the registry protocol has no publication date.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws --precise 5.31.0\n  tflock upgrade -r hashicorp/aws"
+    after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws@5.31.0\n  tflock upgrade -r hashicorp/aws"
 )]
 pub(crate) struct UpgradeArgs {
-    /// Only these providers, by source address.
-    #[arg(value_name = "ADDR")]
+    /// Only these providers, by source address, each with the version to select if not the newest.
+    #[arg(value_name = "ADDR[@VERSION]")]
     pub(crate) providers: Vec<String>,
     /// Leave these providers as they are, by source address.
     #[arg(long, value_name = "ADDR", num_args = 1.., conflicts_with = "precise")]
     pub(crate) exclude: Vec<String>,
     /// Lock these modules again from their sources, without SOURCE all modules; and only the providers that ADDR names.
-    #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"])]
+    #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"], help_heading = "Modules")]
     pub(crate) modules: Option<Vec<String>>,
-    /// Select this version, newer or older; for one provider.
+    /// Select this version, newer or older; for one provider. The same as ADDR@VERSION.
     #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "pre", "newest_with_platforms"])]
     pub(crate) precise: Option<Version>,
     /// Change no more than this part of the version.
@@ -121,9 +122,33 @@ impl Limit {
 }
 
 impl UpgradeArgs {
-    fn options(&self, now: SystemTime) -> LockOptions {
+    /// The named providers, and the versions to select.
+    fn named(&self) -> Result<(Vec<String>, Vec<(String, Version)>), Error> {
+        let (mut names, mut precise) = (Vec::new(), Vec::new());
+        for text in &self.providers {
+            let Some((name, version)) = text.split_once('@') else {
+                names.push(text.clone());
+                precise.extend(self.precise.iter().map(|version| (text.clone(), version.clone())));
+                continue;
+            };
+            let version = version.parse().map_err(|problem| {
+                let error = Error::new(ErrorKind::Usage, format!("{text}: expected ADDR@VERSION: {problem}"));
+                let add = shell_word(&format!("{name}@{version}"));
+                error.hint(format!("`tflock add --replace {add}` changes the constraint of the configuration"))
+            })?;
+            if self.precise.is_some() {
+                let message = format!("{text} has a version, and so has --precise");
+                return Err(Error::new(ErrorKind::Usage, message).hint("leave out --precise"));
+            }
+            names.push(name.to_owned());
+            precise.push((name.to_owned(), version));
+        }
+        Ok((names, precise))
+    }
+
+    fn options(&self, now: SystemTime) -> Result<LockOptions, Error> {
+        let (providers, precise) = self.named()?;
         let selection = plan::Upgrade {
-            precise: self.precise.clone(),
             within: self.step,
             prereleases: self.pre,
             complete: self.newest_with_platforms,
@@ -133,13 +158,14 @@ impl UpgradeArgs {
                 OneForAll::NotLower
             }),
         };
-        LockOptions {
+        Ok(LockOptions {
             check: self.check,
             prune: self.prune,
             state: self.state.clone(),
-            providers: self.providers.clone(),
+            upgrade: (self.modules.is_none() || !providers.is_empty()).then_some(selection),
+            providers,
+            precise,
             excluded: self.exclude.clone(),
-            upgrade: (self.modules.is_none() || !self.providers.is_empty()).then_some(selection),
             reselected_modules: match &self.modules {
                 None => Reselected::None,
                 Some(sources) if sources.is_empty() => Reselected::All,
@@ -147,16 +173,17 @@ impl UpgradeArgs {
             },
             not_after: self.exclude_newer.map(|limit| limit.moment(now)),
             ..self.locking.options()
-        }
+        })
     }
 }
 
 pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let UpgradeArgs { below, bump, .. } = args;
-    let options = args.options(services.scope.environment.now);
+    let options = args.options(services.scope.environment.now)?;
     let selection = options.upgrade.clone().unwrap_or_default();
-    if selection.precise.is_some() && options.providers.len() != 1 {
-        return Err(Error::new(ErrorKind::Usage, "--precise selects a version of one provider, but several are named"));
+    if args.precise.is_some() && options.providers.len() != 1 {
+        let error = Error::new(ErrorKind::Usage, "--precise selects a version of one provider, but several are named");
+        return Err(error.hint("give each its version: ADDR@VERSION"));
     }
     if selection.same.is_some() && !below.recursive && !services.scope.many() {
         let message = "--same-versions is about several root modules, but there is only one";
@@ -164,7 +191,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
     }
     let targets = Targets::of(&services.scope, below.recursive, Unlocked::Reported)?;
     let mut newest: BTreeMap<PathBuf, Result<Arc<OfferedVersions>, Error>> = BTreeMap::new();
-    if *bump && selection.precise.is_none() {
+    if *bump && (options.providers.is_empty() || options.precise.len() < options.providers.len()) {
         // Locking reports the notes.
         let (roots, _) = of_roots(&targets, &options, services, false);
         let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
@@ -172,8 +199,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
     }
     let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<String>| {
         let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
-        let (wanted, prereleases) = (selection.precise.as_ref(), selection.prereleases);
-        requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })
+        requirements::bump(root, settings, Bump { prereleases: selection.prereleases, offered: &offered })
     };
     let locking = Locking {
         command: "upgrade",

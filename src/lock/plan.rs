@@ -33,6 +33,8 @@ pub struct Intent {
     pub dropped: BTreeSet<ProviderAddr>,
     /// Select all versions again; `None` to keep them.
     pub upgrade: Option<Upgrade>,
+    /// With `upgrade`: the versions to select instead of the newest ones.
+    pub precise: BTreeMap<ProviderAddr, Version>,
     pub reselected: BTreeMap<ProviderAddr, Reselect>,
     /// Releases whose new hashes may replace the recorded ones.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
@@ -50,7 +52,6 @@ pub enum Reselect {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upgrade {
-    pub precise: Option<Version>,
     pub within: Option<VersionStep>,
     pub prereleases: bool,
     /// Skip releases without a package for a wanted platform.
@@ -229,7 +230,7 @@ impl<'a> Planner<'a> {
         upgrade: &Upgrade,
         recorded: Option<&Version>,
     ) -> Result<Selection, Error> {
-        let Some(version) = &upgrade.precise else {
+        let Some(version) = self.intent.precise.get(addr) else {
             return Ok(Selection::Newest(Criteria {
                 constraints: constraints.clone(),
                 within: upgrade.within.zip(recorded.cloned()),

@@ -16,6 +16,9 @@ const SHOWN: [&str; 3] = ["hashes-replaced", "h1-exchanged", "moved-host"];
 /// The page with the tables of commands and exit codes.
 const COMMANDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md");
 
+/// The page with the bundled example.
+const INSTALLATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/installation.md");
+
 /// Hashes are long, and which ones they are is not the point.
 fn shortened(text: &str) -> String {
     let mut shown = String::new();
@@ -72,11 +75,12 @@ fn shows(page: &str, cases: &[&str], section: impl Fn(&str) -> String) {
     }
 }
 
-/// The rows of the table whose head begins so, their cells without marks.
+/// The rows of the tables whose heads begin so, their cells without marks.
 fn table(head: &str) -> Vec<Vec<String>> {
     let page = std::fs::read_to_string(COMMANDS).unwrap();
-    let lines = page.lines().skip_while(|line| !line.starts_with(&format!("| {head} |"))).skip(2);
-    let rows = lines.take_while(|line| line.starts_with('|')).map(|line| {
+    let start = format!("| {head} |");
+    let tables = page.split("\n\n").filter(|block| block.starts_with(&start));
+    let rows = tables.flat_map(|block| block.lines().skip(2)).filter(|line| line.starts_with('|')).map(|line| {
         let line = line.replace("\\|", "\u{0}").replace('*', "");
         let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{0}', "|"));
         cells.collect::<Vec<_>>()
@@ -111,11 +115,11 @@ fn the_table_of_commands_names_every_command_and_no_other() {
     assert_eq!(printed, commands);
 }
 
-/// What newcomers run first, from the top of a clone, and what they see.
+/// What newcomers may run first, from the top of a clone, and what they see.
 #[test]
-fn the_example_prints_what_the_readme_shows() {
-    let readme = std::fs::read_to_string(README).unwrap();
-    let (_, rest) = readme.split_once(" -- -C testdata/example lock ").unwrap();
+fn the_example_prints_what_the_page_shows() {
+    let page = std::fs::read_to_string(INSTALLATION).unwrap();
+    let (_, rest) = page.split_once(" -- -C testdata/example lock ").unwrap();
     let (arguments, rest) = rest.split_once('\n').unwrap();
     let shown = rest.split_once("```text\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
     let (workspace, example) = (Workspace::with_files(&[("testdata/README.md", "")]), Workspace::from("example"));
@@ -133,7 +137,7 @@ fn the_example_prints_what_the_readme_shows() {
 #[test]
 fn the_readme_is_short_and_its_links_lead_somewhere() {
     let readme = std::fs::read_to_string(README).unwrap();
-    assert!(readme.lines().count() <= 180, "{}", readme.lines().count());
+    assert!(readme.lines().count() < 180, "{}", readme.lines().count());
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
         let outside = link.contains("://") || link.starts_with('#');

@@ -25,7 +25,8 @@ fn what_was_probably_meant_is_named() {
     workspace.write(TRUST, &workspace.read(TRUST).replace("acme/gadget", "acme/random"));
     let near = |name: &str| format!("{}/acme/{name}", registry.host());
     let (wigdet, randm) = (near("wigdet"), near("randm"));
-    let rows: [(&[&str], &str); 35] = [
+    let (widget, versioned) = (near("widget"), "`tflock add localhost:PORT/acme/widget@1.0.0` requires that version");
+    let rows: [(&[&str], &str); 44] = [
         (&["upgrade", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
         (&["upgrade", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["add", &randm], "help: did you mean localhost:PORT/acme/random?"),
@@ -62,8 +63,17 @@ fn what_was_probably_meant_is_named() {
         // What other tools have; -r is named where the command has it.
         (&["lock", "--all"], "'--all' found\n  help: -r includes all root modules below\n"),
         (&["hash", "--all"], "tip: to pass '--all' as a value"),
-        (&["upgrade", "--to", "1"], "help: `tflock upgrade --precise VERSION ADDR` selects one version"),
+        (&["upgrade", "--to", "1"], "help: `tflock upgrade ADDR@VERSION` selects one version"),
         (&["diff", "--staged"], "help: `tflock diff` compares HEAD with the working tree, staged or not"),
+        (&["lock", "-upgrade"], "'--upgrade' found\n  help: `tflock upgrade` selects the newest versions"),
+        (&["verify", "-lockfile=readonly"], "help: `tflock verify` checks the lock file and leaves it unchanged"),
+        (&["lock", "-backend=false"], "help: leave it out: tflock reads and changes no backend"),
+        (&["verify", "below"], "help: `tflock -C below verify` checks that root module"),
+        (&["verify", "acme/widget"], "help: `verify` checks whole lock files"),
+        (&["add", &widget, "--version", "1.0.0"], versioned),
+        (&["chekc"], "help: `tflock verify` checks the lock file"),
+        (&["help", "setings"], "help: did you mean `tflock explain settings`?"),
+        (&["lock", "--platform", "linux_x86_64"], "help: did you mean linux_amd64?"),
         (&["cache", "clear"], "help: `tflock cache prune` removes packages and old documents"),
         (&["verify", "--report", "json=-"], "--format json writes that format to standard output"),
     ];

@@ -95,6 +95,22 @@ fn one_version_up_or_down() {
 }
 
 #[test]
+fn a_version_behind_the_address_is_that_of_precise() {
+    let registry = registry();
+    let workspace = locked(&registry, "1.2.0", ">= 1.0, < 2.0");
+    let widget = format!("{}/acme/widget", registry.host());
+    upgrade(&workspace, &registry, &[&format!("{widget}@1.0.0")]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.2.0", "1.0.0"]);
+    let run = upgrade(&workspace, &registry, &[&format!("{widget}@2.0.0")]).ended_with(2);
+    assert!(run.stderr.contains("does not match the version constraint"), "{run}");
+    let run = upgrade(&workspace, &registry, &[&format!("{widget}@~> 1.0")]).ended_with(2);
+    assert!(run.stderr.contains("expected ADDR@VERSION"), "{run}");
+    upgrade(&workspace, &registry, &[&format!("{widget}@1.0.0"), "--precise", "1.2.0"]).ended_with(2);
+    upgrade(&workspace, &registry, &[&format!("{widget}@2.0.0"), "--bump"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.2.0", "2.0.0"]);
+}
+
+#[test]
 fn releases_that_are_too_new_are_passed_over() {
     let registry = registry().of("acme/widget", "2.0.0").signed_on(Day(20_000));
     let workspace = locked(&registry, "1.0.0", ">= 1.0");

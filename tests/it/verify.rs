@@ -202,7 +202,13 @@ fn explanations_need_no_network() {
     assert!(run.stdout.contains("the archive for darwin_arm64"), "{run}");
     let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
     assert!(run.stdout.contains("the files of the package for darwin_arm64"), "{run}");
-    workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
+    let rule = workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
+    assert!(!rule.stdout.contains("**") && rule.stdout.contains("\n\nNext step. "), "{rule}");
+    // Topics and rules are help too.
+    let help = workspace.tflock(&registry, ["help", "pins-nothing"]).ended_with(0);
+    assert_eq!(help.stdout, rule.stdout);
+    let source = workspace.tflock(&registry, ["explain", "pins-nothing", "--format", "markdown"]).ended_with(0);
+    assert!(source.stdout.starts_with("# pins-nothing\n") && source.stdout.contains("**Next step.**"), "{source}");
     // What annotations call changes.
     let run = workspace.tflock(&registry, ["explain", "provider-added"]).ended_with(0);
     assert!(run.stdout.starts_with("provider-added\n\nA provider is locked for the first time."), "{run}");
@@ -216,6 +222,9 @@ fn explanations_need_no_network() {
       recorded for localhost:PORT/acme/widget 1.4.0 in .terraform.lock.hcl:18, other/.terraform.lock.hcl:18
       the files of the package for darwin_arm64 of localhost:PORT/acme/widget 1.4.0
     ");
+    // The beginning of a hash is enough where one alone begins so.
+    let run = workspace.tflock(&registry, ["explain", &format!("{}…", &package.h1[..12])]).ended_with(0);
+    assert!(run.stdout.starts_with(&format!("{}\n", package.h1)), "{run}");
     let strange = format!("zh:{}", "0".repeat(64));
     let run = workspace.tflock(&registry, ["explain", &strange]).ended_with(0);
     assert!(run.stdout.contains("recorded in no lock file here"), "{run}");

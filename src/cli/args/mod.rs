@@ -44,7 +44,7 @@ pub(super) use global::Global;
 pub(super) use global::Tool;
 pub(super) use parsing::Arguments;
 pub(super) use parsing::command;
-pub(super) use single_dash::double_dashes;
+pub(super) use single_dash::normalize;
 pub(super) use single_dash::wants_json;
 
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
@@ -125,15 +125,15 @@ pub(super) enum ProvidersCommand {
     Lock(LockArgs),
 }
 
-/// Print the help of a command.
+/// Print the help of a command, a topic or a rule.
 ///
-/// Prints what `tflock COMMAND --help` prints; without COMMAND the list of commands. `tflock explain` has the rules and
-/// topics such as settings and trust.
+/// Prints what `tflock COMMAND --help` prints; without COMMAND the list of commands. For a topic such as settings, or the id
+/// of a rule, prints what `tflock explain` prints.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  tflock help trust rotate")]
+#[command(after_help = "Examples:\n  tflock help trust rotate\n  tflock help settings\n  tflock help signer-changed")]
 pub(super) struct HelpArgs {
-    /// The command, and the one below it.
-    #[arg(value_name = "COMMAND")]
+    /// The command, and the one below it; or a topic or rule.
+    #[arg(value_name = "COMMAND|TOPIC|RULE")]
     pub(super) command: Vec<String>,
 }
 
@@ -334,8 +334,15 @@ impl Command {
             Command::Version => {
                 Run::printing("version", &(), |(), _| Ok(Generated::Version(env!("CARGO_PKG_VERSION"))))
             }
-            Command::Help(args) => Run::printing("help", args, |args, _| {
-                generated::help(&args.command, Length::Long).map(|page| Generated::Page(page.to_string()))
+            Command::Help(args) => Run::of("help", args, None, |args, _| {
+                if let [name] = &args.command[..]
+                    && !Command::has_subcommand(name)
+                    && let Some(page) = explain::page(name)
+                {
+                    return Ok(Outcome::of_body("help", Body::Explained(page)));
+                }
+                let page = generated::help(&args.command, Length::Long)?;
+                Ok(Outcome::of_body("help", Body::Generated(Generated::Page(page.to_string()))))
             }),
         }
     }

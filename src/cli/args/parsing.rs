@@ -71,7 +71,7 @@ fn parsed(mut description: clap::Command, arguments: &[OsString]) -> Result<Argu
 }
 
 /// The first argument after the program's name that is the name of a command.
-fn named<'a>(arguments: impl IntoIterator<Item = &'a OsString>) -> Option<&'a str> {
+pub(super) fn named<'a>(arguments: impl IntoIterator<Item = &'a OsString>) -> Option<&'a str> {
     let words = arguments.into_iter().skip(1).filter_map(|argument| argument.to_str());
     words.into_iter().find(|word| Command::has_subcommand(word))
 }

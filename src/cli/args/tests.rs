@@ -11,7 +11,7 @@ use crate::version::Version;
 
 fn parse(line: &str) -> Result<Arguments, clap::Error> {
     let words = std::iter::once("tflock").chain(line.split_whitespace()).map(OsString::from);
-    Arguments::parse(&double_dashes(words))
+    Arguments::parse(&normalize(words))
 }
 
 fn lock(line: &str) -> LockArgs {

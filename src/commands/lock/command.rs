@@ -55,22 +55,22 @@ pub(crate) struct LockArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
     /// Replace the hashes of a release that was published again; may be repeated.
-    #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason")]
+    #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason", help_heading = "Trust")]
     pub(crate) accept_republished: Vec<(String, Version)>,
     /// The reason; it is kept in the trust file.
-    #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", requires = "accept_republished", help_heading = "Trust", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) reason: Option<String>,
     /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.
-    #[arg(long, conflicts_with = "from_lock")]
+    #[arg(long, conflicts_with = "from_lock", help_heading = "Modules")]
     pub(crate) lock_modules: bool,
     /// With -r: also in directories with configuration that no module calls and that have no lock file.
     #[arg(long, requires = "recursive")]
     pub(crate) create: bool,
     /// Then write the hashes that this machine computed for the locked packages to a shared index: --index or `TFLOCK_INDEX`.
-    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["check", "dry_run"], help_heading = "Shared index")]
     publish: bool,
     /// The URL of the shared index to write to. Settings in the working tree cannot name it.
-    #[arg(long, value_name = "URL", requires = "publish")]
+    #[arg(long, value_name = "URL", requires = "publish", help_heading = "Shared index")]
     pub(crate) index: Option<String>,
     #[command(flatten)]
     pub(crate) below: Below,
@@ -235,6 +235,8 @@ pub struct LockOptions {
     /// Releases whose recorded hashes may be replaced: source addresses as typed, with versions.
     pub accept_republished: Vec<(String, Version)>,
     pub upgrade: Option<Upgrade>,
+    /// The versions to select instead of the newest ones: source addresses as typed.
+    pub precise: Vec<(String, Version)>,
     /// Do not newly select releases that were signed later.
     pub not_after: Option<SystemTime>,
     pub accept_no_configuration: bool,

@@ -199,14 +199,14 @@ pub(super) fn recovery_hints(root: &LockRoot, decision: &Decision) -> Vec<String
 
 /// Adds the release before the refused one to the next step of each denial.
 pub(super) fn name_release_before(root: &LockRoot, answers: &BTreeMap<ProviderAddr, Answer>, findings: &mut [Finding]) {
-    if !selects_newest(root) {
+    if root.intent.upgrade.is_none() {
         return;
     }
     for finding in findings.iter_mut().filter(|finding| finding.level == Level::Deny) {
         let Some(addr) = &finding.address else {
             continue;
         };
-        let Some(Ok(facts)) = answers.get(addr) else {
+        let Some(Ok(facts)) = answers.get(addr).filter(|_| !root.intent.precise.contains_key(addr)) else {
             continue;
         };
         let is_newer = |older: &&Version| root.lock.get(addr).is_some_and(|entry| **older > entry.version);
@@ -220,7 +220,7 @@ pub(super) fn name_release_before(root: &LockRoot, answers: &BTreeMap<ProviderAd
 }
 
 fn selects_newest(root: &LockRoot) -> bool {
-    root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.precise.is_none())
+    root.intent.upgrade.is_some() && root.intent.precise.is_empty()
 }
 
 /// Places the error at the first requirement of its provider; file names are relative to `folder`.

@@ -24,8 +24,6 @@ pub type OfferedVersions = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Bump<'a> {
-    /// The version that must be allowed; `None` for the newest.
-    pub wanted: Option<&'a Version>,
     pub prereleases: bool,
     pub offered: &'a OfferedVersions,
 }
@@ -142,10 +140,10 @@ pub fn remove(mut root: LockRoot, settings: &RunSettings, args: &RemoveArgs) -> 
     Ok(root.editing(editable(edits, settings)?))
 }
 
-/// Rewrites the constraints of the root module that exclude the wanted version of a provider: the given version, or the
-/// newest that all other constraints allow.
+/// Rewrites the constraints of the root module that exclude the wanted version of a provider: the requested version, or
+/// the newest that all other constraints allow.
 pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Result<LockRoot, Error> {
-    let Bump { wanted, prereleases, offered } = request;
+    let Bump { prereleases, offered } = request;
     let files = sources(settings)?;
     let mut edited = files.clone();
     for addr in root.requested() {
@@ -154,7 +152,7 @@ pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Re
         let releases = offered.get(&addr).into_iter().flatten().flatten();
         let releases = releases.filter(|version| !root.excludes(&addr, version));
         let newest = || newest_beside(requirement, releases, prereleases);
-        let Some(target) = wanted.or_else(newest) else { continue };
+        let Some(target) = root.intent.precise.get(&addr).or_else(newest) else { continue };
         let holders: Vec<Origin> = lock::holders(requirement, target).cloned().collect();
         if let Some(other) = holders.iter().find(|origin| !is_entry(origin)) {
             return Err(not_ours(&addr, target, other, settings));
@@ -197,7 +195,7 @@ fn not_ours(addr: &ProviderAddr, target: &Version, other: &Origin, settings: &Ru
         other.constraint.as_deref().unwrap_or_default(),
     );
     let error = Error::new(ErrorKind::NotFound, message).in_file(settings.path.join(&other.file)).at(other.position);
-    error.hint("change it there, or leave out --precise to take the newest version that it allows")
+    error.hint("change it there, or leave out the version to take the newest version that it allows")
 }
 
 /// A constraint of the same kind that allows a version.

@@ -193,6 +193,7 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Provi
     let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
     let republished = options.accept_republished.iter();
     let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
+    let precise = options.precise.iter().map(|(text, version)| Ok((parse(text)?, version.clone())));
     let state = match &options.state {
         Some(path) => Some(state_providers(path, settings, names.requirements)?),
         None => None,
@@ -203,6 +204,7 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Provi
         lenient: options.found,
         dropped: BTreeSet::new(),
         upgrade: options.upgrade.clone(),
+        precise: precise.collect::<Result<_, Error>>()?,
         moves: BTreeMap::new(),
         platforms: Vec::new(),
         prune: options.prune,

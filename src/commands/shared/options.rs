@@ -52,10 +52,10 @@ pub(crate) struct LockFlags {
     #[command(flatten)]
     pub(crate) packages: Packages,
     /// Which h1: hashes to record: also those that the registry reports, or only computed ones.
-    #[arg(long, value_name = "RULE", value_enum)]
+    #[arg(long, value_name = "RULE", value_enum, help_heading = "Sources")]
     h1: Option<H1Name>,
     /// Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots.
-    #[arg(long)]
+    #[arg(long = "known-signers-only", alias = "no-first-use", help_heading = "Trust")]
     no_first_use: bool,
 }
 
@@ -94,13 +94,13 @@ impl LockFlags {
 pub(crate) struct Packages {
     /// Where to get packages: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or
     /// oci:TEMPLATE. Default: `source` in .tflock.hcl, else the origin registries.
-    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["fs_mirror", "net_mirror"])]
+    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["fs_mirror", "net_mirror"], help_heading = "Sources")]
     source: Option<SourceChoice>,
     /// Take packages from this filesystem mirror only, packed or unpacked: fs:DIR.
-    #[arg(long, value_name = "DIR", conflicts_with = "net_mirror")]
+    #[arg(long, value_name = "DIR", conflicts_with = "net_mirror", help_heading = "Sources")]
     fs_mirror: Option<PathBuf>,
     /// Take packages from this network mirror only: net:URL.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Sources")]
     net_mirror: Option<String>,
 }
 
@@ -121,7 +121,7 @@ impl Packages {
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Modules {
     /// Which remote modules to read: installed ones and otherwise downloaded, only installed, or none.
-    #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t = ModuleLookup::Auto)]
+    #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t = ModuleLookup::Auto, help_heading = "Modules")]
     which: ModuleLookup,
     #[command(flatten)]
     variables: Assignments,
@@ -138,10 +138,10 @@ pub(crate) struct Assignments {
 #[derive(Debug, clap::Args)]
 struct AssignmentFlags {
     /// Set a variable that a module source uses; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Modules")]
     var: Vec<AssignedVariable>,
     /// Set variables from a file; may be repeated.
-    #[arg(long, value_name = "FILE", value_parser = variable_file())]
+    #[arg(long, value_name = "FILE", value_parser = variable_file(), help_heading = "Modules")]
     var_file: Vec<AssignedVariable>,
 }
 

@@ -105,7 +105,7 @@ rules! {
     SignerChanged, "signer-changed", Deny, Trust, "A release is signed by a key that is not remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
     UnsignedAfterSigned, "unsigned-after-signed", Deny, Trust, "A release is not signed, although earlier ones were.", "Ask its publisher why; if that is meant, `tflock trust rotate ADDR unsigned --reason TEXT`.";
     SignerDenied, "signer-denied", Deny, Trust, "The signing key of a release is denied by the trust file.", "Wait for a release by another key.";
-    FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, or nothing is locked of the module, and --no-first-use does not allow a first time.", "Run `tflock lock` without --no-first-use, compare what it learns with what the publisher announces, and commit it.";
+    FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, or nothing is locked of the module, and --known-signers-only does not allow a first time.", "Run `tflock lock` without --known-signers-only, compare what it learns with what the publisher announces, and commit it.";
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release, or its signature, has expired.", "Ask the publisher to extend the key's expiry, or to sign again.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; only the registry attests its checksums.", "Ask the publisher to sign its releases.";
     IndexDiffers, "index-differs", Warn, Trust, "A shared index has an h1 for an archive that differs from the computed one.", "Find out who filled it. `tflock cache prune --imported` forgets what was imported.";

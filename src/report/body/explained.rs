@@ -130,11 +130,12 @@ fn origin(origin: &HashOrigin) -> String {
     }
 }
 
-/// A Markdown page: on a terminal wrapped, with bold headings and labels and indented code; otherwise unchanged.
+/// The columns of a page that is not printed on a terminal.
+const COLUMNS: usize = 80;
+
+/// A Markdown page as text: wrapped, with headings and labels that are bold on a terminal, and indented code.
 pub(super) fn page(text: &'static str, style: Style) -> String {
-    if style.width.is_none() {
-        return format!("{}\n", text.trim_end());
-    }
+    let style = Style { width: style.width.or(Some(COLUMNS)), ..style };
     let parts = text.split("```").enumerate().flat_map(|(at, part)| match at % 2 {
         0 => {
             part.trim().split("\n\n").filter(|block| !block.is_empty()).map(|block| self::block(block, style)).collect()
@@ -197,6 +198,10 @@ mod tests {
         let shown = "A title\n\nSome words with `a command` in them.\n\nNext step. Some more words, so that they\nbreak.\n\n- one item\n- another item \
                      with many words in it\n\n    a = 1\n\n    b {\n    }\n\nx  y\n1  two three four five six seven eight\n   nine\n";
         assert_eq!(super::page(page, style(40)), shown);
-        assert_eq!(super::page(page, Style::default()), page);
+        let elsewhere = super::page(page, Style::default());
+        assert!(
+            elsewhere.contains("\n\nNext step. Some more words, so that they break.\n\n- one item\n"),
+            "{elsewhere}"
+        );
     }
 }

@@ -14,14 +14,14 @@ use url::Url;
 use crate::count::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{Body, Grouping, Outcome, Outdated, OutdatedModule, RootOutcome};
+use crate::outcome::{Body, Explained, Grouping, Outcome, Outdated, OutdatedModule, RootOutcome};
 use crate::report::body::lists;
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
 use crate::report::layout::Table;
 use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, grouped_errors, grouped_findings};
 use crate::report::summary::{file_name, is_clean};
 use crate::report::{Style, body as shown_body, printable, shown, summary, word_of};
-use crate::topics::url_of_rule;
+use crate::topics::{of_rule, url_of_rule};
 
 /// The most bytes of a document. A comment may have 65,536 characters, and the poster may add some.
 pub(super) const LIMIT: usize = 62_000;
@@ -33,6 +33,11 @@ const MOST_FILES: usize = 3;
 const MOST_FINDINGS: usize = 100;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
+    if let [RootOutcome { body: Ok(Body::Explained(explained)), .. }] = &outcome.roots[..]
+        && let Some(page) = page(explained)
+    {
+        return page;
+    }
     let naming = RootSummary::of(outcome, style);
     let mut text = String::new();
     if outcome.many {
@@ -57,6 +62,15 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     }
     text.extend(outcome.error.iter().map(failure));
     text
+}
+
+/// A page of documentation, which is Markdown already.
+fn page(explained: &Explained) -> Option<String> {
+    match explained {
+        Explained::Topic(topic) => Some(format!("{}\n", topic.text.trim_end())),
+        Explained::Rule(rule) => Some(format!("# {}\n", of_rule(*rule).trim_end())),
+        _ => None,
+    }
 }
 
 /// The first lock files by name, and the number of the others.
