@@ -8,7 +8,7 @@ use crate::finding::Level;
 use crate::outcome::Outcome;
 use crate::report::annotation::{Annotation, Findings, items};
 use crate::report::{printable, summary};
-use crate::topics::url_of_rule;
+use crate::topics::more_about_rule;
 
 const MOST: usize = 10;
 
@@ -53,7 +53,7 @@ fn annotation(command: &str, item: &Annotation) -> String {
         }
     }
     properties.push(format!("title={}", property(&format!("tflock {}", item.rule.id))));
-    let url = url_of_rule(item.rule.id).map(|url| format!("%0A{url}")).unwrap_or_default();
+    let url = more_about_rule(item.rule.id).map(|more| format!("%0A{more}")).unwrap_or_default();
     format!("::{command} {}::{}{url}", properties.join(","), data(&item.message))
 }
 

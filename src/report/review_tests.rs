@@ -22,6 +22,7 @@ use crate::lockfile::{LockFile, salvage};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::release::{Attestation, ListedLine, Lookup, Release};
 use crate::report::schema_tests::broken;
+use crate::topics::more_about_rule;
 use crate::trust::Evidence;
 
 const FORMATS: [Format; 7] =
@@ -280,7 +281,7 @@ fn annotations_are_read_back() {
         assert_eq!(read.len(), items.len(), "{name}: {text}");
         for (command, properties, message) in read {
             let item = items.iter().find(|item| message.starts_with(&item.message)).unwrap();
-            let page = format!("/docs/rules.md#{}", item.rule.id);
+            let page = more_about_rule(item.rule.id).unwrap_or_default();
             let is_rule = crate::finding::Rule::ALL.iter().any(|rule| rule.id() == item.rule.id);
             assert!(!is_rule || message.ends_with(&page), "{message}");
             assert!(["error", "warning", "notice"].contains(&command));

@@ -28,10 +28,28 @@ impl Topic {
     }
 }
 
-/// The URL of the section of a rule; `None` for an unknown id.
+/// The page of the most frequent findings, each with one command.
+const RED: &str = include_str!("../../docs/my-check-is-red.md");
+
+/// The URL of the section of a rule; `None` for an unknown id, and while the repository has no home.
 pub fn url_of_rule(id: &str) -> Option<String> {
-    let page = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/v", env!("CARGO_PKG_VERSION"), "/docs/rules.md");
-    Rule::ALL.iter().any(|rule| rule.id() == id).then(|| format!("{page}#{id}"))
+    url_at(env!("CARGO_PKG_REPOSITORY"), id)
+}
+
+fn url_at(home: &str, id: &str) -> Option<String> {
+    let is_rule = Rule::ALL.iter().any(|rule| rule.id() == id);
+    if !is_rule || home.contains("/OWNER/") {
+        return None;
+    }
+    let is_frequent = RED.lines().any(|line| line.strip_prefix("## ") == Some(id));
+    let page = if is_frequent { "my-check-is-red.md" } else { "rules.md" };
+    Some(format!("{home}/blob/v{}/docs/{page}#{id}", env!("CARGO_PKG_VERSION")))
+}
+
+/// Where a reader finds more about a rule: the URL of its section, else the command that prints it.
+pub fn more_about_rule(id: &str) -> Option<String> {
+    let is_rule = Rule::ALL.iter().any(|rule| rule.id() == id);
+    url_of_rule(id).or_else(|| is_rule.then(|| format!("`tflock explain {id}` has more")))
 }
 
 /// The section of a rule: its meaning, harmless causes, signs of an attack, how to check, and next steps.
@@ -44,6 +62,20 @@ pub fn of_rule(rule: Rule) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_lead_to_pages_that_exist() {
+        let url = |id| url_at("https://example.com/a/tflock", id);
+        let page = concat!("https://example.com/a/tflock/blob/v", env!("CARGO_PKG_VERSION"), "/docs");
+        assert_eq!(url("republished").unwrap(), format!("{page}/rules.md#republished"));
+        assert_eq!(url("platform-uncovered").unwrap(), format!("{page}/my-check-is-red.md#platform-uncovered"));
+        assert_eq!((url("x"), url_at("https://example.com/OWNER/tflock", "republished")), (None, None));
+        // The sections of that page are rules, except the last one.
+        let sections: Vec<&str> = RED.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let (last, rules) = sections.split_last().unwrap();
+        assert_eq!((rules.len(), *last), (10, "My rule is not here"));
+        assert!(rules.iter().all(|id| Rule::ALL.iter().any(|rule| rule.id() == *id)));
+    }
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test looks at the folder")]

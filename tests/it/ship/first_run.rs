@@ -9,6 +9,7 @@ use crate::support::workspace::Workspace;
 use crate::support::worlds::{EMPTY_LOCK, PLATFORMS};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/first-run.md");
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 const HOST: &str = "registry.terraform.io";
 
 /// Releases that root modules lock, each with its constraint and signer.
@@ -49,12 +50,11 @@ fn root(registry: &Registry, number: usize) -> (String, String) {
     (main, lock)
 }
 
-#[test]
-fn forty_old_root_modules_in_two_commands() {
-    let registry = registry();
+/// The repository of a team with forty root modules.
+fn forty(registry: &Registry) -> Workspace {
     let workspace = Workspace::with_files(&[]);
     for number in 0..40 {
-        let (main, lock) = root(&registry, number);
+        let (main, lock) = root(registry, number);
         let team = ["data", "network", "payments", "web"][number % 4];
         workspace.write(&format!("{team}/root-{number:02}/main.tf"), &main);
         workspace.write(&format!("{team}/root-{number:02}/{LOCK}"), &lock);
@@ -62,6 +62,25 @@ fn forty_old_root_modules_in_two_commands() {
     workspace.git(["init", "--quiet"]);
     workspace.git(["add", "--all"]);
     workspace.git(["commit", "--quiet", "--message", "forty root modules"]);
+    workspace
+}
+
+#[test]
+fn forty_old_root_modules_in_two_commands() {
+    let registry = registry();
+    let workspace = forty(&registry);
+    let first = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
+    assert_eq!(first.touched(), [".tflock.trust.hcl"]);
+    assert_eq!(registry.count(Endpoint::Zip), 0, "no package is downloaded for it");
+    workspace.git(["add", ".tflock.trust.hcl"]);
+    workspace.git(["commit", "--quiet", "-m", "Remember who signs our providers"]);
+    assert!(workspace.tflock(&registry, ["verify", "-r"]).ended_with(0).touched().is_empty());
+}
+
+#[test]
+fn the_page_shows_what_is_printed() {
+    let registry = registry();
+    let workspace = forty(&registry);
     let mut shown = String::new();
     let mut step = |program: &str, args: &[&str]| {
         let run = match program {
@@ -77,20 +96,26 @@ fn forty_old_root_modules_in_two_commands() {
         write!(shown, "$ {program} {}\n{printed}", args.collect::<Vec<_>>().join(" ")).unwrap();
         run
     };
-    let first = step("tflock", &["trust", "init", "-r"]);
-    assert_eq!(first.touched(), [".tflock.trust.hcl"]);
-    assert_eq!(registry.count(Endpoint::Zip), 0, "no package is downloaded for it");
-    step("git", &["add", ".tflock.trust.hcl"]);
-    step("git", &["commit", "--quiet", "-m", "Remember who signs our providers"]);
+    step("tflock", &["setup", "--platform", "linux_amd64", "--platform", "darwin_arm64"]);
+    step("tflock", &["lock", "-r"]);
     assert!(step("tflock", &["verify", "-r"]).touched().is_empty());
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let (before, after) = ("<!-- begin transcript -->\n", "<!-- end transcript -->");
-    let start = page.find(before).unwrap() + before.len();
-    let end = start + page[start..].find(after).unwrap();
-    let wanted = format!("```console\n{shown}```\n");
+    step("git", &["add", "--all"]);
+    step("git", &["commit", "--quiet", "-m", "Lock providers for every platform, and remember who signs them"]);
+    shows(PAGE, "transcript", &format!("```console\n{shown}```\n"));
+    // And how things are then, in the README.
+    let status = workspace.tflock(&registry, [""; 0]).ended_with(0).stdout;
+    shows(README, "status", &format!("```console\n$ tflock\n{status}```\n"));
+}
+
+/// The page has this between two comments.
+fn shows(path: &str, what: &str, wanted: &str) {
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, after) = (format!("<!-- begin {what} -->\n"), format!("<!-- end {what} -->"));
+    let start = page.find(&before).unwrap() + before.len();
+    let end = start + page[start..].find(&after).unwrap();
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
-        std::fs::write(PAGE, format!("{}{wanted}{}", &page[..start], &page[end..])).unwrap();
+        std::fs::write(path, format!("{}{wanted}{}", &page[..start], &page[end..])).unwrap();
         return;
     }
-    assert_eq!(page[start..end], wanted, "UPDATE=1 rewrites the page");
+    assert_eq!(&page[start..end], wanted, "UPDATE=1 rewrites the page");
 }
