@@ -89,6 +89,9 @@ pub(crate) struct UpgradeArgs {
     pub(crate) within: Within,
 }
 
+/// Names of providers, and the versions to select for some of them.
+type NamedVersions = (Vec<String>, Vec<(String, Version)>);
+
 /// The value of `--exclude-newer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
@@ -123,7 +126,7 @@ impl Limit {
 
 impl UpgradeArgs {
     /// The named providers, and the versions to select.
-    fn named(&self) -> Result<(Vec<String>, Vec<(String, Version)>), Error> {
+    fn named(&self) -> Result<NamedVersions, Error> {
         let (mut names, mut precise) = (Vec::new(), Vec::new());
         for text in &self.providers {
             let Some((name, version)) = text.split_once('@') else {
