@@ -22,10 +22,12 @@ use crate::dialect::Dialect;
 use crate::diff::{Change, Packages};
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
+use crate::finding::Finding;
 use crate::lockfile::{LockFile, detect_dialect, salvage};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::query::question::Depth;
 use crate::release::Releases;
+use crate::settings::Settings;
 use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
 use inputs::{Comparison, compare};
@@ -112,10 +114,10 @@ pub fn diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         let nothing = Releases::new();
         packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
     };
-    let mut outcome = outcome(args, &compared, &packages, now)?;
+    let mut outcome = outcome(args, &compared, &packages, &services.scope)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.finish());
-    outcome.code = ExitCode::all(outcome.roots.iter().map(|root| code(root, args.exit_code)));
+    outcome.code = outcome.code.and(ExitCode::all(outcome.roots.iter().map(|root| code(root, args.exit_code))));
     outcome.dialect = services.scope.dialect().or_else(|| one_dialect(&outcome));
     Ok(outcome)
 }
@@ -179,23 +181,25 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
     Ok(RunSettings { dialect, ..settings })
 }
 
-/// The result; with several root modules only those that differ.
+/// The result; with several root modules only those that differ. Its exit code says whether the tools refuse a new text, which no
+/// level changes.
 fn outcome(
     args: &DiffArgs,
     compared: &[Compared],
     packages: &dyn Fn(&PairIndex, &[Change]) -> Packages,
-    now: SystemTime,
+    scope: &Scope,
 ) -> Result<Outcome, Error> {
+    let now = scope.environment.now;
     let many = args.recursive || compared.len() > 1;
     let is_only_one = compared.len() == 1;
-    let (mut roots, mut notes) = (Vec::new(), Vec::new());
+    let (mut roots, mut notes, mut refused) = (Vec::new(), Vec::new(), false);
     let before = OnceCell::new();
     let locked = || Arc::clone(before.get_or_init(|| Arc::new(locked_before(compared))));
     for (at, (directory, found)) in compared.iter().enumerate() {
         match found {
             Ok(comparison) => {
                 let requirements = |pair: &Pair| comparison.requirements(pair);
-                let outcomes = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
+                for (of_pair, pair) in comparison.pairs.iter().enumerate() {
                     let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
                     let (trust, online) = (&comparison.trust, args.online);
                     let known = Knowledge {
@@ -207,16 +211,38 @@ fn outcome(
                         now,
                     };
                     let root = review(pair, &known);
-                    if many { root } else { hinted(root, directory) }
-                });
-                roots.extend(outcomes.filter(|root| !many || differs(root)));
+                    refused |= is_refused(&root);
+                    let root = if root.findings.is_empty() {
+                        root
+                    } else {
+                        leveled(root, &settings_of(scope, comparison, pair)?.settings, now)
+                    };
+                    let root = if many { root } else { hinted(root, directory) };
+                    roots.extend(Some(root).filter(|root| !many || differs(root)));
+                }
                 notes.extend(comparison.notes.iter().cloned());
             }
             Err(error) if is_only_one => return Err(error.clone()),
             Err(error) => roots.push(RootOutcome::failed(directory, error.clone())),
         }
     }
-    Ok(Outcome { many, notes, ..Outcome::of_roots("diff", roots) })
+    let code = if refused { ExitCode::Failed } else { ExitCode::Done };
+    Ok(Outcome { many, notes, code, ..Outcome::of_roots("diff", roots) })
+}
+
+/// The same with its findings at the levels of the settings.
+fn leveled(mut root: RootOutcome, settings: &Settings, now: SystemTime) -> RootOutcome {
+    let version = |finding: &Finding| {
+        let Ok(Body::Review(review)) = &root.body else { return None };
+        let change = review.changes.iter().find(|change| Some(&change.address) == finding.address.as_ref())?;
+        change.new.as_ref().map(|entry| entry.version.clone())
+    };
+    let findings = root.findings.iter().map(|finding| {
+        let version = finding.version.as_deref().cloned().or_else(|| version(finding));
+        crate::verify::leveled(finding.clone(), version.as_ref(), (settings, now))
+    });
+    root.findings = findings.collect();
+    root
 }
 
 /// The providers that the repository locked on the old side: those of the compared lock files, and those of the other
@@ -259,9 +285,7 @@ fn code(root: &RootOutcome, wanted: bool) -> ExitCode {
         Ok(Body::Review(changes)) if wanted && changes.changed => ExitCode::Findings,
         Ok(_) => ExitCode::Done,
     };
-    let alarming = if wanted && is_alarming(root) { ExitCode::Refused } else { ExitCode::Done };
-    let refused = if is_refused(root) { ExitCode::Failed } else { ExitCode::Done };
-    body.and(alarming).and(refused)
+    body.and(if wanted && is_alarming(root) { ExitCode::Refused } else { ExitCode::Done })
 }
 
 fn one_dialect(outcome: &Outcome) -> Option<Dialect> {

@@ -83,7 +83,7 @@ impl RootDecision<'_> {
         }
         let is_new = settled.as_ref().is_ok_and(|settled| settled.first_use || settled.signer.is_some());
         if root.lock.get(addr).is_none() && self.pins.pin(addr).is_none() {
-            self.decision.findings.extend(self.about_name(addr));
+            self.decision.findings.extend(self.about_name(addr, facts.version()));
         }
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
@@ -149,13 +149,14 @@ impl RootDecision<'_> {
         self.decision.findings.push(Finding { level: Level::Note, ..finding });
     }
 
-    /// Warns about a new provider whose name resembles that of a known or locked one.
-    fn about_name(&self, addr: &ProviderAddr) -> Option<Finding> {
+    /// Warns about a new provider whose name resembles that of a known or locked one, unless the settings give another level.
+    fn about_name(&self, addr: &ProviderAddr, version: &Version) -> Option<Finding> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
         let required = self.root.requirements.iter().map(|(addr, _)| addr);
         let others = UsedNames::of(locked.chain(required).filter(|other| *other != addr));
         let finding = entry::similar_name(addr, &others)?;
-        Some(Finding { level: Level::Warn, ..finding })
+        let level = self.root.rules.stated(finding.rule).unwrap_or(Level::Warn);
+        Some(self.root.rules.leveled(Finding { level, ..finding }, Some(version)))
     }
 
     fn refuse(&mut self, addr: &ProviderAddr, refusal: Refusal) {

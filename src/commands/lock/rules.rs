@@ -101,6 +101,11 @@ impl RuleBook {
         leveled(finding, version, (&self.settings, self.now))
     }
 
+    /// The level that the settings give a rule.
+    pub(super) fn stated(&self, rule: Rule) -> Option<Level> {
+        self.settings.level(rule.id())
+    }
+
     /// Findings of the settings about a provider and its kept or requested version, known before any request.
     pub(crate) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
         let mut found = entry::of_address(addr, &self.settings);
