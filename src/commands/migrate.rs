@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::lock::LockRoot;
 use super::lock::command::{Locking, run};
+use super::lock::{LockRoot, WriteMode};
 use super::shared::options::{LockFlags, Modules, Within};
 use super::shared::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
@@ -74,22 +74,21 @@ impl MigrateTarget {
 /// Moves lock files to the other tool, all of them or none.
 pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let options = LockOptions {
-        check: args.check,
+        mode: args.locking.mode(args.check),
         accept_no_configuration: true,
         accept_missing_modules: true,
         ..args.locking.options()
     };
-    let (check, dry_run) = (options.check, options.dry_run);
+    let mode = options.mode;
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
     let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
         notes.extend(remarks(settings));
         prepared(root, settings, args.edit_config)
     };
-    let locking =
-        Locking { command: "migrate", fail_fast: false, options, prepare: Some(&prepare), to: Some(args.to.dialect()) };
-    let mut outcome = run(locking, &targets, services);
+    let locking = Locking { to: Some(args.to.dialect()), ..Locking::of("migrate", options) };
+    let mut outcome = run(Locking { prepare: Some(&prepare), ..locking }, &targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
-    if !check && !dry_run && outcome.roots.iter().any(held_up) {
+    if mode == WriteMode::Write && outcome.roots.iter().any(held_up) {
         outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());
     }
     Ok(outcome)

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::lock::LockRoot;
 use super::lock::command::{Locking, run};
 use super::lock::requirements::{self, Addition};
+use super::lock::{LockRoot, WriteMode};
 use super::shared::options::{LockFlags, Modules, Within};
 use super::shared::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
@@ -81,7 +81,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         notes.extend(others_without_entry(&root, settings));
         Ok(root)
     };
-    let locking = Locking { command: "add", fail_fast: false, options, prepare: Some(&prepare), to: None };
+    let locking = Locking { prepare: Some(&prepare), ..Locking::of("add", options) };
     Ok(run(locking, &targets, services))
 }
 
@@ -129,14 +129,15 @@ pub(crate) struct RemoveArgs {
 }
 
 pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let options = LockOptions { dry_run: args.dry_run, accept_no_configuration: true, ..LockOptions::default() };
+    let mode = if args.dry_run { WriteMode::DryRun } else { WriteMode::Write };
+    let options = LockOptions { mode, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
     let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
         let root = requirements::remove(root, settings, args)?;
         notes.extend(still_required(&root, settings).filter(|_| !args.lock_only));
         Ok(root)
     };
-    let locking = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
+    let locking = Locking { prepare: Some(&prepare), ..Locking::of("remove", options) };
     let mut outcome = run(locking, &targets, services);
     if outcome.roots.iter().any(|root| is_unused(&root.body)) {
         outcome.notes.push(

@@ -151,11 +151,10 @@ fn program(record: &ProgramRecord, addr: &ProviderAddr) -> InventoryProgram {
 
 /// Requests the documents of all releases; the cache keeps them.
 fn query_releases(locked: &[Locked<'_>], sources: &PackageSources<'_>) -> Result<(), Error> {
-    let queried =
-        locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
+    let queried = locked.iter().map(|(root, lock)| ((*root, *lock), root.source(), lock.iter().map(|(addr, _)| addr)));
     for group in sources.groups(queried.collect::<Vec<_>>()) {
         let mut questions = Questions::new(Depth::DOCUMENTS, false);
-        for (root, lock) in group.members.iter().map(|at| locked[*at]) {
+        for (root, lock) in group.members {
             questions.add(root, lock, &[]);
         }
         if let Some(session) = group.opened? {

@@ -162,7 +162,7 @@ impl UpgradeArgs {
             }),
         };
         Ok(LockOptions {
-            check: self.check,
+            mode: self.locking.mode(self.check),
             prune: self.prune,
             state: self.state.clone(),
             upgrade: (self.modules.is_none() || !providers.is_empty()).then_some(selection),
@@ -204,14 +204,8 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
         requirements::bump(root, settings, Bump { prereleases: selection.prereleases, offered: &offered })
     };
-    let locking = Locking {
-        command: "upgrade",
-        fail_fast: below.fail_fast,
-        options,
-        prepare: if *bump { Some(&prepare) } else { None },
-        to: None,
-    };
-    Ok(run(locking, &targets, services))
+    let locking = Locking { fail_fast: below.fail_fast, ..Locking::of("upgrade", options) };
+    Ok(run(Locking { prepare: if *bump { Some(&prepare) } else { None }, ..locking }, &targets, services))
 }
 
 #[cfg(test)]

@@ -190,12 +190,14 @@ fn few_git_processes_are_started() {
     commit(&workspace, "change");
     let base = workspace.git(["rev-parse", "origin/main"]).stdout.trim().to_owned();
     for (args, most) in [
-        (["verify", "-r", "--offline", "--base", &base], 5),
+        (&["verify", "-r", "--offline", "--base", &base][..], 5),
         // Another one makes sure that the name means one branch.
-        (["verify", "-r", "--offline", "--base", "origin/main"], 6),
+        (&["verify", "-r", "--offline", "--base", "origin/main"], 6),
+        (&["diff", "-r", "HEAD"], 6),
+        (&["diff", "-r", "origin/main"], 6),
     ] {
         std::fs::write(&log, "").unwrap();
-        workspace.tflock(&registry, args);
+        workspace.tflock(&registry, args.iter().copied());
         let started = std::fs::read_to_string(&log).unwrap();
         assert!((1..=most).contains(&started.lines().count()), "{args:?}\n{started}");
     }

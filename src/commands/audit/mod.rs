@@ -3,14 +3,13 @@
 pub(super) mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Services;
 use super::mirror::placed;
 use super::shared::options::{Packages, Within, bytes, platform};
-use super::shared::sources::PackageSources;
+use super::shared::sources::{PackageSources, RootResults};
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::base::{Base, BaseOptions};
 use super::verify::root::open;
@@ -127,7 +126,7 @@ struct Entries {
     old: LockFile,
 }
 
-type AuditedRoots = Vec<(PathBuf, Result<(GateRoot, Entries), Error>)>;
+type AuditedRoots = RootResults<(GateRoot, Entries)>;
 
 /// The entries to check of each root module: all of them, or those that differ from the base.
 fn since(mut roots: GateRoots, base: Option<&Base>) -> Result<AuditedRoots, Error> {

@@ -68,11 +68,10 @@ pub(crate) fn read(
     if missing.is_empty() {
         return Ok(programs);
     }
-    let open =
-        locked.iter().enumerate().map(|(at, (root, lock))| (at, root.source(), lock.iter().map(|(addr, _)| addr)));
+    let open = locked.iter().map(|(root, lock)| ((*root, *lock), root.source(), lock.iter().map(|(addr, _)| addr)));
     for group in sources.groups(open.collect::<Vec<_>>()) {
         let mut questions = Questions::new(Depth { most: wanted.most, ..Depth::DOCUMENTS }, false);
-        for (root, lock) in group.members.iter().map(|at| locked[*at]) {
+        for (root, lock) in group.members {
             questions.add(root, lock, wanted.platform.map(std::slice::from_ref).unwrap_or_default());
         }
         let mut queries = questions.queries;
@@ -308,7 +307,7 @@ impl Newer<'_> {
             (None, None) => None,
         };
         let constraints: Constraints = constraints.unwrap_or_default();
-        let mut groups = self.sources.groups([(0, settings.source(), std::iter::once(address))]);
+        let mut groups = self.sources.groups([((), settings.source(), std::iter::once(address))]);
         let session = groups.pop().map_or(Ok(None), |group| group.opened)?.ok_or_else(|| {
             let message = format!("--fixed-by requests the list of releases of {address}, which --offline forbids");
             Error::new(ErrorKind::Offline, message).hint("run the command without --offline")

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::shared::options::{Assignments, Packages, Within, platform};
-use super::shared::sources::PackageSources;
+use super::shared::sources::{Group, PackageSources};
 use super::shared::targets::{Targets, Unlocked};
 use super::{Services, get, list};
 use crate::addr::ProviderAddr;
@@ -159,16 +159,15 @@ fn fetched(
     known: &KnownFiles,
     notes: &mut Vec<String>,
 ) -> Result<BTreeMap<PackageKey, PackageState>, Error> {
-    let opened: Vec<(usize, &InstallRoot)> =
-        roots.iter().enumerate().filter_map(|(at, root)| Some((at, root.as_ref().ok()?))).collect();
+    let opened: Vec<&InstallRoot> = roots.iter().flatten().collect();
     let mut wanted: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
-    for want in opened.iter().flat_map(|(_, root)| root.lacking()) {
+    for want in opened.iter().flat_map(|root| root.lacking()) {
         wanted.entry(want.key.clone()).or_default().extend(want.recorded.iter().cloned());
     }
     if wanted.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let directories: Vec<PathBuf> = opened.iter().map(|(_, root)| root.settings.root.clone()).collect();
+    let directories: Vec<PathBuf> = opened.iter().map(|root| root.settings.root.clone()).collect();
     let cache = Arc::new(services.open_cache(&directories));
     let fetching = Fetching::new(services, &directories, (&cache, known))?;
     let mut found = fetching.recall(&wanted);
@@ -176,13 +175,11 @@ fn fetched(
         found.get(&want.key).is_none_or(|found| found.of(&want.recorded).is_none())
     };
     let sources = PackageSources::new(services, &cache);
-    let queried = opened.iter().filter_map(|(at, root)| {
+    let queried = opened.iter().filter_map(|root| {
         let open: Vec<_> = root.lacking().filter(|want| is_open(&found, want)).map(|want| &want.key.address).collect();
-        (!open.is_empty()).then(|| (*at, root.settings.source(), open.into_iter()))
+        (!open.is_empty()).then(|| (*root, root.settings.source(), open.into_iter()))
     });
-    let groups = sources.groups(queried.collect::<Vec<_>>());
-    for group in groups {
-        let members: Vec<&InstallRoot> = group.members.iter().filter_map(|at| roots[*at].as_ref().ok()).collect();
+    for Group { members, opened } in sources.groups(queried.collect::<Vec<_>>()) {
         let mut open: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
         let mut places: Vec<PathBuf> = Vec::new();
         for root in &members {
@@ -192,10 +189,10 @@ fn fetched(
             let more: Vec<_> = root.places.iter().filter(|place| !places.contains(place)).cloned().collect();
             places.extend(more);
         }
-        for (key, answer) in fetching.fetch(&open, &places, group.opened.clone())? {
+        for (key, answer) in fetching.fetch(&open, &places, opened.clone())? {
             found.entry(key).or_default().join(answer);
         }
-        if let Ok(Some(session)) = &group.opened {
+        if let Ok(Some(session)) = &opened {
             packages::look_up_releases(&members, &mut found, session)?;
         }
     }

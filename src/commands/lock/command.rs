@@ -83,7 +83,7 @@ pub(crate) struct LockArgs {
 impl LockArgs {
     pub(crate) fn options(&self) -> LockOptions {
         LockOptions {
-            check: self.check,
+            mode: self.locking.mode(self.check),
             no_download: self.no_download,
             from_lock: self.from_lock,
             prune: self.prune,
@@ -108,8 +108,7 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
     let tools = if args.create { tools_of_new(&targets) } else { None };
-    let locking =
-        Locking { command: "lock", fail_fast: args.below.fail_fast, options: args.options(), prepare: None, to: None };
+    let locking = Locking { fail_fast: args.below.fail_fast, ..Locking::of("lock", args.options()) };
     let mut outcome = run(locking, &targets, services);
     outcome.notes.extend(tools);
     Ok(match publishing {
@@ -146,32 +145,26 @@ pub(in crate::commands) struct Locking<'a> {
     pub(in crate::commands) to: Option<Dialect>,
 }
 
+impl Locking<'_> {
+    pub(in crate::commands) fn of(command: &'static str, options: LockOptions) -> Self {
+        Self { command, fail_fast: false, options, prepare: None, to: None }
+    }
+}
+
 /// Runs a command that writes lock files.
 pub(in crate::commands) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Services<'_>) -> Outcome {
     locking.options.found = targets.found;
     let options = &locking.options;
     services.events_for(locking.to.or_else(|| targets.dialect()));
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let mode = match (options.dry_run, options.check) {
-        (true, _) => WriteMode::DryRun,
-        (_, true) => WriteMode::Check,
-        _ => WriteMode::Write,
-    };
-    let run = LockRun {
-        cache: &cache,
-        mode,
-        no_download: options.no_download,
-        fail_fast: locking.fail_fast,
-        all_or_none: locking.to.is_some(),
-        now: services.scope.environment.now,
-        interrupt: &services.interrupt,
-    };
-    if mode == WriteMode::Write {
+    let (now, interrupt) = (services.scope.environment.now, &services.interrupt);
+    let run = LockRun { locking: &locking, cache: &cache, mode: options.mode, now, interrupt };
+    if run.mode == WriteMode::Write {
         run.interrupt.expect(What::LockFile, targets.paths.len());
     }
     let (sources, named) = (PackageSources::new(services, &cache), NamedProviders::new(&options.providers));
     let learned = Mutex::<Learned>::default();
-    let roots = LockRoots { run, locking: &locking, targets, sources: &sources, named: &named, learned };
+    let roots = LockRoots { run, targets, sources: &sources, named: &named, learned };
     let begun = roots.lock();
     let learned = roots.learned.into_inner().unwrap_or_else(PoisonError::into_inner);
     let all_begun = begun.len() == targets.paths.len();
@@ -182,7 +175,7 @@ pub(in crate::commands) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, 
     notes.extend(cache.finish());
     let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
     let outcome = targets.finish(locking.command, begun, notes);
-    let differs = options.check && outcome.roots.iter().any(changed);
+    let differs = options.mode == WriteMode::Check && outcome.roots.iter().any(changed);
     let outcome = Outcome { dialect: locking.to.or(outcome.dialect), ..outcome };
     // Named root modules each report it; if some could not be opened, it is unknown.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
@@ -215,12 +208,9 @@ fn unlocked(named_modules: &Reselected, known: &BTreeSet<String>) -> Option<Erro
 pub struct LockOptions {
     /// The requested platforms, each once, in the order given.
     pub platforms: Vec<Platform>,
-    /// Write nothing; exit 1 if a file would change.
-    pub check: bool,
-    /// With `check`: download no package.
+    pub mode: WriteMode,
+    /// With `WriteMode::Check`: download no package.
     pub no_download: bool,
-    /// Write nothing; return the diff.
-    pub dry_run: bool,
     /// Read no configuration; complete the hashes of the existing entries.
     pub from_lock: bool,
     pub prune: bool,

@@ -97,11 +97,11 @@ impl LockJob {
                 if let Some(of_kept) = of_kept {
                     findings.extend(of_kept);
                 } else {
-                    let is_unknown = run.no_download && step.recorded_release().is_some();
+                    let is_unknown = run.no_download() && step.recorded_release().is_some();
                     if is_unknown || plan::is_unattributed(step, release.as_ref()) {
                         unattributed.insert(addr.clone(), plan::has_fewer_than_platforms(step));
                     }
-                    if run.no_download {
+                    if run.no_download() {
                         step.goal = Goal::Documents;
                     }
                     open.insert(addr.clone(), step.clone());

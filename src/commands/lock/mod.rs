@@ -48,31 +48,41 @@ const ATTEMPTS: usize = 8;
 /// More than the processors, since they mostly wait for the disk.
 const WRITERS: usize = 16;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WriteMode {
+    #[default]
     Write,
+    /// Write nothing; exit 1 if a file would change.
     Check,
+    /// Write nothing; return the diff.
     DryRun,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct LockRun<'a> {
-    pub cache: &'a Cache,
-    pub mode: WriteMode,
-    /// Download no package: entries are checked as far as signed checksums allow.
-    pub no_download: bool,
-    /// Stop at the first root module that fails.
-    pub fail_fast: bool,
-    /// Write nothing unless every root module can be written.
-    pub all_or_none: bool,
-    pub now: SystemTime,
+#[derive(Clone, Copy)]
+pub(super) struct LockRun<'a> {
+    pub(super) locking: &'a Locking<'a>,
+    pub(super) cache: &'a Cache,
+    /// That of the options, unless nothing may be written after all.
+    pub(super) mode: WriteMode,
+    pub(super) now: SystemTime,
     pub(crate) interrupt: &'a Interrupt,
+}
+
+impl LockRun<'_> {
+    /// True if no package may be downloaded: entries are checked as far as signed checksums allow.
+    fn no_download(self) -> bool {
+        self.locking.options.no_download
+    }
+
+    /// True if nothing may be written unless every root module can be written.
+    fn all_or_none(self) -> bool {
+        self.locking.to.is_some()
+    }
 }
 
 /// The root modules of a run.
 pub(super) struct LockRoots<'a> {
     pub(super) run: LockRun<'a>,
-    pub(super) locking: &'a Locking<'a>,
     pub(super) targets: &'a Targets<'a>,
     /// The sources to query, opened on first use.
     pub(super) sources: &'a PackageSources<'a>,
@@ -141,11 +151,11 @@ impl LockRoots<'_> {
         // Answers may reveal more platforms of the entries. That happens at most once: with an empty index and a registry
         // that reports hashes.
         let is_outgrown = |job: &mut LockJob| {
-            job.root.uses_origin() && !run.all_or_none && !run.no_download && job.is_outgrown(run.cache)
+            job.root.uses_origin() && !run.all_or_none() && !run.no_download() && job.is_outgrown(run.cache)
         };
         ended.extend(jobs.extract_if(.., is_outgrown).map(|job| (job.number, RootState::Overtaken)));
         let (stored, mode) = decide(run, &mut jobs, shared, has_failed);
-        let threads = if run.fail_fast { 1 } else { WRITERS };
+        let threads = if run.locking.fail_fast { 1 } else { WRITERS };
         ended.extend(parallel::consume(jobs, threads, |mut job| {
             let state = match job.decision.take() {
                 Some(Ok(decision)) => shared.note(job.finish(decision, &stored, LockRun { mode, ..run })),
@@ -165,7 +175,7 @@ impl LockRoots<'_> {
         }
         let path = &self.targets.paths[number];
         match self.open(number).and_then(|root| LockJob::new((number, path), root, run, shared)) {
-            Ok(job) if job.open.is_empty() && job.kept.is_empty() && !run.all_or_none => {
+            Ok(job) if job.open.is_empty() && job.kept.is_empty() && !run.all_or_none() => {
                 // Without queries there are no trust updates.
                 let decision = job.decide(&BTreeMap::new(), &shared.stores, run.cache);
                 shared.note(job.finish(decision, &BTreeMap::new(), run))
@@ -178,7 +188,7 @@ impl LockRoots<'_> {
     /// Opens a root module and fetches its modules, ready to be planned.
     fn open(&self, number: usize) -> Result<LockRoot, Error> {
         let settings = self.targets.settings(number)?;
-        let locking = self.locking;
+        let locking = self.run.locking;
         let options = &locking.options;
         let mut settings = RunSettings { dialect: locking.to.unwrap_or(settings.dialect), ..settings };
         settings.modules.locking = ModuleLocking {
@@ -209,10 +219,10 @@ impl LockRoots<'_> {
     /// Sends queries about providers that are known to be required, while more modules are being fetched. Not for
     /// commands that change the requirements, since these are not known yet.
     fn prefetch(&self, settings: &RunSettings, tree: &Arc<Tree>) {
-        if self.locking.prepare.is_some() || self.run.no_download {
+        if self.run.locking.prepare.is_some() || self.run.no_download() {
             return;
         }
-        let options = LockOptions { accept_missing_modules: true, ..self.locking.options.clone() };
+        let options = LockOptions { accept_missing_modules: true, ..self.run.locking.options.clone() };
         // Errors are reported later, when the whole tree is read.
         let root = LockRoot::in_part(settings, tree, &options, self.run.cache);
         if let Ok(job) = root.and_then(|root| LockJob::new((0, Path::new("")), root, self.run, &LockShared::default()))
@@ -231,7 +241,7 @@ impl LockRoots<'_> {
             let releases: BTreeMap<_, _> = members.iter().flat_map(|at| &jobs[*at].unattributed).collect();
             match session {
                 _ if releases.is_empty() => {}
-                _ if run.no_download => sources.print(not_downloaded(&releases)),
+                _ if run.no_download() => sources.print(not_downloaded(&releases)),
                 Some(_) => sources.print(unattributed(releases.len())),
                 None => {}
             }
@@ -239,7 +249,7 @@ impl LockRoots<'_> {
                 return session.block_on(async |sources| sources.answers(&steps).await);
             }
             // Without an answer an entry stays unchanged.
-            let is_needed = |step: &Query| !run.no_download || step.recorded_release().is_none();
+            let is_needed = |step: &Query| !run.no_download() || step.recorded_release().is_none();
             let needed = |at: &usize| {
                 let required = jobs[*at].open.iter().filter(|(addr, _)| jobs[*at].plan.steps.contains_key(addr));
                 required.filter(|(_, step)| is_needed(step)).map(|(addr, _)| offline(addr)).collect()
@@ -268,7 +278,7 @@ impl LockShared {
 
     /// True if no further root module is to be started.
     fn is_halted(&self, run: LockRun<'_>) -> bool {
-        run.fail_fast && self.stop.load(Ordering::Relaxed)
+        run.locking.fail_fast && self.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -297,7 +307,7 @@ fn decide(run: LockRun<'_>, jobs: &mut [LockJob], shared: &LockShared, has_faile
     let refused = |job: &LockJob| matches!(&job.decision, Some(Ok(decision)) if decision.is_refused());
     shared.stop.fetch_or(jobs.iter().any(refused), Ordering::Relaxed);
     let unwritten = |job: &LockJob| refused(job) || !matches!(job.decision, Some(Ok(_)));
-    if run.all_or_none && (has_failed || jobs.iter().any(unwritten)) {
+    if run.all_or_none() && (has_failed || jobs.iter().any(unwritten)) {
         // Start over with empty stores: releases that are not written must not become trusted.
         let stores = TrustStores::of_revocations();
         for job in jobs.iter() {

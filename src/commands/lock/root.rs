@@ -60,8 +60,6 @@ pub struct LockRoot {
     pub(in crate::commands) missing_modules: Vec<String>,
     /// Leave the lock file unchanged, even if it is not canonical.
     pub(in crate::commands) untouched: bool,
-    /// True if tflock found the root module below a directory; false if the user named it.
-    pub(super) found: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -132,7 +130,6 @@ impl LockRoot {
             modules,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
             untouched: false,
-            found: options.found,
             warnings,
             settings: settings.clone(),
         })

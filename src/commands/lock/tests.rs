@@ -25,6 +25,7 @@ const KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 struct World {
     directory: tempfile::TempDir,
     cache: Cache,
+    locking: Locking<'static>,
     interrupt: Interrupt,
 }
 
@@ -79,19 +80,13 @@ impl World {
             std::fs::write(directory.path().join(crate::lockfile::FILE_NAME), lock.encode(Dialect::Terraform)).unwrap();
         }
         let cache = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
-        Self { directory, cache, interrupt: Interrupt::default() }
+        let locking = Locking::of("lock", LockOptions::default());
+        Self { directory, cache, locking, interrupt: Interrupt::default() }
     }
 
     fn run(&self, mode: WriteMode) -> LockRun<'_> {
-        LockRun {
-            cache: &self.cache,
-            mode,
-            no_download: false,
-            fail_fast: false,
-            all_or_none: false,
-            now: SystemTime::UNIX_EPOCH,
-            interrupt: &self.interrupt,
-        }
+        let now = SystemTime::UNIX_EPOCH;
+        LockRun { locking: &self.locking, cache: &self.cache, mode, now, interrupt: &self.interrupt }
     }
 
     fn job(&self, shared: &LockShared, options: LockOptions) -> Result<LockJob, Error> {
@@ -219,7 +214,8 @@ fn all_or_none_writes_nothing_if_one_is_refused() {
     let mut jobs: Vec<LockJob> = worlds.iter().map(|it| it.job(&shared, LockOptions::default()).unwrap()).collect();
     jobs[0].answers = Ok(answers(release("1.2.0", 1)));
     jobs[1].answers = Err(Error::new(ErrorKind::Unavailable, "down"));
-    let run = LockRun { all_or_none: true, ..worlds[0].run(WriteMode::Write) };
+    let locking = Locking { to: Some(Dialect::Terraform), ..Locking::of("migrate", LockOptions::default()) };
+    let run = LockRun { locking: &locking, ..worlds[0].run(WriteMode::Write) };
     let (_, mode) = decide(run, &mut jobs, &shared, false);
     assert_eq!(mode, WriteMode::Check);
     assert!(matches!(&jobs[0].decision, Some(Ok(decision)) if decision.updates.is_empty()));

@@ -70,14 +70,14 @@ impl LockJob {
         let old = self.root.bytes.as_deref();
         // Without requirements `providers lock` writes a file without entries, and tflock does so in a root module that
         // the user named. `init` neither writes nor requires one.
-        let is_asked = mode != WriteMode::Check && !self.root.found;
+        let is_asked = mode != WriteMode::Check && !run.locking.options.found;
         let unmissed = !is_asked && old.is_none() && new.is_empty() && edits.is_empty();
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome =
             Changes { changed, path: self.root.settings.lock_file_shown(), changes: list, ..Changes::default() };
         outcome.upgrading = self.root.intent.upgrade.is_some();
-        outcome.need = match (unmissed, run.no_download && !self.unattributed.is_empty()) {
+        outcome.need = match (unmissed, run.no_download() && !self.unattributed.is_empty()) {
             (true, _) => Need::Needless,
             (false, true) => Need::Unchecked,
             (false, false) => Need::Wanted,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Services;
 use super::shared::options::{Packages, Within, platform};
-use super::shared::sources::{PackageSources, by_source};
+use super::shared::sources::PackageSources;
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::facts::Questions;
 use super::verify::root::open;
@@ -117,7 +117,7 @@ pub(crate) fn copy(
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = PackageSources::new(services, cache);
     let (mut writer, mut outcomes, mut notes) = (None, Vec::new(), Vec::new());
-    for (session, of_group) in by_source(&sources, roots, |root: &GateRoot| Some(root.queries())) {
+    for (session, of_group) in sources.by_source(roots, GateRoot::queries) {
         let finished = match session.and_then(|session| session.ok_or_else(|| offline(args))) {
             Ok(session) => {
                 let writer = match &mut writer {

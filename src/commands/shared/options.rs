@@ -6,6 +6,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use crate::commands::LockOptions;
+use crate::commands::lock::WriteMode;
 use crate::disk::roots::{AssignedVariable, ModuleAccess, ModuleLookup};
 use crate::finding::shell_word;
 use crate::platform::{Platform, PlatformError};
@@ -69,6 +70,15 @@ enum H1Name {
 }
 
 impl LockFlags {
+    /// How much is written, with or without `--check`.
+    pub(crate) fn mode(&self, check: bool) -> WriteMode {
+        match (self.dry_run, check) {
+            (true, _) => WriteMode::DryRun,
+            (_, true) => WriteMode::Check,
+            _ => WriteMode::Write,
+        }
+    }
+
     pub(crate) fn options(&self) -> LockOptions {
         let mut platforms: Vec<Platform> = Vec::new();
         for platform in &self.platforms {
@@ -78,7 +88,7 @@ impl LockFlags {
         }
         LockOptions {
             platforms,
-            dry_run: self.dry_run,
+            mode: self.mode(false),
             h1: self.h1.map(|name| match name {
                 H1Name::Registry => H1Rule::Registry,
                 H1Name::Verified => H1Rule::Verified,

@@ -35,6 +35,9 @@ pub(crate) struct PackageSources<'a> {
     notes: Mutex<BTreeSet<String>>,
 }
 
+/// Root modules by their paths, each as it was read or with the error.
+pub(in crate::commands) type RootResults<T> = Vec<(PathBuf, Result<T, Error>)>;
+
 /// Opened sources; `None` if they need the network and `--offline` forbids it.
 pub(crate) type Opened = Result<Option<Session>, Error>;
 
@@ -45,8 +48,8 @@ struct SourceSetup {
     methods: Vec<Method>,
 }
 
-pub(crate) struct Group {
-    pub(in crate::commands) members: Vec<usize>,
+pub(crate) struct Group<R> {
+    pub(in crate::commands) members: Vec<R>,
     pub(in crate::commands) opened: Opened,
 }
 
@@ -81,20 +84,41 @@ impl<'a> PackageSources<'a> {
         self.pending().insert(text.into());
     }
 
-    /// Groups root modules by their sources. Each is given with its number and providers.
-    pub(crate) fn groups<'p, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
+    /// Groups root modules by their sources. Each is given with its source and providers.
+    pub(in crate::commands) fn groups<R, A: Borrow<ProviderAddr>, S: Borrow<RootSource>, P: Iterator<Item = A>>(
         &self,
-        roots: impl IntoIterator<Item = (usize, S, P)>,
-    ) -> Vec<Group> {
-        let (mut groups, mut failed) = (BTreeMap::<SourceSetup, Vec<usize>>::new(), Vec::new());
-        for (number, source, providers) in roots {
+        roots: impl IntoIterator<Item = (R, S, P)>,
+    ) -> Vec<Group<R>> {
+        let (mut groups, mut failed) = (BTreeMap::<SourceSetup, Vec<R>>::new(), Vec::new());
+        for (root, source, providers) in roots {
             match self.of(source.borrow(), providers) {
-                Ok(setup) => groups.entry(setup).or_default().push(number),
-                Err(error) => failed.push(Group { members: vec![number], opened: Err(error) }),
+                Ok(setup) => groups.entry(setup).or_default().push(root),
+                Err(error) => failed.push(Group { members: vec![root], opened: Err(error) }),
             }
         }
         let groups = groups.into_iter().map(|(setup, members)| Group { members, opened: self.session(&setup) });
         groups.chain(failed).collect()
+    }
+
+    /// Groups root modules that keep their paths. `queries` returns the sources of one and its providers; failed ones form
+    /// a group of their own.
+    pub(in crate::commands) fn by_source<T>(
+        &self,
+        roots: RootResults<T>,
+        queries: impl Fn(&T) -> (RootSource, Vec<ProviderAddr>),
+    ) -> Vec<(Opened, RootResults<T>)> {
+        let (mut opened, mut failed) = (Vec::new(), RootResults::new());
+        for (path, root) in roots {
+            match root {
+                Ok(root) => {
+                    let (source, providers) = queries(&root);
+                    opened.push(((path, Ok(root)), source, providers.into_iter()));
+                }
+                Err(error) => failed.push((path, Err(error))),
+            }
+        }
+        let groups = self.groups(opened).into_iter().map(|Group { members, opened }| (opened, members));
+        groups.chain([(Ok(None), failed)]).collect()
     }
 
     /// Calls `query` once for each group, and returns the results by the number of the root module. `query` returns
@@ -122,10 +146,10 @@ impl<'a> PackageSources<'a> {
         }
     }
 
-    fn of<'p>(
+    fn of<A: Borrow<ProviderAddr>>(
         &self,
         source: &RootSource,
-        providers: impl Iterator<Item = &'p ProviderAddr>,
+        providers: impl Iterator<Item = A>,
     ) -> Result<SourceSetup, Error> {
         if source.choice == SourceChoice::Configured {
             let config = self.config(source.dialect)?;
@@ -195,17 +219,17 @@ impl<'a> PackageSources<'a> {
     }
 
     /// Notes that the CLI configuration has other sources, unless an option or setting chose the source.
-    fn note_unused<'p>(
+    fn note_unused<A: Borrow<ProviderAddr>>(
         &self,
         source: &RootSource,
-        providers: impl Iterator<Item = &'p ProviderAddr>,
+        providers: impl Iterator<Item = A>,
     ) -> Result<(), Error> {
         let config = self.config(source.dialect)?;
         let methods = Method::of(&SourceChoice::Configured, &config, source.dialect, &source.root);
         // Errors about sources that this run does not use are not reported.
         let Ok(methods) = methods else { return Ok(()) };
-        let is_elsewhere = |addr: &&ProviderAddr| {
-            let mut taking = methods.iter().filter(|method| method.filter.takes(addr));
+        let is_elsewhere = |addr: &A| {
+            let mut taking = methods.iter().filter(|method| method.filter.takes(addr.borrow()));
             let direct = taking.next().is_some_and(|method| matches!(method.place, SourceLocation::Direct { .. }));
             !direct || taking.next().is_some()
         };
@@ -216,8 +240,9 @@ impl<'a> PackageSources<'a> {
             count => format!(" and {}", counted(count, "more provider")),
         };
         self.note(format!(
-            "your CLI configuration uses a mirror for {first}{others}; tflock uses the origin registry; with --source \
+            "your CLI configuration uses a mirror for {}{others}; tflock uses the origin registry; with --source \
              configured it uses the same mirrors as `{} init`",
+            first.borrow(),
             source.dialect.program()
         ));
         Ok(())
@@ -275,27 +300,6 @@ pub(crate) fn watch(events: &Events, over: Shutdown) -> Watch {
             }
         });
     })
-}
-
-type Roots<T> = Vec<(PathBuf, Result<T, Error>)>;
-
-/// Groups root modules by their sources. `queries` returns the sources of a root module and its providers; root modules
-/// without queries, and failed ones, form a group of their own.
-pub(in crate::commands) fn by_source<T>(
-    sources: &PackageSources<'_>,
-    roots: Roots<T>,
-    queries: impl Fn(&T) -> Option<(RootSource, Vec<ProviderAddr>)>,
-) -> Vec<(Opened, Roots<T>)> {
-    let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
-    let open: Vec<_> = opened.filter_map(|(at, root)| Some((at, queries(root)?))).collect();
-    let groups = sources.groups(open.iter().map(|(at, (source, requested))| (*at, source, requested.iter())));
-    let mut left: BTreeMap<usize, _> = roots.into_iter().enumerate().collect();
-    let mut all: Vec<(Opened, Roots<T>)> = Vec::new();
-    for Group { members, opened } in groups {
-        all.push((opened, members.iter().filter_map(|at| left.remove(at)).collect()));
-    }
-    all.push((Ok(None), left.into_values().collect()));
-    all
 }
 
 /// The plugin cache and the filesystem mirrors of one root module.

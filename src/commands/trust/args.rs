@@ -7,6 +7,7 @@ use super::init::init as remember_all;
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 
+use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::shared::options::{Packages, Within};
 use crate::commands::shared::sources::PackageSources;
@@ -163,7 +164,7 @@ fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     services.events_for(dialect);
     let cache = Arc::new(services.open_cache_of(&roots));
     let sources = PackageSources::new(services, &cache);
-    let groups = sources.groups(roots.iter().enumerate().map(|(at, root)| (at, root.source(), std::iter::empty())));
+    let groups = sources.groups(roots.iter().map(|root| (root, root.source(), std::iter::empty::<ProviderAddr>())));
     let mut outcome = remember_all(&roots, groups, &cache, &services.interrupt)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));

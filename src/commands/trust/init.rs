@@ -62,9 +62,9 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// Looks up the signer of every locked version, and remembers those of providers without a pin. The signer of the
 /// newest locked version is accepted for any version, a different signer of an older one for that version only. A
 /// release that differs from the locked hashes pins no signer. Releases that the settings forbid to query are skipped.
-pub(super) fn init(
-    roots: &[RunSettings],
-    groups: Vec<Group>,
+pub(super) fn init<'r>(
+    roots: &'r [RunSettings],
+    groups: Vec<Group<&'r RunSettings>>,
     cache: &Cache,
     interrupt: &Interrupt,
 ) -> Result<Outcome, Error> {
@@ -81,7 +81,7 @@ pub(super) fn init(
             }
         };
         let mut questions: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
-        for root in members.iter().map(|at| &roots[*at]) {
+        for root in members {
             let tree = trees.entry(root.trust.clone()).or_default();
             match read(root) {
                 Ok(lock) => tree.take(number, &Recording { root, lock: Rc::new(lock) }, &mut questions),
@@ -372,7 +372,7 @@ impl SignatureLookup<'_, '_> {
         let mut answers: BTreeMap<ReleaseKey, Lookup> =
             open.keys().map(|key| (key.clone(), Lookup::NotRequested)).collect();
         let providers: Vec<&ProviderAddr> = answers.keys().map(|(addr, _)| addr).collect();
-        let groups = sources.groups([(0, source, providers.into_iter())]);
+        let groups = sources.groups([((), source, providers.into_iter())]);
         for group in groups {
             let Some(session) = group.opened?.filter(|_| !self.root.offline) else {
                 continue;

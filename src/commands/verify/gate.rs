@@ -10,7 +10,7 @@ use super::root::{Opening, has_its_own_gate, open};
 use super::{GateRoot, GateRoots, VerifyArgs, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
-use crate::commands::shared::sources::{PackageSources, by_source};
+use crate::commands::shared::sources::PackageSources;
 use crate::commands::shared::targets::{Targets, Unlocked};
 use crate::commands::shared::trust_store::TrustStore;
 use crate::count::{counted, first_of};
@@ -306,7 +306,7 @@ fn judge_online(
         root.served_within = within;
     }
     let mut outcomes = Vec::new();
-    for (session, mut roots) in by_source(&sources, roots, |root: &GateRoot| Some(root.queries())) {
+    for (session, mut roots) in sources.by_source(roots, GateRoot::queries) {
         let known = match session {
             Ok(Some(session)) => {
                 questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), args.depth()).send(&session)?

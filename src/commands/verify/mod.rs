@@ -7,7 +7,7 @@ mod modules;
 pub mod root;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::ValueEnum;
@@ -15,6 +15,7 @@ use clap::ValueEnum;
 use super::LockOptions;
 use super::lock::RuleBook;
 use super::shared::options::{Modules, Packages, Within, bytes};
+use super::shared::sources::RootResults;
 use super::shared::trust_store::TrustStore;
 use super::shared::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
@@ -46,8 +47,8 @@ pub struct VerifyOptions {
     pub tolerate_inconclusive: bool,
 }
 
-/// GateRoot modules by their shown paths, each with its content or the error.
-pub type GateRoots = Vec<(PathBuf, Result<GateRoot, Error>)>;
+/// Root modules by their shown paths, each with its content or the error.
+pub type GateRoots = RootResults<GateRoot>;
 
 /// The result for one root module; without the root module if it could not be read.
 #[derive(Debug)]
