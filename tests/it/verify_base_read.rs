@@ -193,8 +193,10 @@ fn few_git_processes_are_started() {
         (&["verify", "-r", "--offline", "--base", &base][..], 5),
         // Another one makes sure that the name means one branch.
         (&["verify", "-r", "--offline", "--base", "origin/main"], 6),
-        (&["diff", "-r", "HEAD"], 6),
-        (&["diff", "-r", "origin/main"], 6),
+        (&["-C", "app", "diff", "HEAD"], 6),
+        (&["-C", "app", "diff", "origin/main"], 6),
+        // The search for lock files is one more.
+        (&["diff", "-r", "HEAD"], 7),
     ] {
         std::fs::write(&log, "").unwrap();
         workspace.tflock(&registry, args.iter().copied());

@@ -230,7 +230,7 @@ fn unsigned(addr: &ProviderAddr, version: &Version, release: &ReleaseContents, n
 /// The signed documents in the mirror replace the registry's answers, as the cache does for `verify --offline`.
 pub(super) fn check_mirror(
     args: &MirrorArgs,
-    roots: GateRoots,
+    roots: &GateRoots,
     now: SystemTime,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     FilesystemMirror::open(&args.directory)?;
@@ -238,8 +238,8 @@ pub(super) fn check_mirror(
     let contents = MirrorFiles::read(&args.directory)?;
     let memory = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
     contents.remember(&memory);
-    let known = recalled(&roots, &memory);
-    let (judged, notes) = judged(args, &roots, &known, &memory);
+    let known = recalled(roots, &memory);
+    let (judged, notes) = judged(args, roots, &known, &memory);
     let locked: Vec<BTreeSet<ReleaseKey>> =
         judged.iter().map(|judged| judged.as_ref().map(locked).unwrap_or_default()).collect();
     let wanted: BTreeSet<PackageKey> =

@@ -67,7 +67,7 @@ pub fn mirror(args: &MirrorArgs, services: &Services<'_>) -> Result<Outcome, Err
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let (roots, mut notes) = if args.check {
-        contents::check_mirror(args, roots, scope.environment.now)?
+        contents::check_mirror(args, &roots, scope.environment.now)?
     } else {
         copy(args, roots, services, &cache)?
     };
@@ -125,7 +125,7 @@ pub(crate) fn copy(
                     none => none.insert(MirrorWriter::open(&args.directory, services.interrupt.clone())?),
                 };
                 let copying = Copying { args, cache, writer, interrupt: &services.interrupt };
-                let (finished, more) = copying.of_group(of_group, &session)?;
+                let (finished, more) = copying.of_group(&of_group, &session)?;
                 notes.extend(more);
                 finished
             }
@@ -157,12 +157,12 @@ struct Copying<'a> {
 
 impl Copying<'_> {
     /// Copies the packages of root modules with the same sources; returns one outcome for each, in their order.
-    fn of_group(self, roots: GateRoots, session: &Session) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
+    fn of_group(self, roots: &GateRoots, session: &Session) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
         let queries = queries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.args);
         let rules = queries.iter().map(|(key, query)| (key.clone(), query.rules.clone())).collect();
         let (mut begun, mut notes, mut answers) = (Vec::new(), Vec::new(), Answers::new());
         let mut choose = |known: Releases| {
-            (begun, notes) = judged(self.args, &roots, &known, self.cache);
+            (begun, notes) = judged(self.args, roots, &known, self.cache);
             for judged in begun.iter_mut().flatten() {
                 judged.failed = unanswered(judged.root, &known);
             }

@@ -146,7 +146,7 @@ fn of_work_tree(
     Ok(verify::of_tree(findings, &base.top_settings()?, scope.environment.now))
 }
 
-/// GateRoot modules whose files are for another tool than they are judged for, if that is denied.
+/// Root modules whose files are for another tool than they are judged for, if that is denied.
 fn of_other_tool(findings: &[Finding], roots: &GateRoots) -> BTreeSet<PathBuf> {
     if !findings.iter().any(|finding| finding.rule == Rule::DialectChanged && finding.level == Level::Deny) {
         return BTreeSet::new();

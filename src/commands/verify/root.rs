@@ -337,7 +337,7 @@ impl<'a, T> Alike<'a, T> {
 #[derive(Debug)]
 pub struct Opening {
     pub roots: GateRoots,
-    /// GateRoot modules in git repositories of their own, which have their own gate.
+    /// Root modules in git repositories of their own, which have their own gate.
     pub nested: Vec<PathBuf>,
     /// The findings about changes of the trust file.
     pub trust: Vec<Finding>,

@@ -192,7 +192,7 @@ impl Base {
         let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
         let directories = callers.flat_map(|root| root.read().1);
         let reached: BTreeSet<RepoPath> = directories.map(|it| self.way_to(&worktree::absolute(&it))).collect();
-        // GateRoot modules report a missing lock file themselves.
+        // Root modules report a missing lock file themselves.
         let judged: BTreeSet<RepoPath> =
             judged.iter().filter(|root| root.has(Rule::LockFileMissing)).map(|root| self.way_of(root)).collect();
         let exclusions = self.exclusions().unwrap_or_default();
