@@ -46,5 +46,6 @@ pub mod internals {
     pub use crate::git::read_answers as read_git_answers;
     pub use crate::modules::read_package;
     pub use crate::net::{Client, ClientOptions, Credentials};
+    pub use crate::report::Format;
     pub use crate::source::{IndexStores, Published, read_answers as read_registry_answers};
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
 use super::args::{Arguments, command, wants_json};
@@ -13,29 +12,17 @@ use crate::redact;
 use crate::report::{self, Format};
 use crate::workspace::directory;
 
-/// The commands whose results are findings and changes; formats for annotations show only these.
-const ANNOTATED: [&str; 10] =
-    ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "audit", "trust"];
-
-/// The commands with an HTML page as a result.
-const PAGES: [&str; 5] = ["list", "outdated", "verify", "diff", "audit"];
-
 /// Refuses formats that a command does not support: their empty result would look like success.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     let name = arguments.command.invocation().name;
     let reports = arguments.global.report.iter().map(|(format, _)| *format);
     for requested in std::iter::once(arguments.global.format).chain(reports) {
-        let (has, whose) = match requested {
-            Format::Human | Format::Json | Format::Markdown => (true, String::new()),
-            Format::Github | Format::Gitlab | Format::Sarif => (ANNOTATED.contains(&name), ANNOTATED.join(", ")),
-            Format::Html => (PAGES.contains(&name), PAGES.join(", ")),
-            Format::Commit => (name == "diff", "diff".to_owned()),
-            Format::Cyclonedx | Format::Spdx => (name == "sbom", "sbom".to_owned()),
-        };
-        if !has {
-            let format = requested.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        let having = requested.commands();
+        if !having.is_empty() && !having.contains(&name) {
+            let format = requested.name();
             let error = Error::new(ErrorKind::Usage, format!("{name} has no result in the format {format}"));
-            return Err(error.hint(format!("these have: {whose}; human, json and markdown are for every command")));
+            let having = having.join(", ");
+            return Err(error.hint(format!("these have: {having}; human, json and markdown are for every command")));
         }
     }
     Ok(())

@@ -4,9 +4,10 @@
 
 use std::fmt::Write;
 
+use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
-use crate::report::annotation::{Annotation, Findings, items};
+use crate::report::annotation::{Annotation, Findings, items, of_failure};
 use crate::report::{printable, summary};
 use crate::topics::more_about_rule;
 
@@ -24,8 +25,12 @@ pub(super) fn render(outcome: &Outcome) -> String {
     text
 }
 
+pub(super) fn failure(error: &Error) -> String {
+    annotations(&of_failure(error))
+}
+
 /// The first ten annotations of each level, worst level first, and the number of the others.
-pub(super) fn annotations(items: &[Annotation]) -> String {
+fn annotations(items: &[Annotation]) -> String {
     let mut text = String::new();
     let mut more = Vec::new();
     for (level, command, word) in LEVELS {
@@ -68,9 +73,8 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Error, ErrorKind};
+    use crate::error::ErrorKind;
     use crate::finding::Position;
-    use crate::report::annotation::of_failure;
 
     #[test]
     fn what_has_a_meaning_is_escaped() {

@@ -5,13 +5,23 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use crate::error::Error;
 use crate::finding::Level;
 use crate::lockfile::FILE_NAME;
-use crate::report::annotation::Annotation;
+use crate::outcome::Outcome;
+use crate::report::annotation::{Annotation, Findings, items, of_failure};
 use crate::report::printable;
 use crate::report::problems::MOST_OF_RULE;
 
-pub(super) fn document(items: &[Annotation]) -> String {
+pub(super) fn render(outcome: &Outcome) -> String {
+    document(&items(outcome, Findings::Grouped))
+}
+
+pub(super) fn failure(error: &Error) -> String {
+    document(&of_failure(error))
+}
+
+fn document(items: &[Annotation]) -> String {
     // Fingerprints must be unique, so equal annotations are numbered.
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut of_rule: HashMap<&str, usize> = HashMap::new();

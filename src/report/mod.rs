@@ -23,13 +23,14 @@ mod summary;
 pub use annotation::rule_of_change;
 pub use printable::{printable, size};
 
+use clap::ValueEnum;
+
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
 pub(crate) use crate::path::shown;
-use annotation::{Findings, items, of_failure};
 use layout::{Paint, Painted};
 
 /// The least width of lines, even on narrower terminals.
@@ -108,47 +109,80 @@ fn word_of(level: Level) -> &'static str {
     }
 }
 
-pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
-    match format {
-        Format::Human => match outcome.graph {
-            Some(format) => graph::render(outcome, format, style),
-            None => body::render(outcome, style),
-        },
-        Format::Json => json::render(outcome),
-        Format::Markdown => markdown::render(outcome, style),
-        Format::Html => html::render(outcome, style),
-        Format::Github => github::render(outcome),
-        Format::Gitlab => gitlab::document(&items(outcome, Findings::Grouped)),
-        Format::Sarif => sarif::document(&items(outcome, Findings::Each)),
-        Format::Commit => commit::render(outcome, style),
-        Format::Cyclonedx => sbom::render(outcome, sbom::cyclonedx),
-        Format::Spdx => sbom::render(outcome, sbom::spdx),
+/// The commands whose results are findings and changes.
+const ANNOTATED: &[&str] =
+    &["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "audit", "trust"];
+
+/// The commands with a page as a result.
+const PAGES: &[&str] = &["list", "outdated", "verify", "diff", "audit"];
+
+/// What a format is.
+struct Spec {
+    /// The commands with a result in it; empty for all.
+    commands: &'static [&'static str],
+    render: fn(&Outcome, Style) -> String,
+    /// The text for a run that failed without an outcome; `None` if errors and findings are printed on standard error.
+    failure: Option<fn(Option<&str>, &Error) -> String>,
+}
+
+impl Format {
+    /// One row for each format.
+    fn spec(self) -> Spec {
+        let of = |commands, render, failure| Spec { commands, render, failure };
+        match self {
+            Self::Human => of(&[], human, None),
+            Self::Json => of(&[], |outcome, _| json::render(outcome), Some(json::failure)),
+            Self::Markdown => of(&[], markdown::render, Some(|_, error| markdown::failure(error))),
+            Self::Html => of(PAGES, html::render, Some(|_, error| html::failure(error))),
+            Self::Github => of(ANNOTATED, |it, _| github::render(it), Some(|_, error| github::failure(error))),
+            Self::Gitlab => of(ANNOTATED, |it, _| gitlab::render(it), Some(|_, error| gitlab::failure(error))),
+            Self::Sarif => of(ANNOTATED, |it, _| sarif::render(it), Some(|_, error| sarif::failure(error))),
+            Self::Commit => of(&["diff"], commit::render, None),
+            Self::Cyclonedx => of(&["sbom"], |outcome, _| sbom::render(outcome, sbom::cyclonedx), None),
+            Self::Spdx => of(&["sbom"], |outcome, _| sbom::render(outcome, sbom::spdx), None),
+        }
     }
+
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// The commands with a result in this format; empty for all. For the others its empty result would look like success.
+    pub fn commands(self) -> &'static [&'static str] {
+        self.spec().commands
+    }
+
+    /// The names of the formats in which a command has a result.
+    pub fn names_for(command: &str) -> Vec<String> {
+        let has = |format: &&Self| format.commands().is_empty() || format.commands().contains(&command);
+        Self::value_variants().iter().filter(has).map(|format| format.name()).collect()
+    }
+}
+
+fn human(outcome: &Outcome, style: Style) -> String {
+    match outcome.graph {
+        Some(format) => graph::render(outcome, format, style),
+        None => body::render(outcome, style),
+    }
+}
+
+pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
+    (format.spec().render)(outcome, style)
 }
 
 /// The text for standard error: notes, errors, and findings that are not part of the result. Formats that contain
 /// errors and findings leave only notes.
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
-    match format {
-        Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => body::remarks(outcome, style),
-        Format::Json | Format::Markdown | Format::Html | Format::Github | Format::Gitlab | Format::Sarif => {
-            body::notes(&outcome.notes, style)
-        }
+    match format.spec().failure {
+        Some(_) => body::notes(&outcome.notes, style),
+        None => body::remarks(outcome, style),
     }
 }
 
 /// The text for standard output of a run that failed without an outcome; empty for users. The command is unknown if the
 /// arguments do not parse.
 pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
-    match format {
-        Format::Human | Format::Commit | Format::Cyclonedx | Format::Spdx => String::new(),
-        Format::Json => json::failure(command, error),
-        Format::Markdown => markdown::failure(error),
-        Format::Html => html::failure(error),
-        Format::Github => github::annotations(&of_failure(error)),
-        Format::Gitlab => gitlab::document(&of_failure(error)),
-        Format::Sarif => sarif::document(&of_failure(error)),
-    }
+    format.spec().failure.map(|failure| failure(command, error)).unwrap_or_default()
 }
 
 /// The text for standard error of a run that failed without an outcome; empty if standard output has it all.

@@ -5,15 +5,25 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::error::Error;
 use crate::finding::{Level, Position};
-use crate::report::annotation::Annotation;
+use crate::outcome::Outcome;
+use crate::report::annotation::{Annotation, Findings, items, of_failure};
 use crate::report::json::Each;
 use crate::report::printable;
 use crate::topics::url_of_rule;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn document(items: &[Annotation]) -> String {
+pub(super) fn render(outcome: &Outcome) -> String {
+    document(&items(outcome, Findings::Each))
+}
+
+pub(super) fn failure(error: &Error) -> String {
+    document(&of_failure(error))
+}
+
+fn document(items: &[Annotation]) -> String {
     let (failures, remarks): (Vec<&Annotation>, Vec<&Annotation>) = items.iter().partition(|item| item.is_failure);
     let mut rules: Vec<&Annotation> = Vec::new();
     for item in &remarks {

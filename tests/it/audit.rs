@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::support::packages::Shape;
 use crate::support::proposal::commit;
 use crate::support::registry::Registry;
-use crate::support::run::Run;
+use crate::support::run::{Run, formats};
 use crate::support::workspace::Workspace;
 
 pub const MAIN: &str = "terraform {\n  required_providers {\n    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      \
@@ -266,7 +266,7 @@ fn a_hostile_database_is_printed_or_refused() {
         let text = text.replacen("Made for tests", "\\u001b[2J\\u202e\\n::error::evil\\n</script><b>", 1);
         Some(if name == one { text.replacen("CVE-0000-0001", "CVE-1\\u001b\\r::error::evil", 1) } else { text })
     };
-    for format in ["human", "markdown", "github", "gitlab", "sarif", "json", "html"] {
+    for format in formats("audit") {
         let run = run(strange, format).ended_with(0);
         let shown = run.stdout.clone() + &run.stderr;
         assert!(shown.contains("GO-0000-0001") && !shown.contains(['\u{1b}', '\u{202e}']), "{format}: {run}");

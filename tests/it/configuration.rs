@@ -2,7 +2,7 @@
 
 use crate::support::locked::{LOCK, honest, rules};
 use crate::support::registry::Registry;
-use crate::support::run::Run;
+use crate::support::run::{Run, formats};
 use crate::support::workspace::Workspace;
 
 const WIDGET: &str = "terraform {\n  required_providers {\n    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      \
@@ -58,7 +58,7 @@ fn modules_that_are_not_installed_leave_the_answer_open() {
     let workspace = Workspace::with_files(&[("main.tf", WIDGET)]);
     lock(&workspace, &registry, &[]).ended_with(0);
     workspace.write("main.tf", &format!("{}{call}", workspace.read("main.tf")));
-    for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+    for format in formats("verify") {
         let run = workspace.tflock(&registry, ["verify", "--offline", "--format", format]).ended_with(4);
         let lock = workspace.tflock(&registry, ["lock", "--offline", "--format", format]);
         assert!(![run, lock].iter().any(|run| run.to_string().contains("hunter2")), "{format}");

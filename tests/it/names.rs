@@ -1,6 +1,7 @@
 //! What the name of a provider means, and what is said where it means nothing.
 
 use crate::support::registry::Registry;
+use crate::support::run::formats;
 use crate::support::workspace::Workspace;
 
 const MAIN: &str = r#"terraform {
@@ -104,7 +105,7 @@ fn above_root_modules_the_option_is_named() {
 fn a_failed_query_is_never_up_to_date() {
     let registry = registry();
     let workspace = Workspace::with_files(&[("main.tf", &MAIN.replace("acme/widget", "acme/gone"))]);
-    for format in ["human", "markdown", "json"] {
+    for format in formats("outdated") {
         let run = workspace.tflock(&registry, ["outdated", "--format", format]).ended_with(2);
         assert!(!run.stdout.contains("up to date"), "{run}");
     }

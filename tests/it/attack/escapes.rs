@@ -3,7 +3,7 @@
 use super::widget;
 use crate::support::locked::{honest, locked};
 use crate::support::registry::{Answer, Endpoint, Flaw, Registry};
-use crate::support::run::Run;
+use crate::support::run::{Run, formats};
 
 const EVIL: &str = "{type}\u{1b}]0;owned\u{7}\u{1b}[2J_{version}_{platform}\u{202e}.zip";
 
@@ -27,7 +27,7 @@ fn clean(run: &Run, what: &str) {
 #[test]
 fn no_control_character_is_printed_raw() {
     for registry in worlds() {
-        for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+        for format in formats("verify") {
             for command in [&["verify"][..], &["lock", "--platform=linux_amd64"]] {
                 let workspace = locked(&registry);
                 let args: Vec<&str> = [command, &["-v", "--format", format]].concat();
@@ -46,10 +46,13 @@ fn nor_those_of_files_of_the_tree() {
     let evil = ["h1:\\u001b[2J\\u0007", "zh:\\u202eabc"].map(|hash| crate::support::locked::planted(&text, hash));
     let reason = "ban \"{{registry}}/acme/widget\" {\n  reason = \"\\u001b[31mworms\\u009b\"\n}\n";
     for lock_file in &evil {
-        for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+        for format in formats("verify") {
             workspace.write(".terraform.lock.hcl", lock_file);
             workspace.write(".tflock.hcl", reason);
             for command in [&["verify"][..], &["lock", "--platform=linux_amd64"]] {
+                if !formats(command[0]).contains(&format) {
+                    continue;
+                }
                 let args: Vec<&str> = [command, &["--format", format]].concat();
                 clean(&workspace.tflock(&registry, args).ended_with(3), &format!("{command:?} {format}"));
             }
@@ -95,7 +98,7 @@ fn what_a_registry_says_is_no_command() {
         let registry = honest();
         let workspace = super::impatient(&registry);
         let registry = registry.answers(endpoint, Answer::json(answer));
-        for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+        for format in formats("verify") {
             for command in [&["verify"][..], &["lock", "--platform=linux_amd64"], &["outdated"]] {
                 if command[0] != "verify" && format != "human" {
                     continue;
@@ -189,7 +192,7 @@ fn nothing_is_a_command_to_ci_or_shows_a_secret() {
         &["verify", "--base", "##vso[x]", "-r"],
     ];
     for (at, command) in commands.iter().enumerate() {
-        for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+        for format in formats("verify") {
             // All formats of the commands of a gate; only the human format of the others.
             if at > 1 && format != "human" {
                 continue;

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use crate::support::locked::{LOCK, honest};
 use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, repository, without_last_line_with};
 use crate::support::registry::Registry;
+use crate::support::run::formats;
 use crate::support::workspace::Workspace;
 
 /// Puts a link in the place of a file of `app`, or next to the existing files.
@@ -140,7 +141,7 @@ fn reports_replace_links() {
     std::fs::create_dir(workspace.path("../home/bin")).unwrap();
     for target in [outside.to_str().unwrap(), "../home/.bashrc", ".git/hooks/post-checkout", "app/main.tf"] {
         link(&workspace, "report", target);
-        for format in ["json", "markdown", "github", "sarif", "gitlab", "human"] {
+        for format in formats("verify") {
             let report = format!("{format}=report");
             let main = workspace.read("app/main.tf");
             let run = workspace.tflock(&registry, ["-C", "app", "verify", "--offline", "--report", &report]);

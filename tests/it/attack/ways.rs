@@ -3,7 +3,7 @@
 use crate::support::locked::{LOCK, block, hashes, honest, planted, rules};
 use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, pin, repository};
 use crate::support::registry::{Answer, Endpoint, Registry};
-use crate::support::run::Run;
+use crate::support::run::{Run, formats};
 use crate::support::workspace::Workspace;
 use crate::support::worlds::PLATFORMS;
 use crate::support::{keys, locked};
@@ -261,7 +261,7 @@ fn a_token_that_is_sent_back_is_not_shown() {
         let registry = honest().requiring_token(token).answers(endpoint, Answer::json(document));
         let workspace_here = locked::locked(&registry)
             .cli_config(&format!("credentials \"{}\" {{\n  token = \"{token}\"\n}}\n", registry.host()));
-        for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+        for format in formats("verify") {
             for command in ["verify", "lock"] {
                 if command == "lock" && !["human", "json"].contains(&format) {
                     continue;

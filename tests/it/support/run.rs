@@ -7,8 +7,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tflock::internals::Format;
+
 use super::keys;
 use super::registry::Registry;
+
+/// The formats in which a command has a result.
+pub fn formats(command: &str) -> Vec<&'static str> {
+    Format::names_for(command).into_iter().map(|name| &*name.leak()).collect()
+}
 
 /// A process to be.
 #[derive(Debug)]
