@@ -26,6 +26,10 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         let roots = if several { format!("; {}", naming.label(&roots)) } else { String::new() };
         items.extend(explain_text(change).map(|(what, _)| what + &roots));
     }
+    for (change, roots) in changed.modules() {
+        let roots = if several { format!("; {}", naming.label(&roots)) } else { String::new() };
+        items.push(printable(&format!("module {}: {}{roots}", change.key, change.sentence())).into_owned());
+    }
     if items.is_empty() {
         return String::new();
     }
@@ -48,6 +52,7 @@ fn subject(changed: &Changed<'_>, style: Style) -> String {
     let kinds: Vec<ChangeKind> = changed.groups.iter().map(|group| group.change.kind).collect();
     let same = kinds.first().filter(|first| kinds.iter().all(|kind| kind == *first));
     let what = match (&changed.groups[..], same, addresses.len()) {
+        ([], ..) if changed.files.iter().any(|file| !file.modules.is_empty()) => "Change locked modules".to_owned(),
         ([], ..) => "Change the text of the dependency lock file".to_owned(),
         ([one], ..) => of_one(one, style),
         ([first, ..], Some(kind), 1) => format!("{} {}", verb(*kind), style.addr(&first.change.address)),

@@ -3,6 +3,7 @@
 use super::git::{Repository, needs_widget, workspace};
 use super::{CALL, NEEDS_WIDGET, world};
 use crate::support::registry::{Endpoint, Registry};
+use crate::support::run::formats;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, widget};
 
@@ -174,7 +175,7 @@ fn a_tag_is_moved() {
     let diff = workspace.tflock(&registry, ["diff"]).ended_with(0);
     assert!(diff.stdout.contains("other content under the same address: moved from commit"), "{diff}");
     workspace.tflock(&registry, ["diff", "--exit-code"]).ended_with(3);
-    for format in ["json", "markdown", "github", "gitlab", "sarif"] {
+    for format in formats("diff") {
         let diff = workspace.tflock(&registry, ["diff", "--format", format]);
         assert!(diff.stdout.contains("moved from commit"), "{format}: {diff}");
     }
