@@ -20,7 +20,7 @@ use crate::hash::PackageHash;
 use crate::hash::archive::ProgramFile;
 use crate::lockfile::{Decoded, LockEntry};
 use crate::outcome::{
-    Body, Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Outcome, Part,
+    Body, Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider, Outcome,
     RootOutcome,
 };
 use crate::path::{shown, worktree};
@@ -178,7 +178,7 @@ fn add(inventory: &mut Inventory, root: &InventoryRoot<'_>, cache: &Cache) {
     let path = shown(&root.settings.path);
     let root_part = format!("root:{path}");
     inventory.needs.entry(root_part.clone()).or_default();
-    let mut calls: BTreeMap<&str, Part> = BTreeMap::from([("", root_part.clone())]);
+    let mut calls: BTreeMap<&str, InventoryPart> = BTreeMap::from([("", root_part.clone())]);
     if let Some(tree) = root.tree.as_deref() {
         for (call, part, module) in modules(tree, &root.settings.path) {
             calls.insert(call, part.clone());
@@ -194,7 +194,7 @@ fn add(inventory: &mut Inventory, root: &InventoryRoot<'_>, cache: &Cache) {
     for (addr, entry) in root.lock.lock.iter() {
         let part = format!("provider:{addr}@{}", entry.version);
         let requirement = root.tree.as_ref().and_then(|tree| tree.requirements.get(addr));
-        let askers: BTreeSet<Part> = requirement
+        let askers: BTreeSet<InventoryPart> = requirement
             .into_iter()
             .flat_map(|requirement| &requirement.origins)
             .filter_map(|origin| calls.get(origin.module.as_str()).cloned())
@@ -237,7 +237,7 @@ fn provider(root: &InventoryRoot<'_>, addr: &ProviderAddr, entry: &LockEntry, ca
 }
 
 /// The modules of a tree, each with its call.
-fn modules<'t>(tree: &'t Tree, root: &Path) -> Vec<(&'t str, Part, InventoryModule)> {
+fn modules<'t>(tree: &'t Tree, root: &Path) -> Vec<(&'t str, InventoryPart, InventoryModule)> {
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
     let remote = tree.remote_modules.iter().map(|call| {
         let block = call.address.as_ref().and_then(|source| lock?.block(source, &call.key, call.constraints.as_ref()));

@@ -40,7 +40,7 @@ pub use facts::{
 };
 pub use packages::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Unjudged, Vulnerability};
 pub use packages::{InstallReport, InstallState, InstalledPackage};
-pub use packages::{Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Part};
+pub use packages::{Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider};
 pub use packages::{MirrorReport, MirroredPackage};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 pub use tools::{NextStep, SetupFile, SetupReport, SetupState, Status, StatusProvider};

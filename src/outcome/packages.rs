@@ -194,14 +194,14 @@ pub struct Inventory {
     pub created: String,
     /// True if the document gets a serial number.
     pub serial: bool,
-    pub providers: BTreeMap<Part, InventoryProvider>,
-    pub modules: BTreeMap<Part, InventoryModule>,
+    pub providers: BTreeMap<InventoryPart, InventoryProvider>,
+    pub modules: BTreeMap<InventoryPart, InventoryModule>,
     /// The dependencies of each part. Root modules appear only here.
-    pub needs: BTreeMap<Part, BTreeSet<Part>>,
+    pub needs: BTreeMap<InventoryPart, BTreeSet<InventoryPart>>,
 }
 
 /// The name of a part: `root:…`, `module:…`, `provider:…`.
-pub type Part = String;
+pub type InventoryPart = String;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InventoryProvider {

@@ -193,7 +193,7 @@ pub(super) struct Occurrence<'a> {
 
 /// The facts that are the same for all root modules with a change.
 #[derive(PartialEq, Eq, Hash)]
-struct Key<'a> {
+struct ChangeKey<'a> {
     address: &'a ProviderAddr,
     versions: String,
     headline: String,
@@ -202,7 +202,7 @@ struct Key<'a> {
     hashes: Vec<&'a PackageHash>,
 }
 
-impl<'a> Key<'a> {
+impl<'a> ChangeKey<'a> {
     fn of(change: &'a Change, risk: Risk) -> Self {
         let is_of_version = matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced);
         let hashes = change.hashes_added.iter().map(|added| &added.hash).chain(&change.hashes_removed);
@@ -219,7 +219,7 @@ impl<'a> Key<'a> {
 impl<'a> Changed<'a> {
     pub(super) fn of(roots: impl IntoIterator<Item = &'a RootOutcome>) -> Self {
         let mut all = Self { files: Vec::new(), groups: Vec::new(), unchecked: 0 };
-        let mut known: HashMap<Key<'a>, usize> = HashMap::new();
+        let mut known: HashMap<ChangeKey<'a>, usize> = HashMap::new();
         for root in roots {
             let (changes, path, differs, review, modules) = match &root.body {
                 Ok(Body::Changes(it)) => (&it.changes, &it.path, it.changed, None, &it.modules),
@@ -235,7 +235,7 @@ impl<'a> Changed<'a> {
                 let place = Occurrence { root: &root.path, file: path, position: change.position };
                 all.unchecked += unchecked(change);
                 let risk = risk(change);
-                let key = Key::of(change, risk);
+                let key = ChangeKey::of(change, risk);
                 let at = if let Some(at) = known.get(&key) {
                     all.groups[*at].join(change, place);
                     *at

@@ -37,7 +37,7 @@ fn document(items: &[Annotation]) -> String {
         invocation.insert("toolExecutionNotifications".to_owned(), notes);
     }
     let rules_described: Vec<Value> = rules.iter().map(|item| rule(item)).collect();
-    let run = Run {
+    let run = SarifRun {
         tool: json!({ "driver": {
             "name": "tflock",
             "semanticVersion": env!("CARGO_PKG_VERSION"),
@@ -47,11 +47,11 @@ fn document(items: &[Annotation]) -> String {
         invocations: [invocation],
         results: Each { items: &remarks, value: |item: &&Annotation| result(item, &rules) },
     };
-    super::json::harmless(&Document { schema: SCHEMA, version: "2.1.0", runs: [run] })
+    super::json::harmless(&SarifDocument { schema: SCHEMA, version: "2.1.0", runs: [run] })
 }
 
 #[derive(Serialize)]
-struct Document<R> {
+struct SarifDocument<R> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
@@ -60,7 +60,7 @@ struct Document<R> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run<R> {
+struct SarifRun<R> {
     tool: Value,
     column_kind: &'static str,
     invocations: [Map<String, Value>; 1],

@@ -21,11 +21,11 @@ use crate::trust::pins::Signer;
 use crate::trust::signer::signed_by;
 
 /// Root modules with their changes.
-pub(super) type Made<'a> = [(&'a RootOutcome, &'a Changes)];
+pub(super) type MadeChanges<'a> = [(&'a RootOutcome, &'a Changes)];
 
 /// Each change once, with the signers of releases that are new to a file: those of several root modules at the top.
-pub(super) fn items(made: &Made<'_>, naming: RootSummary, style: Style) -> String {
-    let mut lines: Same<'_, (Option<&ProviderAddr>, Item)> = Same::new();
+pub(super) fn items(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -> String {
+    let mut lines: Same<'_, (Option<&ProviderAddr>, ChangeItem)> = Same::new();
     for (root, changes) in made {
         for change in &changes.changes {
             let mut item = item(change, style);
@@ -36,7 +36,7 @@ pub(super) fn items(made: &Made<'_>, naming: RootSummary, style: Style) -> Strin
             lines.add(&root.path, (Some(&change.address), item));
         }
         if naming.many && changes.changed && changes.changes.is_empty() && changes.edited.is_empty() {
-            lines.add(&root.path, (None, Item::of_text()));
+            lines.add(&root.path, (None, ChangeItem::of_text()));
         }
     }
     let mut lines = lines.into_items();
@@ -50,7 +50,7 @@ pub(super) fn items(made: &Made<'_>, naming: RootSummary, style: Style) -> Strin
 }
 
 /// The changes of the trust file, and the diffs of the files.
-pub(super) fn besides(made: &Made<'_>, naming: RootSummary, style: Style) -> String {
+pub(super) fn besides(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -> String {
     let learned = made.iter().flat_map(|(root, changes)| {
         let lines = changes.trust.iter().flat_map(|trust| learned(changes, trust, style));
         lines.map(|line| (root.path.as_path(), line))
@@ -74,7 +74,7 @@ pub(super) fn besides(made: &Made<'_>, naming: RootSummary, style: Style) -> Str
 }
 
 /// An item with its root modules at the end of the line; with -v every name is below.
-fn behind(item: &Item, (naming, paths): (RootSummary, &[&Path]), style: Style) -> String {
+fn behind(item: &ChangeItem, (naming, paths): (RootSummary, &[&Path]), style: Style) -> String {
     if !naming.many {
         return format!("{}\n{}", item.line, item.hashes);
     }
@@ -93,7 +93,7 @@ fn without_names(diff: &str) -> &str {
 /// The end of the text for a signer that this run remembered.
 const FIRST_USE: &str = "first use)";
 
-fn signers(made: &Made<'_>, style: Style) -> String {
+fn signers(made: &MadeChanges<'_>, style: Style) -> String {
     let mut signers: BTreeMap<(bool, String), BTreeSet<String>> = BTreeMap::new();
     for change in made.iter().flat_map(|(_, changes)| &changes.changes) {
         if let Some(signed) = signed_by_name(change, style) {
@@ -129,7 +129,7 @@ fn signer(line: String, is_signed: bool, style: Style) -> Painted<String> {
 }
 
 /// What to do next.
-pub(super) fn conclusion(made: &Made<'_>, naming: RootSummary, style: Style) -> String {
+pub(super) fn conclusion(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -> String {
     let mut text = match made {
         [(root, changes)] if !naming.many => conclusion_of_one(changes, &root.findings),
         _ => conclusion_of_several(made),
@@ -185,7 +185,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn conclusion_of_several(made: &Made<'_>) -> String {
+fn conclusion_of_several(made: &MadeChanges<'_>) -> String {
     let written: Vec<&Changes> = of(made, |changes| changes.written).collect();
     let edited: BTreeSet<&Path> =
         written.iter().flat_map(|changes| &changes.edited).map(std::path::PathBuf::as_path).collect();
@@ -201,7 +201,7 @@ fn conclusion_of_several(made: &Made<'_>) -> String {
     if files.is_empty() { String::new() } else { format!("review and commit {}\n", listed(&files)) }
 }
 
-fn of<'a>(made: &'a Made<'_>, which: impl Fn(&Changes) -> bool) -> impl Iterator<Item = &'a Changes> {
+fn of<'a>(made: &'a MadeChanges<'_>, which: impl Fn(&Changes) -> bool) -> impl Iterator<ChangeItem = &'a Changes> {
     made.iter().map(|(_, changes)| *changes).filter(move |changes| which(changes))
 }
 
@@ -252,14 +252,14 @@ fn painted(line: &str, style: Style) -> Painted<&str> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Item {
+pub(super) struct ChangeItem {
     /// A line without its end; wrapped on a terminal.
     pub(super) line: String,
     pub(super) columns: usize,
     pub(super) hashes: String,
 }
 
-impl Item {
+impl ChangeItem {
     /// The item for a change of the text that affects no entry.
     pub(super) fn of_text() -> Self {
         let line = "~ only the header or the layout of the lock file".to_owned();
@@ -267,7 +267,7 @@ impl Item {
     }
 }
 
-pub(super) fn item(change: &Change, style: Style) -> Item {
+pub(super) fn item(change: &Change, style: Style) -> ChangeItem {
     let (sign, paint) = match change.kind {
         ChangeKind::Added => ('+', Paint::Good),
         ChangeKind::Removed => ('-', Paint::Bad),
@@ -287,7 +287,7 @@ pub(super) fn item(change: &Change, style: Style) -> Item {
     if style.detail == Detail::Verbose {
         each_hash(&mut hashes, change);
     }
-    Item { line: format!("{sign} {head}{parts}").trim_end().to_owned(), columns, hashes }
+    ChangeItem { line: format!("{sign} {head}{parts}").trim_end().to_owned(), columns, hashes }
 }
 
 /// The parts of a change, in a few words each.
