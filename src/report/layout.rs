@@ -5,28 +5,43 @@ use std::fmt;
 use anstyle::AnsiColor;
 use unicode_width::UnicodeWidthStr;
 
-use crate::report::Style;
+use crate::report::{Style, printable};
 
-pub(super) struct Table<const N: usize> {
-    pub(super) headings: [&'static str; N],
-    pub(super) rows: Vec<[String; N]>,
+/// Rows of cells under headings; columns without content are left out.
+pub(super) struct Table {
+    /// Empty if it has only rows.
+    headings: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    /// What each line begins with on a terminal.
+    mark: &'static str,
 }
 
-impl<const N: usize> Table<N> {
+impl Table {
     /// `None` without rows.
-    pub(super) fn of(headings: [&'static str; N], rows: impl IntoIterator<Item = [String; N]>) -> Option<Self> {
-        let rows: Vec<[String; N]> = rows.into_iter().collect();
-        (!rows.is_empty()).then_some(Self { headings, rows })
+    pub(super) fn of<const N: usize>(
+        headings: [&'static str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> Option<Self> {
+        let table = Self { headings: headings.to_vec(), ..Self::of_rows("", rows) };
+        (!table.is_empty()).then_some(table)
+    }
+
+    /// Rows without headings.
+    pub(super) fn of_rows<const N: usize>(mark: &'static str, rows: impl IntoIterator<Item = [String; N]>) -> Self {
+        let rows = rows.into_iter().map(|row| row.map(|cell| printable(&cell).into_owned()).to_vec());
+        Self { headings: Vec::new(), rows: rows.collect(), mark }
     }
 
     /// For users: two spaces between columns, no trailing spaces.
     pub(super) fn text(&self, style: Style) -> String {
-        let columns = Columns { widths: widths(self.headings, &self.rows), style };
-        let mut text = style.paint(Paint::Strong, columns.line(&self.headings)).to_string();
-        text.push('\n');
+        let widths = self.widths();
+        let line = |cells: Vec<&str>| self.line(&cells, &widths, style);
+        let mut text = String::new();
+        if !self.headings.is_empty() {
+            text = style.paint(Paint::Strong, line(self.headings.clone())).to_string() + "\n";
+        }
         for row in &self.rows {
-            let cells: [&str; N] = std::array::from_fn(|at| row[at].as_str());
-            text.push_str(&columns.line(&cells));
+            text.push_str(&line(row.iter().map(String::as_str).collect()));
             text.push('\n');
         }
         text
@@ -34,15 +49,17 @@ impl<const N: usize> Table<N> {
 
     /// For code hosts, with cells escaped by `escape`; rows that do not fit are counted.
     pub(super) fn markdown(&self, room: usize, escape: impl Fn(&str) -> String) -> String {
-        let widths = widths(self.headings, &self.rows);
-        let shown = |cells: &[&str; N]| {
-            let cells = cells.iter().zip(&widths).filter(|(_, width)| width.is_some());
-            cells.fold("|".to_owned(), |line, (cell, _)| line + " " + &escape(cell) + " |") + "\n"
-        };
-        let columns = widths.iter().filter(|width| width.is_some()).count();
-        let mut text = format!("{}|{}\n", shown(&self.headings), "---|".repeat(columns));
-        for (at, row) in self.rows.iter().enumerate() {
-            let row = shown(&std::array::from_fn(|at| row[at].as_str()));
+        if self.is_empty() {
+            return String::new();
+        }
+        let shown =
+            |cells: Vec<&str>| cells.iter().fold("|".to_owned(), |line, cell| line + " " + &escape(cell) + " |");
+        let columns = self.widths().iter().flatten().count();
+        let headings = self.shown_headings();
+        let headings = if headings.is_empty() { vec![""; columns] } else { headings };
+        let mut text = format!("{}\n|{}\n", shown(headings), "---|".repeat(columns));
+        for (at, row) in self.shown_rows().enumerate() {
+            let row = shown(row) + "\n";
             if text.len() + row.len() > room {
                 let left = self.rows.len() - at;
                 return text + "\n_Left out for lack of space: " + &left.to_string() + " more rows._\n";
@@ -51,51 +68,45 @@ impl<const N: usize> Table<N> {
         }
         text
     }
-}
 
-/// Lays out indented rows without headings.
-pub(super) fn rows<const N: usize>(indent: &str, rows: &[[String; N]], style: Style) -> String {
-    let mut columns = Columns { widths: widths([""; N], rows), style };
-    if let Some(first) = columns.widths.iter_mut().flatten().next() {
-        *first += indent.len();
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
-    let mut text = String::new();
-    for row in rows {
-        let first = row.iter().zip(&columns.widths).position(|(_, width)| width.is_some());
-        let indented = first.map(|at| format!("{indent}{}", row[at])).unwrap_or_default();
-        let cells: [&str; N] =
-            std::array::from_fn(|at| if Some(at) == first { indented.as_str() } else { row[at].as_str() });
-        text.push_str(&columns.line(&cells));
-        text.push('\n');
+
+    /// The headings of the columns with content.
+    pub(super) fn shown_headings(&self) -> Vec<&'static str> {
+        self.headings.iter().zip(self.widths()).filter_map(|(title, width)| width.map(|_| *title)).collect()
     }
-    text
-}
 
-fn widths<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> [Option<usize>; N] {
-    std::array::from_fn(|at| {
-        let widest = rows.iter().map(|row| width(&row[at])).max().filter(|widest| *widest > 0)?;
-        Some(widest.max(width(headings[at])))
-    })
-}
+    /// The rows, without the columns that have no content.
+    pub(super) fn shown_rows(&self) -> impl Iterator<Item = Vec<&str>> {
+        let widths = self.widths();
+        let is_shown = move |at: usize| widths.get(at).is_some_and(Option::is_some);
+        self.rows.iter().map(move |row| {
+            row.iter().enumerate().filter(|(at, _)| is_shown(*at)).map(|(_, cell)| cell.as_str()).collect()
+        })
+    }
 
-struct Columns<const N: usize> {
-    widths: [Option<usize>; N],
-    style: Style,
-}
+    /// The width of each column; `None` without content.
+    fn widths(&self) -> Vec<Option<usize>> {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let widest = |at: usize| self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max();
+        let heading = |at: usize| self.headings.get(at).map_or(0, |title| width(title));
+        (0..columns).map(|at| Some(widest(at).filter(|widest| *widest > 0)?.max(heading(at)))).collect()
+    }
 
-impl<const N: usize> Columns<N> {
     /// One row. Text that does not fit into the terminal continues below, in the last column if there is enough room.
-    fn line(&self, cells: &[&str; N]) -> String {
-        let shown = cells.iter().zip(&self.widths).filter_map(|(cell, width)| Some((*cell, (*width)?)));
+    fn line(&self, cells: &[&str], widths: &[Option<usize>], style: Style) -> String {
+        let shown = cells.iter().zip(widths).filter_map(|(cell, width)| Some((*cell, (*width)?)));
         let shown: Vec<(&str, usize)> = shown.collect();
         let Some(((last, _), head)) = shown.split_last() else { return String::new() };
-        let mut line = head.iter().fold(String::new(), |mut line, (cell, column)| {
+        let mut line = head.iter().fold(self.mark.to_owned(), |mut line, (cell, column)| {
             line.push_str(cell);
             line.extend(std::iter::repeat_n(' ', column - width(cell) + 2));
             line
         });
-        let (start, room) = (width(&line), self.style.room());
-        if self.style.width.is_none() || start + width(last) <= room {
+        let (start, room) = (width(&line), style.room());
+        if style.width.is_none() || start + width(last) <= room {
             line.push_str(last);
             return line.trim_end().to_owned();
         }
@@ -214,6 +225,10 @@ impl<T: fmt::Display> fmt::Display for Painted<T> {
 mod tests {
     use super::*;
 
+    fn rows(mark: &'static str, rows: &[[String; 2]], style: Style) -> String {
+        Table::of_rows(mark, rows.to_vec()).text(style)
+    }
+
     #[test]
     fn wide_letters_take_two_columns() {
         let cells = |row: [&str; 2]| row.map(str::to_owned);
@@ -241,7 +256,7 @@ mod tests {
     fn columns_are_aligned_and_empty_ones_left_out() {
         let cells = |row: [&str; 3]| row.map(str::to_owned);
         let rows = vec![cells(["xy", "", "1"]), cells(["z", "", ""])];
-        let table = Table { headings: ["a", "b", "long"], rows };
+        let table = Table::of(["a", "b", "long"], rows).unwrap();
         assert_eq!(table.text(Style::default()), "a   long\nxy  1\nz\n");
         assert_eq!(table.markdown(1000, str::to_uppercase), "| A | LONG |\n|---|---|\n| XY | 1 |\n| Z |  |\n");
         let cut = table.markdown(35, str::to_owned);

@@ -14,6 +14,7 @@ mod html;
 mod json;
 mod layout;
 mod markdown;
+mod parts;
 mod printable;
 mod problems;
 mod sarif;

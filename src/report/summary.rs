@@ -245,12 +245,10 @@ fn end(root: &RootOutcome) -> End {
 }
 
 /// A line with totals.
-pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {
+pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> Option<String> {
     let denied = found.iter().any(|finding| finding.level == Level::Deny);
-    if style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty() {
-        return String::new();
-    }
-    verdict(verified, found) + "\n"
+    let is_silent = style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty();
+    (!is_silent).then(|| verdict(verified, found))
 }
 
 pub(super) fn verdict(verified: &Verified, found: &[Finding]) -> String {

@@ -1,24 +1,24 @@
 //! The result of `audit` for users.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use crate::count::counted;
 use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, RootOutcome, Unjudged};
-use crate::report::{Detail, Style, printable};
+use crate::report::parts::{Part, TextLine};
+use crate::report::{Detail, Style};
 
 /// The programs of all root modules, each once: a line for each with unknown modules, then a line with totals.
-pub(super) fn audit(roots: &[RootOutcome], style: Style) -> String {
+pub(super) fn audit(roots: &[RootOutcome], style: Style) -> Part {
     let reports = roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Audit(report)) => Some(report),
         _ => None,
     });
     let reports: Vec<&AuditReport> = reports.collect();
-    if reports.is_empty() { String::new() } else { programs(&reports, style) }
+    Part::Lines(if reports.is_empty() { Vec::new() } else { programs(&reports, style) })
 }
 
-fn programs(reports: &[&AuditReport], style: Style) -> String {
-    let mut text = String::new();
+fn programs(reports: &[&AuditReport], style: Style) -> Vec<TextLine> {
+    let mut lines = Vec::new();
     let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
     let mut programs: Vec<&AuditedProgram> = reports.iter().flat_map(|report| &report.programs).collect();
     programs.retain(|program| seen.insert((program.address.to_string(), program.version.to_string())));
@@ -28,33 +28,34 @@ fn programs(reports: &[&AuditReport], style: Style) -> String {
         count += 1 + program.others.len();
         unread += program.unread;
         let name = format!("{} {} ({})", style.addr(&program.address), program.version, program.platform);
+        let mut say =
+            |sign: &str, words: String| lines.push(TextLine::new(sign).code(&name).plain(format!(": {words}")));
         if let Some(why) = &program.unknown {
             unknown += 1;
-            // Writing to a string cannot fail, here and below.
-            let _ = writeln!(text, "? {name}: unknown: {}", printable(why));
+            say("? ", format!("unknown: {why}"));
         }
         let unjudged = program.unjudged.iter();
         let is_whole =
             |path: &&String| unjudged.clone().any(|it| it.module.is_none() && it.program.as_ref() == Some(path));
         unknown += program.others.iter().filter(is_whole).count();
         for Unjudged { program, module, reason } in unjudged {
-            let what: Vec<_> = program.iter().chain(module).map(|what| printable(what)).collect();
-            let _ = writeln!(text, "? {name}: {}: unknown: {}", what.join(": "), printable(reason));
+            let what: Vec<&str> = program.iter().chain(module).map(String::as_str).collect();
+            say("? ", format!("{}: unknown: {reason}", what.join(": ")));
         }
         if program.unread > 0 {
-            let _ = writeln!(text, "? {name}: {} not read", counted(program.unread, "more program"));
+            say("? ", format!("{} not read", counted(program.unread, "more program")));
         }
-        let _ = match &program.fixed_by {
-            Some(FixedBy::Release(version)) => writeln!(text, "  {name}: {version} is the first release without them"),
-            Some(FixedBy::Nothing) => writeln!(text, "  {name}: no newer release that is allowed is without them"),
-            None => Ok(()),
-        };
+        match &program.fixed_by {
+            Some(FixedBy::Release(version)) => say("  ", format!("{version} is the first release without them")),
+            Some(FixedBy::Nothing) => say("  ", "no newer release that is allowed is without them".to_owned()),
+            None => {}
+        }
         if program.is_reported {
-            let _ = writeln!(text, "? {name}: what it was built from is only reported by an import or a shared index");
+            say("? ", "what it was built from is only reported by an import or a shared index".to_owned());
         }
         if style.detail == Detail::Verbose {
             let go = program.go.as_deref().unwrap_or("Go version unknown");
-            let _ = writeln!(text, "  {name}: {}, {} modules judged", printable(go), program.modules);
+            say("  ", format!("{go}, {} modules judged", program.modules));
         }
     }
     let failed = reports.iter().any(|report| !report.failed.is_empty());
@@ -69,26 +70,28 @@ fn programs(reports: &[&AuditReport], style: Style) -> String {
                 1 => "the program could not be read".to_owned(),
                 all => format!("none of the {all} programs could be read"),
             };
-            return format!("{text}no result: {none}\n");
+            lines.push(TextLine::new(format!("no result: {none}")));
+            return lines;
         }
         (0, false, true) => "nothing found in what is known",
         (0, true, _) => "inconclusive",
         _ => "advisories found",
     };
-    let _ = write!(text, "{verdict}: {}", counted(count, "program"));
+    let mut total = format!("{verdict}: {}", counted(count, "program"));
     if unknown > 0 {
-        let _ = write!(text, ", {unknown} of them unknown");
+        total += &format!(", {unknown} of them unknown");
     }
     if unread > 0 {
-        let _ = write!(text, ", {unread} more not read");
+        total += &format!(", {unread} more not read");
     }
-    let _ = match advisories.len() {
-        1 => write!(text, ", 1 advisory"),
-        found => write!(text, ", {found} advisories"),
+    total += &match advisories.len() {
+        1 => ", 1 advisory".to_owned(),
+        found => format!(", {found} advisories"),
     };
     if let Some(database) = reports.iter().find_map(|report| report.database.as_ref()) {
         let day = database.modified.get(..10).unwrap_or(&database.modified);
-        let _ = write!(text, " ({} of {day})", printable(&database.source));
+        total += &format!(" ({} of {day})", database.source);
     }
-    text + "\n"
+    lines.push(TextLine::new(total));
+    lines
 }

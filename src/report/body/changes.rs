@@ -201,7 +201,7 @@ fn conclusion_of_several(made: &MadeChanges<'_>) -> String {
     if files.is_empty() { String::new() } else { format!("review and commit {}\n", listed(&files)) }
 }
 
-fn of<'a>(made: &'a MadeChanges<'_>, which: impl Fn(&Changes) -> bool) -> impl Iterator<ChangeItem = &'a Changes> {
+fn of<'a>(made: &'a MadeChanges<'_>, which: impl Fn(&Changes) -> bool) -> impl Iterator<Item = &'a Changes> {
     made.iter().map(|(_, changes)| *changes).filter(move |changes| which(changes))
 }
 

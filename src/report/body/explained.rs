@@ -1,33 +1,26 @@
 //! The result of `explain` for users, and pages of documentation.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use crate::finding::{Level, Rule};
 use crate::outcome::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt, RecordedHash,
 };
 use crate::platform::Platform;
-use crate::report::layout::{Paint, Table, flow, rows, wrap};
-use crate::report::{Detail, Style, printable, shown};
+use crate::report::layout::{Paint, Table, wrap};
+use crate::report::parts::{Part, TextLine, lines};
+use crate::report::{Detail, Style, shown};
 use crate::topics::{TOPICS, of_rule};
 
-pub(super) fn explained(explained: &Explained, style: Style) -> String {
-    match explained {
-        Explained::Index => index(style),
-        Explained::Topic(topic) => page(topic.text, style),
-        Explained::Rule(rule) => page(of_rule(*rule), style),
-        Explained::Item(ItemRule { id, summary, help }) => {
-            format!("{id}\n\n{}\n\n{}\n", flow(0, summary, style), flow(0, help, style))
-        }
-        Explained::Hash(hash) => harmless(&self::hash(hash, style)),
-        Explained::Provider(provider) => harmless(&self::provider(provider, style)),
-    }
-}
-
-/// Makes lines with hashes, file names and signers from outside printable.
-fn harmless(text: &str) -> String {
-    text.lines().flat_map(|line| [printable(line).into_owned(), "\n".to_owned()]).collect()
+pub(super) fn explained(explained: &Explained, style: Style) -> Vec<Part> {
+    vec![match explained {
+        Explained::Index => return index(),
+        Explained::Topic(topic) => Part::Page(topic.text),
+        Explained::Rule(rule) => Part::Page(of_rule(*rule)),
+        Explained::Item(ItemRule { id, summary, help }) => lines([*id, "", *summary, "", *help]),
+        Explained::Hash(hash) => Part::Lines(self::hash(hash, style)),
+        Explained::Provider(provider) => Part::Lines(self::provider(provider, style)),
+    }]
 }
 
 /// How many lock files are named; more are only counted.
@@ -59,14 +52,15 @@ fn together<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<
 }
 
 /// All rules and topics, one a line.
-fn index(style: Style) -> String {
-    let topics: Vec<[String; 2]> =
-        TOPICS.iter().map(|topic| [topic.name.to_owned(), topic.title().to_owned()]).collect();
-    let rules: Vec<[String; 3]> = Rule::ALL
-        .iter()
-        .map(|rule| [rule.id().to_owned(), level(*rule).to_owned(), rule.summary().to_owned()])
-        .collect();
-    format!("Topics:\n{}\nRules, with their levels:\n{}", rows("  ", &topics, style), rows("  ", &rules, style))
+fn index() -> Vec<Part> {
+    let topics = TOPICS.iter().map(|topic| [topic.name.to_owned(), topic.title().to_owned()]);
+    let rules = Rule::ALL.iter().map(|rule| [rule.id().to_owned(), level(*rule).to_owned(), rule.summary().to_owned()]);
+    vec![
+        lines(["Topics:"]),
+        Part::Table(Table::of_rows("  ", topics)),
+        lines(["", "Rules, with their levels:"]),
+        Part::Table(Table::of_rows("  ", rules)),
+    ]
 }
 
 fn level(rule: Rule) -> &'static str {
@@ -77,43 +71,41 @@ fn level(rule: Rule) -> &'static str {
     }
 }
 
-// Writing to a string cannot fail, here and below.
-fn hash(explained: &ExplainedHash, style: Style) -> String {
-    let mut text = format!("{}\n", explained.hash);
+fn hash(explained: &ExplainedHash, style: Style) -> Vec<TextLine> {
+    let mut lines = vec![TextLine::default().code(explained.hash.to_string())];
+    let mut below = |text: String| lines.push(TextLine::new(text).indented(2));
     if !explained.well_formed {
-        text.push_str("  no package can have it: it is not written as a hash of its scheme\n");
+        below("no package can have it: it is not written as a hash of its scheme".to_owned());
     }
     for ((addr, version), recorded) in together(&explained.recorded, |at| (at.address.clone(), at.version.clone())) {
-        let recorded = format!("recorded for {addr} {version} in {}", places(&recorded, style));
-        let _ = writeln!(text, "  {}", flow(2, &recorded, style));
+        below(format!("recorded for {addr} {version} in {}", places(&recorded, style)));
     }
     if explained.recorded.is_empty() {
-        text.push_str("  recorded in no lock file here\n");
+        below("recorded in no lock file here".to_owned());
     }
     for release in &explained.releases {
-        let comes = format!("{} of {} {}", origin(&release.origin), release.address, release.version);
-        let _ = writeln!(text, "  {}", flow(2, &comes, style));
+        below(format!("{} of {} {}", origin(&release.origin), release.address, release.version));
     }
     if explained.releases.is_empty() {
         // The question is about what lock files record.
         let next = if explained.recorded.is_empty() { "" } else { "; `tflock verify` checks with the registry" };
-        let _ = writeln!(text, "  {}", flow(2, &format!("where it comes from is not known here{next}"), style));
+        below(format!("where it comes from is not known here{next}"));
     }
-    text
+    lines
 }
 
-fn provider(provider: &ExplainedProvider, style: Style) -> String {
-    let mut text = String::new();
+fn provider(provider: &ExplainedProvider, style: Style) -> Vec<TextLine> {
+    let mut lines = Vec::new();
     let key = |it: &ExplainedEntry| (it.entry.address.clone(), it.entry.version.clone(), it.hashes.clone());
     for ((addr, version, hashes), entries) in together(&provider.entries, key) {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
-        let _ = writeln!(text, "{}", flow(0, &format!("{addr} {version} in {}", places(&recorded, style)), style));
+        lines.push(TextLine::new(format!("{addr} {version} in {}", places(&recorded, style))));
         for RecordedHash { hash, origin: from } in hashes {
             let from = from.as_ref().map_or_else(|| "not known here".to_owned(), origin);
-            let _ = writeln!(text, "  {}", flow(2, &format!("{hash}  {from}"), style));
+            lines.push(TextLine::default().code(hash.to_string()).plain("  ").plain(from).indented(2));
         }
     }
-    text
+    lines
 }
 
 fn list(platforms: &BTreeSet<Platform>) -> String {
@@ -134,7 +126,7 @@ fn origin(origin: &HashOrigin) -> String {
 const COLUMNS: usize = 80;
 
 /// A Markdown page as text: wrapped, with headings and labels that are bold on a terminal, and indented code.
-pub(super) fn page(text: &'static str, style: Style) -> String {
+pub(in crate::report) fn page(text: &'static str, style: Style) -> String {
     let style = Style { width: style.width.or(Some(COLUMNS)), ..style };
     let parts = text.split("```").enumerate().flat_map(|(at, part)| match at % 2 {
         0 => {
@@ -157,8 +149,8 @@ fn block(block: &'static str, style: Style) -> String {
     if let Some((headings, [_marks, rows @ ..])) = rows.split_first()
         && rows.len() + 2 == block.lines().count()
     {
-        let rows = rows.iter().map(|row| row.map(str::to_owned)).collect();
-        return Table { headings: *headings, rows }.text(style).trim_end().to_owned();
+        let rows = rows.iter().map(|row| row.map(str::to_owned));
+        return Table::of(*headings, rows).map_or_else(String::new, |table| table.text(style).trim_end().to_owned());
     }
     if let Some(heading) = block.strip_prefix('#') {
         return style.paint(Paint::Strong, heading.trim_start_matches(['#', ' '])).to_string();

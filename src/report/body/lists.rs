@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
@@ -14,8 +13,9 @@ use crate::outcome::{
 use crate::platform::Platform;
 use crate::report::body::packages;
 use crate::report::groups::{RootSummary, Same};
-use crate::report::layout::{Paint, Table, rows};
-use crate::report::{Detail, Style, printable, shown};
+use crate::report::layout::{Paint, Table};
+use crate::report::parts::{Part, TextLine, lines};
+use crate::report::{Detail, Style, shown};
 use crate::requirements::{Origin, OriginKind};
 use crate::trust::pins::Signer;
 use crate::trust::publishers::publisher;
@@ -24,40 +24,40 @@ use crate::version::Version;
 /// How many places that only use a provider are listed for it.
 const MOST_USES: usize = 8;
 
-pub(super) fn lists(outcome: &Outcome, naming: RootSummary, style: Style) -> String {
-    let list = by_provider(outcome, naming, style).map(|table| table.text(style) + &total(outcome));
-    let list = list.unwrap_or_else(|| by_root(&listed(outcome), naming, style));
-    let outdated = outdated(outcome, naming, style).map(|table| table.text(style));
+pub(in crate::report) fn lists(outcome: &Outcome, naming: RootSummary, style: Style) -> Vec<Part> {
+    let mut parts: Vec<Part> = match by_provider(outcome, naming, style) {
+        Some(table) => [Part::Table(table)].into_iter().chain(total(outcome)).collect(),
+        None => vec![by_root(&listed(outcome), naming, style)],
+    };
+    parts.extend(outdated(outcome, naming, style).map(Part::Table));
+    parts.extend(outdated_modules(outcome, naming).map(Part::Table));
+    parts.push(lines(outcome.roots.iter().filter(|_| !naming.many).filter_map(up_to_date)));
     let required =
         of(outcome, |body| if let Body::Requirements(required) = body { Some(required.as_slice()) } else { None });
-    let modules = outdated_modules(outcome, naming).map(|table| table.text(style));
-    let up_to_date = outcome.roots.iter().filter(|_| !naming.many).filter_map(up_to_date);
-    list + &outdated.unwrap_or_default()
-        + &modules.unwrap_or_default()
-        + &up_to_date.collect::<String>()
-        + &why(&required, naming, style)
+    parts.extend(why(&required, naming, style));
+    parts
 }
 
 /// The text without anything outdated, unless the versions of some are unknown.
 fn up_to_date(root: &RootOutcome) -> Option<&'static str> {
     match root.body.as_ref().ok()? {
         Body::Outdated(report) if report.complete && !report.rows.iter().any(Outdated::is_noteworthy) => {
-            Some("all providers are up to date\n")
+            Some("all providers are up to date")
         }
         Body::OutdatedModules(report) if report.complete && !report.rows.iter().any(OutdatedModule::is_noteworthy) => {
-            Some("all modules are up to date\n")
+            Some("all modules are up to date")
         }
         _ => None,
     }
 }
 
-fn listed(outcome: &Outcome) -> Vec<Item<'_, Listed>> {
+fn listed(outcome: &Outcome) -> Vec<OfRoot<'_, Listed>> {
     of(outcome, |body| if let Body::Entries(entries) = body { Some(entries.as_slice()) } else { None })
 }
 
-type Item<'a, T> = (&'a Path, &'a T);
+type OfRoot<'a, T> = (&'a Path, &'a T);
 
-fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) -> Vec<Item<'a, T>> {
+fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) -> Vec<OfRoot<'a, T>> {
     let of_root = |root: &'a RootOutcome| {
         let found = root.body.as_ref().ok().and_then(&items).unwrap_or_default();
         found.iter().map(|item| (root.path.as_path(), item))
@@ -68,7 +68,7 @@ fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) 
 /// The entries of one root module; for several each version of each provider, newest version first, without the columns
 /// that would differ; `None` if they are listed by root module. Constraints are shown only on request, since `why`
 /// prints them.
-pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table<8>> {
+fn by_provider(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table> {
     if naming.many && outcome.grouping == Grouping::Root {
         return None;
     }
@@ -79,11 +79,8 @@ pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, sty
         let constraints =
             (!naming.many && style.detail == Detail::Verbose).then(|| listed.entry.constraints.to_string());
         let platforms: Vec<&str> = listed.platforms.iter().map(Platform::as_str).collect();
-        let [hashes, platforms] = if naming.many {
-            [String::new(), String::new()]
-        } else {
-            [counts(listed), printable(&platforms.join(", ")).into_owned()]
-        };
+        let [hashes, platforms] =
+            if naming.many { [String::new(), String::new()] } else { [counts(listed), platforms.join(", ")] };
         let version = Reverse(listed.entry.version.clone());
         (
             listed.address.clone(),
@@ -103,10 +100,10 @@ pub(in crate::report) fn by_provider(outcome: &Outcome, naming: RootSummary, sty
     Table::of(headings, cells)
 }
 
-/// `5 providers, 1 of them in several versions`; empty for one root module.
-fn total(outcome: &Outcome) -> String {
+/// `5 providers, 1 of them in several versions`; `None` for one root module.
+fn total(outcome: &Outcome) -> Option<Part> {
     if !outcome.many {
-        return String::new();
+        return None;
     }
     let mut versions: BTreeMap<&ProviderAddr, BTreeSet<&Version>> = BTreeMap::new();
     for (_, listed) in listed(outcome) {
@@ -114,34 +111,36 @@ fn total(outcome: &Outcome) -> String {
     }
     let providers = counted(versions.len(), "provider");
     let several = versions.values().filter(|versions| versions.len() > 1).count();
-    match several {
-        0 => format!("\n{providers}, each in one version\n"),
+    let total = match several {
+        0 => format!("{providers}, each in one version"),
         1 if versions.len() == 1 => {
-            format!("\n{providers}, in {} versions\n", versions.values().map(BTreeSet::len).sum::<usize>())
+            format!("{providers}, in {} versions", versions.values().map(BTreeSet::len).sum::<usize>())
         }
-        _ => format!("\n{providers}, {several} of them in several versions\n"),
-    }
+        _ => format!("{providers}, {several} of them in several versions"),
+    };
+    Some(lines([String::new(), total]))
 }
 
 /// The entries of each root module; root modules with equal entries are listed together, by name.
-fn by_root(listed: &[Item<'_, Listed>], naming: RootSummary, style: Style) -> String {
+fn by_root(listed: &[OfRoot<'_, Listed>], naming: RootSummary, style: Style) -> Part {
     let mut roots: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
     for (path, listed) in listed {
         let shown = format!("{} {}", style.addr(&listed.address), listed.entry.version);
         roots.entry(path).or_default().push(shown);
     }
-    let same = Same::of(roots.into_iter().map(|(path, shown)| (path, shown.join(", "))));
-    same.into_items().into_iter().fold(String::new(), |mut text, (shown, paths)| {
-        let _ = writeln!(text, "{}\n  {shown}", style.paint(Paint::Strong, naming.heading(&paths) + ":"));
-        text
-    })
+    let same = Same::of(roots.into_iter().map(|(path, shown)| (path, shown.join(", ")))).into_items();
+    let lines = same.into_iter().flat_map(|(shown, paths)| {
+        let heading = TextLine::default().painted(Paint::Strong, naming.heading(&paths) + ":");
+        [heading, TextLine::new(shown).indented(2)]
+    });
+    Part::Lines(lines.collect())
 }
 
 /// A provider, its versions, and the constraints that exclude newer ones, or why a version is skipped.
 type HeldBack<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
 
 /// Each provider with a newer release or a new selection, once for all root modules with the same versions.
-pub(in crate::report) fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table<7>> {
+fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table> {
     let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
     let mut same: Same<'_, HeldBack<'_>> = Same::new();
     let mut places: BTreeMap<(&ProviderAddr, &Path), &Outdated> = BTreeMap::new();
@@ -179,7 +178,7 @@ fn holders(held: &[&Outdated]) -> String {
 
 /// Each module with a newer version, once for all root modules with equal versions and constraints; for one root module
 /// with its calls and the places of constraints.
-pub(in crate::report) fn outdated_modules(outcome: &Outcome, naming: RootSummary) -> Option<Table<7>> {
+fn outdated_modules(outcome: &Outcome, naming: RootSummary) -> Option<Table> {
     let reports =
         of(outcome, |body| if let Body::OutdatedModules(report) = body { Some(report.rows.as_slice()) } else { None });
     let noteworthy = reports.into_iter().filter(|(_, row)| row.is_noteworthy());
@@ -193,27 +192,30 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, naming: RootSummary
     items.sort();
     let cells = items.into_iter().map(|(([source, selected, allowed, newest], calls, held), paths)| {
         let held: Vec<String> = held.into_iter().collect();
-        let calls = printable(&calls.join(", ")).into_owned();
-        [source, selected, allowed, newest, calls, naming.table_cell(&paths), held.join(", ")]
+        [source, selected, allowed, newest, calls.join(", "), naming.table_cell(&paths), held.join(", ")]
     });
     Table::of(["MODULE", "SELECTED", "ALLOWED", "NEWEST", "CALLS", "ROOT MODULES", "HELD BACK BY"], cells)
 }
 
 /// Each provider with its locked versions and the modules that require it.
-fn why(required: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
-    let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
+fn why(required: &[OfRoot<'_, Required>], naming: RootSummary, style: Style) -> Vec<Part> {
+    let mut providers: BTreeMap<&ProviderAddr, Vec<OfRoot<'_, Required>>> = BTreeMap::new();
     for item in required {
         providers.entry(&item.1.address).or_default().push(*item);
     }
-    let provider = |(addr, requiring): (_, Vec<Item<'_, Required>>)| {
-        let addr = style.paint(Paint::Strong, style.addr(addr));
-        format!("{addr} {}\n{}", locked(&requiring, naming), origins(&requiring, naming, style))
-    };
-    providers.into_iter().map(provider).collect::<Vec<_>>().join("\n")
+    let mut parts = Vec::new();
+    for (addr, requiring) in providers {
+        let line =
+            TextLine::default().painted(Paint::Strong, style.addr(addr)).plain(" ").plain(locked(&requiring, naming));
+        let gap = if parts.is_empty() { None } else { Some(TextLine::default()) };
+        parts.push(Part::Lines(gap.into_iter().chain([line]).collect()));
+        parts.extend(origins(&requiring, naming, style));
+    }
+    parts
 }
 
 /// The locked version with the constraints; for several root modules each version with its root modules.
-fn locked(requiring: &[Item<'_, Required>], naming: RootSummary) -> String {
+fn locked(requiring: &[OfRoot<'_, Required>], naming: RootSummary) -> String {
     let locked = |required: &Required| required.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
     let versions = Same::of(requiring.iter().map(|(path, required)| (*path, locked(required)))).into_items();
     let named = versions.iter().map(|(version, paths)| {
@@ -229,7 +231,7 @@ fn locked(requiring: &[Item<'_, Required>], naming: RootSummary) -> String {
 
 /// The places that require a provider: for one root module all with a constraint or source, and the first few that only
 /// use it. Equal requirements of several root modules share a line, with the place of the first.
-fn origins(requiring: &[Item<'_, Required>], naming: RootSummary, style: Style) -> String {
+fn origins(requiring: &[OfRoot<'_, Required>], naming: RootSummary, style: Style) -> Vec<Part> {
     let mut same: Same<'_, [String; 4]> = Same::new();
     let mut first: BTreeMap<[String; 4], (&Origin, Vec<String>)> = BTreeMap::new();
     for (path, required) in requiring {
@@ -261,13 +263,13 @@ fn origins(requiring: &[Item<'_, Required>], naming: RootSummary, style: Style) 
         Some([place, argument, constraint, caller, if naming.many { naming.label(paths) } else { String::new() }])
     });
     let shown: Vec<[String; 5]> = shown.collect();
-    let mut text = rows("  ", &shown, style);
-    if items.len() > shown.len() {
+    let left = items.len() - shown.len();
+    let mut parts = vec![Part::Table(Table::of_rows("  ", shown))];
+    if left > 0 {
         let kind = if naming.many { "" } else { " that require any version" };
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  and {} more{kind}; -v shows them", items.len() - shown.len());
+        parts.push(lines([format!("  and {left} more{kind}; -v shows them")]));
     }
-    text
+    parts
 }
 
 fn counts(listed: &Listed) -> String {
@@ -278,7 +280,7 @@ fn counts(listed: &Listed) -> String {
 }
 
 fn warnings(row: &Outdated) -> String {
-    printable(&row.warnings.join("; ")).into_owned()
+    row.warnings.join("; ")
 }
 
 fn skipped(row: &Outdated) -> Option<String> {
@@ -287,7 +289,7 @@ fn skipped(row: &Outdated) -> Option<String> {
         0 => String::new(),
         count => format!(", and {count} more"),
     };
-    Some(format!("{version} is excluded: {}{others}", printable(reason)))
+    Some(format!("{version} is excluded: {reason}{others}"))
 }
 
 /// The constraint that excludes a newer version, optionally with its place.
@@ -320,7 +322,7 @@ fn origin_on_path(requiring: &Origin, provider: &Required) -> [String; 4] {
         None => call.name.clone(),
     };
     let calls: Vec<String> = path.iter().map(call).collect();
-    [place, argument, constraint, printable(&format!("module.{}", calls.join(" > "))).into_owned()]
+    [place, argument, constraint, format!("module.{}", calls.join(" > "))]
 }
 
 fn origin(origin: &Origin) -> [String; 4] {
@@ -331,5 +333,5 @@ fn origin(origin: &Origin) -> [String; 4] {
         None => format!("{} {:?}", origin.kind.as_str(), origin.local_name),
     };
     let constraint = origin.constraint.as_deref().unwrap_or("any version");
-    [place.as_str(), argument.as_str(), constraint, caller.as_str()].map(|cell| printable(cell).into_owned())
+    [place.as_str(), argument.as_str(), constraint, caller.as_str()].map(str::to_owned)
 }

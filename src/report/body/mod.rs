@@ -3,28 +3,28 @@
 
 mod audit;
 mod changes;
-mod explained;
+pub(super) mod explained;
 pub(super) mod lists;
 mod packages;
 mod review;
 mod tools;
 
-use std::fmt::Write;
 use std::path::Path;
 
 use crate::exit_code::ExitCode;
 use crate::finding::Finding;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::report::groups::{Changed, RootSummary};
-use crate::report::layout::{Paint, flow};
+use crate::report::layout::Paint;
+use crate::report::parts::{Part, TextLine, lines, terminal};
 use crate::report::problems::failures;
-use crate::report::{Detail, Style, json, printable, problems, sbom, summary};
+use crate::report::{Detail, Style, groups, json, printable, problems, sbom, summary};
 
 pub(super) use packages::module_changes;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
-    let mut text = lists::lists(outcome, naming, style);
+    let mut text = terminal(&lists::lists(outcome, naming, style), style);
     let reviewed = Changed::of(outcome.roots.iter().filter(|root| matches!(root.body, Ok(Body::Review(_)))));
     let made = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Changes(changes)) if !changes::is_settled_quietly(changes, style) => Some((root, changes)),
@@ -34,12 +34,13 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let modules = Changed::of(made.iter().map(|(root, _)| *root)).modules().into_iter().chain(reviewed.modules());
     text.push_str(&review::review(&reviewed, naming, style));
     text.push_str(&changes::items(&made, naming, style));
-    text.push_str(&module_changes(modules.map(|(change, roots)| (change, roots.len())), style));
+    let modules = module_changes(modules.map(|(change, roots)| (change, roots.len())));
+    text.push_str(&terminal(&[modules], style));
     text.push_str(&changes::besides(&made, naming, style));
     text.push_str(&problems::findings(part_of_result(outcome), naming, style));
     text.push_str(&review::conclusion(&reviewed, style));
     text.push_str(&changes::conclusion(&made, naming, style));
-    text.push_str(&others(outcome, style));
+    text.push_str(&terminal(&others(outcome, style), style));
     if outcome.roots.is_empty() && outcome.error.is_none() && outcome.command == "diff" {
         text.push_str("no lock file changed\n");
     }
@@ -63,23 +64,23 @@ fn part_of_result(outcome: &Outcome) -> impl Iterator<Item = (&Path, &Finding)> 
     outcome.work_tree_findings().chain(of_roots)
 }
 
-/// Results without a form for several root modules: each below the name of its root module, if it has one.
-fn others(outcome: &Outcome, style: Style) -> String {
-    let mut text = packages::mirror(&outcome.roots, style) + &packages::install(outcome, style);
-    text.push_str(&audit::audit(&outcome.roots, style));
+/// Results that look the same in every format. Of several root modules each is below the name of its root module.
+pub(super) fn others(outcome: &Outcome, style: Style) -> Vec<Part> {
+    let roots = &outcome.roots;
+    let mut parts = vec![packages::mirror(roots, style), packages::install(outcome, style), audit::audit(roots, style)];
     for root in &outcome.roots {
         if outcome.many && matches!(root.body, Ok(Body::Trust(_) | Body::Modules(_) | Body::Installed(_))) {
-            heading(&mut text, &crate::report::groups::name(&root.path), style);
+            parts.push(Part::Heading(format!("{}:", groups::name(&root.path))));
         }
-        text.push_str(&body(root, outcome.many, style));
+        parts.extend(body(root, outcome.many, style));
     }
-    text
+    parts
 }
 
-fn body(root: &RootOutcome, many: bool, style: Style) -> String {
-    let Ok(body) = &root.body else { return String::new() };
-    match body {
-        Body::Verified(verified) if !many => summary::verified(verified, &root.findings, style),
+fn body(root: &RootOutcome, many: bool, style: Style) -> Vec<Part> {
+    let Ok(body) = &root.body else { return Vec::new() };
+    let part = match body {
+        Body::Verified(verified) if !many => lines(summary::verified(verified, &root.findings, style)),
         // These have a form for several root modules; the notes have the decisions of a merge.
         Body::Merged(_)
         | Body::Requirements(_)
@@ -91,31 +92,26 @@ fn body(root: &RootOutcome, many: bool, style: Style) -> String {
         | Body::Verified(_)
         | Body::Install(_)
         | Body::Mirror(_)
-        | Body::Audit(_) => String::new(),
-        Body::Trust(report) if style.detail == Detail::Quiet && report.changed.is_some() => String::new(),
-        Body::Trust(report) => tools::trust(report, style),
-        Body::Modules(used) => packages::modules(used, style),
-        Body::Installed(_) if style.detail == Detail::Quiet => String::new(),
+        | Body::Audit(_) => return Vec::new(),
+        Body::Trust(report) if style.detail == Detail::Quiet && report.changed.is_some() => return Vec::new(),
+        Body::Trust(report) => return tools::trust(report, style),
+        Body::Modules(used) => packages::modules(used),
+        Body::Installed(_) if style.detail == Detail::Quiet => return Vec::new(),
         Body::Installed(installed) => packages::installed_modules(installed),
-        Body::Explained(explained) => explained::explained(explained, style),
-        Body::Formatted(files) => tools::formatted(files),
+        Body::Explained(explained) => return explained::explained(explained, style),
+        Body::Formatted(files) => return tools::formatted(files),
         Body::Hashed(lines) => tools::hashes(lines),
         Body::Cache(report) => tools::cache(report),
-        Body::Sbom(inventory) => json::harmless(&sbom::cyclonedx(inventory)),
+        Body::Sbom(inventory) => Part::Code(json::harmless(&sbom::cyclonedx(inventory))),
         Body::Setup(report) => tools::setup(report),
         Body::Status(status) => tools::status(status, style),
         Body::Git(reports) => tools::git(reports),
-        Body::Shortened(shortened) => shortened.text.lines().flat_map(|line| [printable(line), "\n".into()]).collect(),
+        Body::Shortened(shortened) => {
+            Part::Code(shortened.text.lines().flat_map(|line| [printable(line), "\n".into()]).collect())
+        }
         Body::Generated(generated) => tools::generated(generated),
-    }
-}
-
-fn heading(text: &mut String, name: &str, style: Style) {
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", style.paint(Paint::Strong, format!("{name}:")));
+    };
+    vec![part]
 }
 
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
@@ -130,9 +126,6 @@ pub(super) fn notes(notes: &[String], style: Style) -> String {
     if style.detail == Detail::Quiet {
         return String::new();
     }
-    notes.iter().fold(String::new(), |mut text, note| {
-        let note = flow("note: ".len(), &printable(note), style);
-        let _ = writeln!(text, "{} {note}", style.paint(Paint::Aside, "note:"));
-        text
-    })
+    let line = |note: &String| TextLine::default().painted(Paint::Aside, "note:").plain(" ").plain(note);
+    terminal(&[Part::Lines(notes.iter().map(line).collect())], style)
 }

@@ -1,7 +1,6 @@
 //! The results of `install`, `mirror`, `get` and `list --modules` for users. Root modules share packages, so they are counted once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
@@ -15,30 +14,29 @@ use crate::outcome::{
 use crate::platform::Platform;
 use crate::report::groups::root_modules;
 use crate::report::layout::{Paint, Table};
-use crate::report::{Detail, Style, printable, shown, size};
+use crate::report::parts::{Part, TextLine, lines};
+use crate::report::{Detail, Style, shown, size};
 use crate::version::Version;
 
-pub(super) fn install(outcome: &Outcome, style: Style) -> String {
+pub(super) fn install(outcome: &Outcome, style: Style) -> Part {
     let reports = outcome.roots.iter().filter_map(|root| match &root.body {
         Ok(Body::Install(report)) => Some(report),
         _ => None,
     });
     let reports: Vec<&InstallReport> = reports.collect();
-    if reports.is_empty() { String::new() } else { install_text(&reports, outcome.many, style) }
+    let is_silent = reports.is_empty() || style.detail == Detail::Quiet;
+    Part::Lines(if is_silent { Vec::new() } else { install_lines(&reports, outcome.many, style) })
 }
 
-type Key<'a> = (&'a ProviderAddr, &'a Version, &'a Platform);
+type InstalledKey<'a> = (&'a ProviderAddr, &'a Version, &'a Platform);
 
-fn key(package: &InstalledPackage) -> Key<'_> {
+fn key(package: &InstalledPackage) -> InstalledKey<'_> {
     (&package.address, &package.version, &package.platform)
 }
 
-fn install_text(reports: &[&InstallReport], many: bool, style: Style) -> String {
-    if style.detail == Detail::Quiet {
-        return String::new();
-    }
-    let mut text = String::new();
-    let mut states: BTreeMap<(Key<'_>, InstallState), usize> = BTreeMap::new();
+fn install_lines(reports: &[&InstallReport], many: bool, style: Style) -> Vec<TextLine> {
+    let mut lines = Vec::new();
+    let mut states: BTreeMap<(InstalledKey<'_>, InstallState), usize> = BTreeMap::new();
     for package in reports.iter().flat_map(|report| &report.packages) {
         *states.entry((key(package), package.state)).or_default() += 1;
     }
@@ -47,20 +45,22 @@ fn install_text(reports: &[&InstallReport], many: bool, style: Style) -> String 
         let is_reported = matches!(state, InstallState::Missing | InstallState::Differs) && checked;
         if is_reported || style.detail == Detail::Verbose {
             let roots = if many { format!("  ({})", root_modules(*count)) } else { String::new() };
-            // Writing to a string cannot fail, here and below.
-            let _ = writeln!(text, "{} {version}  {platform}: {}{roots}", style.addr(address), state.as_str());
+            let state = format!(" {version}  {platform}: {}{roots}", state.as_str());
+            lines.push(TextLine::default().code(style.addr(address)).plain(state));
         }
     }
-    text += &lacking_modules(reports, many);
+    lines.extend(lacking_modules(reports, many));
     for (address, version) in reports.iter().flat_map(|report| &report.removed).collect::<BTreeSet<_>>() {
-        let _ = writeln!(text, "- {} {version}  removed", style.addr(address));
+        lines.push(TextLine::new("- ").code(style.addr(address)).plain(format!(" {version}  removed")));
     }
-    text + &summary(reports, many, checked) + &new_modules(reports)
+    lines.extend(summary(reports, many, checked).map(TextLine::new));
+    lines.extend(new_modules(reports).map(TextLine::new));
+    lines
 }
 
 /// `installed 5 providers in 20 root modules: 99.8 MB downloaded, 300 MB on disk once`; or `300 MB copied`, of all root
 /// modules together.
-fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
+fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> Option<String> {
     let with = |wanted: fn(InstallState) -> bool| {
         let packages = reports.iter().flat_map(|report| &report.packages).filter(move |it| wanted(it.state));
         let mut of_roots = 0;
@@ -70,7 +70,7 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
         (packages.map(|package| (key(package), package)).collect::<BTreeMap<_, _>>(), of_roots)
     };
     let in_roots = |count: usize| if many { format!(" in {}", root_modules(count)) } else { String::new() };
-    let providers = |packages: &BTreeMap<Key<'_>, &InstalledPackage>| {
+    let providers = |packages: &BTreeMap<InstalledKey<'_>, &InstalledPackage>| {
         let count = packages.keys().map(|(address, version, _)| (address, version)).collect::<BTreeSet<_>>().len();
         counted(count, "provider")
     };
@@ -81,7 +81,7 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
         let modules = (modules > 0).then(|| counted(modules, "module"));
         let what: Vec<String> = providers.into_iter().chain(modules).collect();
         let roots = reports.iter().filter(|report| report.lacks_something()).count();
-        return format!("not as locked: {}{}\n", what.join(" and "), in_roots(roots));
+        return Some(format!("not as locked: {}{}", what.join(" and "), in_roots(roots)));
     }
     let (new, roots) = with(|state| matches!(state, InstallState::Installed | InstallState::Replaced));
     if !new.is_empty() {
@@ -92,14 +92,14 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> String {
         let on_disk = [(linked, "on disk once"), (copied, "copied")].into_iter().filter(|(bytes, _)| *bytes > 0);
         let on_disk = on_disk.fold(String::new(), |text, (bytes, how)| text + ", " + &size(bytes) + " " + how);
         let what = providers(&new);
-        return format!("installed {what}{}: {} downloaded{on_disk}\n", in_roots(roots), size(downloaded));
+        return Some(format!("installed {what}{}: {} downloaded{on_disk}", in_roots(roots), size(downloaded)));
     }
     let (present, roots) = with(InstallState::is_installed);
     if present.is_empty() || !lacking.is_empty() {
-        return String::new();
+        return None;
     }
     let verb = if present.len() == 1 { "is" } else { "are" };
-    format!("{}{} {verb} installed as locked; nothing to do\n", providers(&present), in_roots(roots))
+    Some(format!("{}{} {verb} installed as locked; nothing to do", providers(&present), in_roots(roots)))
 }
 
 /// The modules that are not installed as they are locked.
@@ -109,31 +109,28 @@ fn lacking_in<'a>(reports: &[&'a InstallReport]) -> impl Iterator<Item = &'a Ins
 }
 
 /// One line for each of them, with the number of root modules if there are several.
-fn lacking_modules(reports: &[&InstallReport], many: bool) -> String {
+fn lacking_modules(reports: &[&InstallReport], many: bool) -> Vec<TextLine> {
     let mut counts: BTreeMap<(&str, &str, Option<&str>, InstallState), usize> = BTreeMap::new();
     for module in lacking_in(reports) {
         *counts.entry((&module.call, &module.source, module.version.as_deref(), module.state)).or_default() += 1;
     }
-    counts.into_iter().fold(String::new(), |mut text, ((call, source, version, state), count)| {
+    let line = move |((call, source, version, state), count): ((&str, &str, Option<&str>, InstallState), usize)| {
         let roots = if many { format!("  ({})", root_modules(count)) } else { String::new() };
         let version = version.map(|version| format!(" {version}")).unwrap_or_default();
-        let line = format!("module {call}  {source}{version}: {}{roots}", state.as_str());
-        let _ = writeln!(text, "{}", printable(&line));
-        text
-    })
+        TextLine::new(format!("module {call}  {source}{version}: {}{roots}", state.as_str()))
+    };
+    counts.into_iter().map(line).collect()
 }
 
-fn new_modules(reports: &[&InstallReport]) -> String {
+fn new_modules(reports: &[&InstallReport]) -> Option<String> {
     let all = reports.iter().filter_map(|report| report.modules.as_ref()).flat_map(|installed| &installed.modules);
-    match all.filter(|module| module.changed).count() {
-        0 => String::new(),
-        count => format!("installed {}\n", counted(count, "module")),
-    }
+    let count = all.filter(|module| module.changed).count();
+    (count > 0).then(|| format!("installed {}", counted(count, "module")))
 }
 
 /// The packages of all root modules, each once, since they share the mirror: a line for each release with new packages,
 /// then a line with totals.
-pub(super) fn mirror(roots: &[RootOutcome], style: Style) -> String {
+pub(super) fn mirror(roots: &[RootOutcome], style: Style) -> Part {
     let mut all: Option<MirrorReport> = None;
     let mut denied = false;
     let mut seen: HashMap<PathBuf, usize> = HashMap::new();
@@ -153,11 +150,11 @@ pub(super) fn mirror(roots: &[RootOutcome], style: Style) -> String {
             }
         }
     }
-    all.map(|all| packages(&all, denied, style)).unwrap_or_default()
+    Part::Lines(all.map(|all| mirror_lines(&all, denied, style)).unwrap_or_default())
 }
 
-fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
-    let mut text = String::new();
+fn mirror_lines(report: &MirrorReport, denied: bool, style: Style) -> Vec<TextLine> {
+    let mut lines = Vec::new();
     let of_one_release = |one: &MirroredPackage, other: &MirroredPackage| {
         (&one.address, &one.version, one.fate) == (&other.address, &other.version, other.fate)
     };
@@ -169,15 +166,13 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         }
         let platforms: Vec<&str> = same.iter().map(|package| package.platform.as_str()).collect();
         let (addr, version) = (style.addr(&same[0].address), &same[0].version);
-        let line = |fate: &str| format!("+ {addr} {version}  {fate}: {}", platforms.join(", "));
-        let line = match same[0].fate {
-            Fate::Replaced => {
-                style.paint(Paint::Careful, line("replaced") + " (the file there was not this package)").to_string()
-            }
-            Fate::Fetched => line("fetched"),
-            Fate::Present => line("present"),
-        };
-        text.extend([&line, "\n"]);
+        let fate = |fate: &str| format!(" {version}  {fate}: {}", platforms.join(", "));
+        let line = TextLine::new("+ ").code(addr);
+        lines.push(match same[0].fate {
+            Fate::Replaced => line.painted(Paint::Careful, fate("replaced") + " (the file there was not this package)"),
+            Fate::Fetched => line.plain(fate("fetched")),
+            Fate::Present => line.plain(fate("present")),
+        });
     }
     let denied = denied || !report.failed.is_empty();
     let verdict = match (report.checked, denied) {
@@ -186,27 +181,23 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         (false, true) => "incomplete: ",
         (false, false) => "",
     };
-    let directory = shown(&report.directory);
-    // Writing to a string cannot fail, here and below.
-    let _ = write!(text, "{verdict}{} in {}", counted(report.packages.len(), "package"), printable(&directory));
+    let mut total = format!("{verdict}{} in {}", counted(report.packages.len(), "package"), shown(&report.directory));
     let come: Vec<&MirroredPackage> = packages.into_iter().filter(|package| package.fate != Fate::Present).collect();
     if !report.checked {
         let bytes = come.iter().map(|package| package.size).sum();
-        let _ = match (come.len(), report.packages.len()) {
-            (0, 0) => Ok(()),
-            (0, _) => write!(text, ", all up to date"),
-            (fetched, _) => write!(text, ", {fetched} downloaded ({})", size(bytes)),
+        total += &match (come.len(), report.packages.len()) {
+            (0, 0) => String::new(),
+            (0, _) => ", all up to date".to_owned(),
+            (fetched, _) => format!(", {fetched} downloaded ({})", size(bytes)),
         };
     }
-    text + "\n"
+    lines.push(TextLine::new(total));
+    lines
 }
 
 /// One line for each package whose lock changed, with the number of root modules if there are several.
-pub(in crate::report) fn module_changes<'a>(
-    changes: impl IntoIterator<Item = (&'a ModuleChange, usize)>,
-    style: Style,
-) -> String {
-    changes.into_iter().fold(String::new(), |mut text, (change, count)| {
+pub(in crate::report) fn module_changes<'a>(changes: impl IntoIterator<Item = (&'a ModuleChange, usize)>) -> Part {
+    let line = |(change, count): (&ModuleChange, usize)| {
         let (sign, paint) = match change.kind {
             ModuleChangeKind::ContentReplaced => ('!', Paint::Bad),
             ModuleChangeKind::Added => ('+', Paint::Good),
@@ -221,18 +212,14 @@ pub(in crate::report) fn module_changes<'a>(
             _ => change.key.to_string(),
         };
         let roots = if count > 1 { format!("  ({})", root_modules(count)) } else { String::new() };
-        let (about, sentence) = (printable(&about), change.sentence());
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{} module {about}  {}{roots}", style.paint(paint, sign), printable(&sentence));
-        text
-    })
+        let line = TextLine::default().painted(paint, sign).plain(" module ").code(about);
+        line.plain(format!("  {}{roots}", change.sentence()))
+    };
+    Part::Lines(changes.into_iter().map(line).collect())
 }
 
 /// One line for each call: its name, its source, and its place.
-pub(super) fn modules(used: &[UsedModule], style: Style) -> String {
-    if used.is_empty() {
-        return "no module from elsewhere is called\n".to_owned();
-    }
+pub(super) fn modules(used: &[UsedModule]) -> Part {
     let row = |module: &UsedModule| {
         let commit = module.commit.as_deref().map(|commit| commit.get(..12).unwrap_or(commit));
         let locked = match (module.locked, commit) {
@@ -243,34 +230,32 @@ pub(super) fn modules(used: &[UsedModule], style: Style) -> String {
         };
         let place = format!("{}:{}", shown(&module.file), module.position);
         let version = module.version.as_deref().unwrap_or("-");
-        [&*module.call, &*module.source, version, locked, &*place].map(|cell| printable(cell).into_owned())
+        [&*module.call, &*module.source, version, locked, &*place].map(str::to_owned)
     };
-    let rows: Vec<[String; 5]> = used.iter().map(row).collect();
-    Table { headings: ["CALL", "SOURCE", "VERSION", "LOCKED", "AT"], rows }.text(style)
+    Table::of(["CALL", "SOURCE", "VERSION", "LOCKED", "AT"], used.iter().map(row))
+        .map_or_else(|| lines(["no module from elsewhere is called"]), Part::Table)
 }
 
-pub(super) fn installed_modules(installed: &InstalledModules) -> String {
+pub(super) fn installed_modules(installed: &InstalledModules) -> Part {
     let new = installed.modules.iter().filter(|module| module.changed).count();
     let count = installed.modules.len();
     let modules = counted(count, "module");
     let place = shown(&installed.path);
-    let place = printable(&place);
-    match new {
-        0 if count == 0 => "no remote module is called; nothing to do\n".to_owned(),
-        0 => format!("{modules} in {place}, all match the lock; nothing to do\n"),
-        _ => format!("installed {new} of {modules} in {place}; all match the lock\n"),
-    }
+    lines([match new {
+        0 if count == 0 => "no remote module is called; nothing to do".to_owned(),
+        0 => format!("{modules} in {place}, all match the lock; nothing to do"),
+        _ => format!("installed {new} of {modules} in {place}; all match the lock"),
+    }])
 }
 
 pub(super) fn module_versions(row: &OutdatedModule) -> [String; 4] {
     let text = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
     let versions = &row.versions;
-    let cells = [versions.source.clone(), text(&versions.selected), text(&versions.allowed), text(&versions.newest)];
-    cells.map(|cell| printable(&cell).into_owned())
+    [versions.source.clone(), text(&versions.selected), text(&versions.allowed), text(&versions.newest)]
 }
 
 /// The constraint that excludes a newer version, optionally with its place.
 pub(super) fn module_holder(holder: &ModuleHolder, with_place: bool) -> String {
     let place = if with_place { format!(" ({}:{})", shown(&holder.file), holder.position) } else { String::new() };
-    printable(&format!("module.{} {}{place}", holder.call, holder.constraint)).into_owned()
+    format!("module.{} {}{place}", holder.call, holder.constraint)
 }

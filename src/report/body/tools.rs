@@ -11,99 +11,86 @@ use crate::outcome::{
     CacheReport, FormattedFile, Generated, GitReport, HashLine, NextStep, SetupReport, SetupState, Status,
     StatusProvider, TrustReport,
 };
-use crate::report::layout::{Paint, flow, rows};
+use crate::report::layout::{Paint, Table};
+use crate::report::parts::{Part, TextLine, lines};
 use crate::report::summary::counted_hashes;
-use crate::report::{Style, printable, shown, size};
+use crate::report::{Style, shown, size};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Retired, Signer};
 use crate::trust::publishers::{Publisher, PublisherKey, publisher};
 
-// Writing to a string cannot fail, here and below.
-pub(super) fn formatted(files: &[FormattedFile]) -> String {
-    files.iter().fold(String::new(), |mut text, file| {
-        match &file.text {
-            Some(canonical) => text.push_str(canonical),
-            None if file.changed && file.path.as_os_str() != "-" => {
-                let _ = writeln!(text, "{}", printable(&shown(&file.path)));
-            }
-            None => {}
+pub(super) fn formatted(files: &[FormattedFile]) -> Vec<Part> {
+    let part = |file: &FormattedFile| match &file.text {
+        Some(canonical) => Some(Part::Code(canonical.clone())),
+        None if file.changed && file.path.as_os_str() != "-" => {
+            Some(Part::Lines(vec![TextLine::default().code(shown(&file.path))]))
         }
-        text
-    })
+        None => None,
+    };
+    files.iter().filter_map(part).collect()
 }
 
-pub(super) fn hashes(lines: &[HashLine]) -> String {
-    lines.iter().fold(String::new(), |mut text, HashLine { hash, path }| {
-        let _ = writeln!(text, "{hash}  {}", printable(&shown(path)));
-        text
-    })
+pub(super) fn hashes(lines: &[HashLine]) -> Part {
+    let line =
+        |HashLine { hash, path }: &HashLine| TextLine::default().code(hash.to_string()).plain("  ").code(shown(path));
+    Part::Lines(lines.iter().map(line).collect())
 }
 
-pub(super) fn cache(report: &CacheReport) -> String {
+pub(super) fn cache(report: &CacheReport) -> Part {
     match report {
-        CacheReport::Directory { directory } => format!("{}\n", shown(directory)),
-        CacheReport::Stats { directory, stats } => format!(
-            "directory  {}\nhashes     {} computed here, {} imported\ndocuments  {}\nreleases   {}\nmodules    {}\npackages   {}\nsize       {}\n",
-            shown(directory),
-            stats.computed,
-            stats.imported,
-            stats.documents,
-            stats.releases,
-            stats.modules,
-            stats.packages,
-            size(stats.bytes)
-        ),
-        CacheReport::Exported { text: Some(text), .. } => text.clone(),
+        CacheReport::Directory { directory } => Part::Lines(vec![TextLine::default().code(shown(directory))]),
+        CacheReport::Stats { directory, stats } => {
+            let rows = [
+                ("directory", shown(directory)),
+                ("hashes", format!("{} computed here, {} imported", stats.computed, stats.imported)),
+                ("documents", stats.documents.to_string()),
+                ("releases", stats.releases.to_string()),
+                ("modules", stats.modules.to_string()),
+                ("packages", stats.packages.to_string()),
+                ("size", size(stats.bytes)),
+            ];
+            Part::Table(Table::of_rows("", rows.map(|(label, value)| [label.to_owned(), value])))
+        }
+        CacheReport::Exported { text: Some(text), .. } => Part::Code(text.clone()),
         CacheReport::Exported { file, entries, text: None } => {
-            format!("exported {} to {}\n", counted_hashes(*entries), printable(&shown(file)))
+            lines([format!("exported {} to {}", counted_hashes(*entries), shown(file))])
         }
         CacheReport::Published { index, news, known } => {
-            let records = counted(*news, "record");
-            format!("published {records} to {}; {known} were there\n", printable(index))
+            lines([format!("published {} to {index}; {known} were there", counted(*news, "record"))])
         }
         CacheReport::Imported { imported, known, .. } => {
-            format!("imported {}; {known} known before\n", counted_hashes(*imported))
+            lines([format!("imported {}; {known} known before", counted_hashes(*imported))])
         }
-        CacheReport::Pruned { files, bytes } => format!("removed {files} files, {}\n", size(*bytes)),
+        CacheReport::Pruned { files, bytes } => lines([format!("removed {files} files, {}", size(*bytes))]),
     }
 }
 
-pub(super) fn git(reports: &[GitReport]) -> String {
+pub(super) fn git(reports: &[GitReport]) -> Part {
     const CLONE: &str = "the git configuration of this clone";
-    reports.iter().fold(String::new(), |mut text, report| {
-        match report {
-            GitReport::Installed(true) => {
-                let _ = writeln!(text, "set: {CLONE} and .gitattributes");
-                text.push_str(
-                    "commit .gitattributes; everyone who merges runs `tflock git install` in their own clone\n",
-                );
-            }
-            GitReport::Installed(false) => {
-                let _ = writeln!(text, "set: {CLONE}; .gitattributes has the lines already");
-            }
-            GitReport::Uninstalled { attributes: true, .. } => {
-                let _ = writeln!(text, "removed from {CLONE} and .gitattributes: commit that file");
-            }
-            GitReport::Uninstalled { attributes: false, clone: true } => {
-                let _ = writeln!(text, "removed from {CLONE}; .gitattributes lacks the lines");
-            }
-            GitReport::Uninstalled { attributes: false, clone: false } => {
-                text.push_str("nothing was installed\n");
-            }
-            GitReport::Status(settings) => settings.iter().for_each(|setting| {
-                let _ = writeln!(text, "{setting}");
-            }),
+    let of_report = |report: &GitReport| match report {
+        GitReport::Installed(true) => vec![
+            format!("set: {CLONE} and .gitattributes"),
+            "commit .gitattributes; everyone who merges runs `tflock git install` in their own clone".to_owned(),
+        ],
+        GitReport::Installed(false) => vec![format!("set: {CLONE}; .gitattributes has the lines already")],
+        GitReport::Uninstalled { attributes: true, .. } => {
+            vec![format!("removed from {CLONE} and .gitattributes: commit that file")]
         }
-        text
-    })
+        GitReport::Uninstalled { attributes: false, clone: true } => {
+            vec![format!("removed from {CLONE}; .gitattributes lacks the lines")]
+        }
+        GitReport::Uninstalled { attributes: false, clone: false } => vec!["nothing was installed".to_owned()],
+        GitReport::Status(settings) => settings.iter().map(ToString::to_string).collect(),
+    };
+    lines(reports.iter().flat_map(of_report))
 }
 
-pub(super) fn generated(generated: &Generated) -> String {
+pub(super) fn generated(generated: &Generated) -> Part {
     match generated {
-        Generated::Script(text) | Generated::Page(text) => text.clone(),
-        Generated::Version(version) => format!("tflock {version}\n"),
-        Generated::Schema(text) => (*text).to_owned(),
+        Generated::Script(text) | Generated::Page(text) => Part::Code(text.clone()),
+        Generated::Version(version) => lines([format!("tflock {version}")]),
+        Generated::Schema(text) => Part::Code((*text).to_owned()),
     }
 }
 
@@ -113,31 +100,20 @@ const MOST_PROVIDERS: usize = 5;
 /// How many root modules, files and providers a line names.
 const MOST_NAMED: usize = 3;
 
-// Writing to a string cannot fail, here and below.
-pub(super) fn status(status: &Status, style: Style) -> String {
-    let mut text = String::new();
-    let mut line = |label: &str, words: String| {
-        let label = style.paint(Paint::Strong, format!("{label:<12}"));
-        let _ = writeln!(text, "{label}  {words}");
-    };
-    line("root modules", root_modules(status));
-    line("providers", providers(status));
-    for provider in several_versions(status) {
-        line("", versions(provider, style));
-    }
-    line("platforms", platforms(status));
-    line("signers", signers(status, style));
-    line("gate", gate(status));
-    if let Some(changed) = &status.changed_files {
-        line("changes", changes(changed));
-    }
+pub(super) fn status(status: &Status, style: Style) -> Part {
+    let mut rows = vec![("root modules", root_modules(status)), ("providers", providers(status))];
+    rows.extend(several_versions(status).map(|provider| ("", versions(provider, style))));
+    rows.extend([("platforms", platforms(status)), ("signers", signers(status, style)), ("gate", gate(status))]);
+    rows.extend(status.changed_files.iter().map(|changed| ("changes", changes(changed))));
     let NextStep { command, effect } = &status.next;
-    line("next", format!("`{}` {effect}", printable(command)));
-    text
+    rows.push(("next", format!("`{command}` {effect}")));
+    let line =
+        |(label, words)| TextLine::default().painted(Paint::Strong, format!("{label:<12}")).plain("  ").plain(words);
+    Part::Lines(rows.into_iter().map(line).collect())
 }
 
-pub(super) fn setup(report: &SetupReport) -> String {
-    let mut text = String::new();
+pub(super) fn setup(report: &SetupReport) -> Part {
+    let mut lines = Vec::new();
     for file in &report.files {
         let state = match (file.state, report.dry_run) {
             (SetupState::Created, false) => "created",
@@ -146,15 +122,14 @@ pub(super) fn setup(report: &SetupReport) -> String {
             (SetupState::Extended, true) => "would be extended",
             (SetupState::Kept, _) => "is there",
         };
-        let _ = writeln!(text, "{}: {state}", printable(&shown(&file.path)));
-        for line in file.text.lines() {
-            let _ = writeln!(text, "  {line}");
-        }
+        lines.push(TextLine::default().code(shown(&file.path)).plain(format!(": {state}")));
+        lines.extend(file.text.lines().map(|line| TextLine::default().code(line).indented(2)));
     }
     let written = report.files.iter().any(|file| file.state != SetupState::Kept) && !report.dry_run;
     let commit = if written { "; then commit these files with the lock files" } else { "" };
-    let _ = writeln!(text, "next: `{}` completes the lock files and remembers signers{commit}", report.next);
-    text
+    let next = format!("next: `{}` completes the lock files and remembers signers{commit}", report.next);
+    lines.push(TextLine::new(next));
+    Part::Lines(lines)
 }
 
 fn root_modules(status: &Status) -> String {
@@ -254,40 +229,39 @@ fn changes(files: &[String]) -> String {
 }
 
 fn named(names: &[String]) -> String {
-    first_of(&names.iter().map(|name| printable(name)).collect::<Vec<_>>(), MOST_NAMED)
+    first_of(names, MOST_NAMED)
 }
 
-pub(super) fn trust(report: &TrustReport, style: Style) -> String {
+pub(super) fn trust(report: &TrustReport, style: Style) -> Vec<Part> {
     let pins = &report.pins;
-    let mut lines: Vec<[String; 4]> = Vec::new();
+    let mut rows: Vec<[String; 4]> = Vec::new();
     for (pattern, pin) in &pins.providers {
-        lines.extend(pin_lines(pattern, pin, &report.names));
+        rows.extend(pin_lines(pattern, pin, &report.names));
     }
-    let (shared, mut lines) = if report.looked_up { shared(lines) } else { (Vec::new(), lines) };
+    let (shared, mut rows) = if report.looked_up { shared(rows) } else { (Vec::new(), rows) };
     for (key, reason) in &pins.denied {
-        lines.push(line("denied", key.as_str(), "", reason));
+        rows.push(line("denied", key.as_str(), "", reason));
     }
     for (republication, reason) in &pins.republished {
         let about = format!("{} {}", style.addr(&republication.address), republication.version);
-        lines.push(line("republished", &about, &format!("accepted {}", republication.date), reason));
+        rows.push(line("republished", &about, &format!("accepted {}", republication.date), reason));
     }
-    let mut text = shared.iter().map(|lines| signer_of_several(lines, style)).collect::<String>();
-    text.push_str(&rows(if report.forgotten { "- " } else { "" }, &lines, style));
+    let mut parts: Vec<Part> = shared.iter().flat_map(|lines| signer_of_several(lines)).collect();
+    parts.push(Part::Table(Table::of_rows(if report.forgotten { "- " } else { "" }, rows)));
     let path = shown(&report.path);
-    let path = printable(&path);
-    // Writing to a string cannot fail.
-    let _ = match (report.changed, report.forgotten) {
-        (None, _) if pins.is_empty() => writeln!(text, "{path} remembers no signer"),
-        (None, _) => Ok(()),
-        (Some(true), true) => writeln!(text, "forgotten; review and commit {path}"),
+    let conclusion = match (report.changed, report.forgotten) {
+        (None, _) if pins.is_empty() => Some(format!("{path} remembers no signer")),
+        (None, _) => None,
+        (Some(true), true) => Some(format!("forgotten; review and commit {path}")),
         (Some(true), false) if report.looked_up => {
-            text.push_str(&announcements(pins));
-            writeln!(text, "compare each fingerprint with what its publisher announces, then review and commit {path}")
+            parts.push(Part::Lines(announcements(pins)));
+            Some(format!("compare each fingerprint with what its publisher announces, then review and commit {path}"))
         }
-        (Some(true), false) => writeln!(text, "review and commit {path}"),
-        (Some(false), _) => writeln!(text, "{path} was not changed"),
+        (Some(true), false) => Some(format!("review and commit {path}")),
+        (Some(false), _) => Some(format!("{path} was not changed")),
     };
-    text
+    parts.push(lines(conclusion));
+    parts
 }
 
 /// Separates the lines of signers of several providers, by signer, from the others.
@@ -305,11 +279,13 @@ fn shared(lines: Vec<[String; 4]>) -> (Vec<Vec<[String; 4]>>, Vec<[String; 4]>) 
 }
 
 /// One signer with the providers that it signs for.
-fn signer_of_several(lines: &[[String; 4]], style: Style) -> String {
+fn signer_of_several(lines: &[[String; 4]]) -> [Part; 2] {
     let [_, signer, scope, identity] = &lines[0];
     let names: Vec<&str> = lines.iter().map(|line| line[0].as_str()).collect();
-    rows("", &[[signer.clone(), scope.clone(), identity.clone()]], style)
-        + &format!("    {}\n", flow(4, &names.join(", "), style))
+    [
+        Part::Table(Table::of_rows("", [[signer.clone(), scope.clone(), identity.clone()]])),
+        Part::Lines(vec![TextLine::new(names.join(", ")).indented(4)]),
+    ]
 }
 
 fn pin_lines(pattern: &AddrPattern, pin: &Pin, names: &Identities) -> Vec<[String; 4]> {
@@ -344,13 +320,13 @@ fn known(pattern: &AddrPattern, key: &Fingerprint) -> Option<(&'static Publisher
 }
 
 /// Where the well-known publishers of the remembered signers can be looked up.
-fn announcements(pins: &Pins) -> String {
+fn announcements(pins: &Pins) -> Vec<TextLine> {
     let pairs =
         pins.providers.iter().flat_map(|(pattern, pin)| pin.signers.iter().map(move |signer| (pattern, signer)));
     let found = pairs.filter_map(|(pattern, signer)| known(pattern, signer.key()?));
     let pages: BTreeSet<(&str, &str)> = found.map(|(publisher, key)| (publisher.name, key.source)).collect();
     // A URL is never wrapped.
-    pages.into_iter().map(|(name, page)| format!("key of {name}: {page}\n")).collect()
+    pages.into_iter().map(|(name, page)| TextLine::new(format!("key of {name}: ")).code(page)).collect()
 }
 
 fn name(signer: &Signer) -> String {
@@ -361,5 +337,5 @@ fn name(signer: &Signer) -> String {
 }
 
 fn line(first: &str, second: &str, third: &str, fourth: &str) -> [String; 4] {
-    [first, second, third, fourth].map(|cell| printable(cell).into_owned())
+    [first, second, third, fourth].map(str::to_owned)
 }

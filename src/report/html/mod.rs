@@ -18,7 +18,7 @@ use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::{level_of, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
 use crate::report::problems::{Failure, FindingGroup, grouped_errors, grouped_findings};
-use crate::report::{Style, graph, printable, shown, summary, word_of};
+use crate::report::{Style, body, graph, parts, printable, shown, summary, word_of};
 use crate::topics::of_rule;
 use crate::version::Version;
 
@@ -40,6 +40,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         ("changes", "Changes", changes(&changed, naming, style)),
         ("findings", "Findings", self::findings(&findings, naming)),
         ("failures", "Not done", self::failures(&failures, naming)),
+        ("results", "Results", results(outcome, style)),
         ("matrix", "Root modules and providers", matrix(outcome, style)),
         ("graph", "Who requires what", graph::drawing(outcome, style)),
         ("rules", "What the rules mean", rules(&findings)),
@@ -58,6 +59,16 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             main { @for (id, title, part) in &sections { section id=(id) { h2 { (title) } (part) } } }
         },
     )
+}
+
+/// What the other sections do not have.
+fn results(outcome: &Outcome, style: Style) -> Option<Markup> {
+    if outcome.roots.iter().any(|root| matches!(root.body, Ok(Body::Verified(_)))) {
+        return None;
+    }
+    let mut parts = body::others(outcome, style);
+    parts.retain(|part| !part.is_empty());
+    (!parts.is_empty()).then(|| parts::html(&parts))
 }
 
 /// The page of a run that failed before it had a result.
@@ -173,7 +184,7 @@ fn rules(findings: &[FindingGroup<'_>]) -> Option<Markup> {
 }
 
 #[derive(Default)]
-struct Cell {
+struct MatrixCell {
     text: String,
     /// The severity; `None` if there is no problem.
     level: Option<Level>,
@@ -220,10 +231,10 @@ fn legend(command: &str) -> Option<&'static str> {
     }
 }
 
-fn cell(cell: Option<&Cell>) -> Markup {
+fn cell(cell: Option<&MatrixCell>) -> Markup {
     html! { @match cell {
-        Some(Cell { text: content, level: Some(level) }) => td class=(word_of(*level)) { (text(content)) },
-        Some(Cell { text: content, level: None }) => td { (text(content)) },
+        Some(MatrixCell { text: content, level: Some(level) }) => td class=(word_of(*level)) { (text(content)) },
+        Some(MatrixCell { text: content, level: None }) => td { (text(content)) },
         None => td {},
     } }
 }
@@ -241,21 +252,29 @@ fn newest(outcome: &Outcome) -> BTreeMap<&ProviderAddr, &Version> {
     newest
 }
 
-fn result(root: &RootOutcome) -> Option<Cell> {
+fn result(root: &RootOutcome) -> Option<MatrixCell> {
     let worst = root.findings.iter().map(|finding| finding.level).max();
     match &root.body {
-        Ok(Body::Verified(verified)) => Some(Cell { text: summary::verdict(verified, &root.findings), level: worst }),
-        Err(_) => Some(Cell { text: "failed".to_owned(), level: Some(Level::Deny) }),
+        Ok(Body::Verified(verified)) => {
+            Some(MatrixCell { text: summary::verdict(verified, &root.findings), level: worst })
+        }
+        Err(_) => Some(MatrixCell { text: "failed".to_owned(), level: Some(Level::Deny) }),
         Ok(_) => None,
     }
 }
 
-fn cells<'a>(root: &'a RootOutcome, newest: &BTreeMap<&ProviderAddr, &Version>) -> BTreeMap<&'a ProviderAddr, Cell> {
-    let mut cells: BTreeMap<&ProviderAddr, Cell> = BTreeMap::new();
+fn cells<'a>(
+    root: &'a RootOutcome,
+    newest: &BTreeMap<&ProviderAddr, &Version>,
+) -> BTreeMap<&'a ProviderAddr, MatrixCell> {
+    let mut cells: BTreeMap<&ProviderAddr, MatrixCell> = BTreeMap::new();
     match &root.body {
         Ok(Body::Entries(entries)) => cells.extend(entries.iter().map(|listed| {
             let is_old = newest.get(&listed.address).is_some_and(|newest| **newest != listed.entry.version);
-            (&listed.address, Cell { text: listed.entry.version.to_string(), level: is_old.then_some(Level::Note) })
+            (
+                &listed.address,
+                MatrixCell { text: listed.entry.version.to_string(), level: is_old.then_some(Level::Note) },
+            )
         })),
         Ok(Body::Outdated(report)) => cells.extend(report.rows.iter().map(|row| {
             let shown = |version: &Option<Version>| version.as_ref().map_or("none".to_owned(), Version::to_string);
@@ -265,14 +284,13 @@ fn cells<'a>(root: &'a RootOutcome, newest: &BTreeMap<&ProviderAddr, &Version>) 
             } else {
                 (selected, held.then_some(Level::Note))
             };
-            (&row.address, Cell { text, level })
+            (&row.address, MatrixCell { text, level })
         })),
-        Ok(Body::Review(review)) => cells.extend(
-            review
-                .changes
-                .iter()
-                .map(|change| (&change.address, Cell { text: arrow(change), level: Some(level_of(risk(change))) })),
-        ),
+        Ok(Body::Review(review)) => {
+            cells.extend(review.changes.iter().map(|change| {
+                (&change.address, MatrixCell { text: arrow(change), level: Some(level_of(risk(change))) })
+            }))
+        }
         _ => {}
     }
     for finding in &root.findings {
@@ -287,7 +305,7 @@ fn cells<'a>(root: &'a RootOutcome, newest: &BTreeMap<&ProviderAddr, &Version>) 
 }
 
 /// A section of the documentation, which begins with its title.
-fn section(markdown: &str) -> Markup {
+pub(super) fn section(markdown: &str) -> Markup {
     let (title, rest) = markdown.split_once("\n\n").unwrap_or((markdown, ""));
     html! {
         h3 { (title) }
@@ -299,7 +317,7 @@ fn section(markdown: &str) -> Markup {
 }
 
 /// A line of text: code between backticks, bold between two asterisks.
-fn inline(line: &str) -> Markup {
+pub(super) fn inline(line: &str) -> Markup {
     html! { @for (at, part) in line.split('`').enumerate() {
         @if at % 2 == 1 { code { (text(part)) } }
         @else { @for (at, part) in part.split("**").enumerate() { @if at % 2 == 1 { strong { (text(part)) } } @else { (text(&part.replace('\n', " "))) } } }

@@ -8,19 +8,20 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use review::Shown;
+use review::ReviewStyle;
 use url::Url;
 
 use crate::count::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{Body, Explained, Grouping, Outcome, Outdated, OutdatedModule, RootOutcome};
-use crate::report::body::lists;
+use crate::outcome::{Body, Explained, Outcome, RootOutcome};
+use crate::report::body::lists::lists;
+use crate::report::body::others;
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
-use crate::report::layout::Table;
+use crate::report::parts::markdown;
 use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, grouped_errors, grouped_findings};
 use crate::report::summary::{file_name, is_clean};
-use crate::report::{Style, body as shown_body, printable, shown, summary, word_of};
+use crate::report::{Style, printable, shown, summary, word_of};
 use crate::topics::{of_rule, url_of_rule};
 
 /// The most bytes of a document. A comment may have 65,536 characters, and the poster may add some.
@@ -49,14 +50,14 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
             let counted = summary::total(outcome).is_none();
             text.push_str(&heading);
-            text.extend(review::review(&changed, room, Shown { naming, style, counted }));
+            text.extend(review::review(&changed, room, ReviewStyle { naming, style, counted }));
         }
     } else {
         for root in &outcome.roots {
             let heading = format!("### {} {}\n\n", title(outcome.command), code(&file_name(root)));
             let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
             text.push_str(&heading);
-            text.push_str(&body(outcome, root, room, Shown { naming, style, counted: false }));
+            text.push_str(&body(outcome, root, room, ReviewStyle { naming, style, counted: false }));
             text.push('\n');
         }
     }
@@ -78,8 +79,8 @@ fn files(changed: &Changed<'_>) -> String {
     first_of(&changed.files.iter().map(|file| code(&shown(file.path))).collect::<Vec<_>>(), MOST_FILES)
 }
 
-fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: Shown) -> String {
-    let Shown { naming, style, .. } = shown;
+fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: ReviewStyle) -> String {
+    let ReviewStyle { naming, style, .. } = shown;
     let findings = table_of(root.placed_findings(), naming, style);
     let left = most.saturating_sub(findings.len());
     let mut text = match &root.body {
@@ -88,7 +89,15 @@ fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: Shown) -> Str
             let silent = review::silent(verified.inconclusive.iter().map(|it| &it.error));
             format!("{}\n\n{silent}", escaped(&summary::verdict(verified, &root.findings)))
         }
-        Ok(_) => tables(&of_roots(outcome, [root]), naming, left, style),
+        Ok(_) => {
+            let roots = vec![RootOutcome { findings: Vec::new(), ..root.clone() }];
+            results(
+                &Outcome { roots, work_tree: None, notes: Vec::new(), error: None, ..*outcome },
+                naming,
+                left,
+                style,
+            )
+        }
         Err(error) => failure(error),
     };
     text.push_str(&findings);
@@ -99,10 +108,6 @@ fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: Shown) -> Str
 fn link_of(rule: Rule) -> String {
     let id = rule.id();
     url_of_rule(id).map_or_else(|| id.to_owned(), |url| format!("[{id}]({url})"))
-}
-
-fn markdown<const N: usize>(table: Option<Table<N>>, room: usize) -> String {
-    table.map(|table| table.markdown(room.saturating_sub(100), escaped) + "\n").unwrap_or_default()
 }
 
 fn title(command: &str) -> &'static str {
@@ -173,26 +178,14 @@ fn before_changes(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> Str
     let unanswered = outcome.roots.iter().filter(|root| root.body.is_ok());
     let unanswered = grouped_errors(unanswered.flat_map(RootOutcome::errors), naming.recursive);
     text.push_str(&review::silent(unanswered.iter().map(|failure| &failure.error)));
-    text + &tables(outcome, naming, LIMIT, style) + &passed(outcome)
+    text + &results(outcome, naming, LIMIT, style) + &passed(outcome)
 }
 
-/// The results that are tables, and as text those without a form in Markdown.
-fn tables(outcome: &Outcome, naming: RootSummary, room: usize, style: Style) -> String {
-    let mut text = markdown(lists::by_provider(outcome, naming, style), room);
-    text.push_str(&markdown(lists::outdated(outcome, naming, style), room));
-    text.push_str(&markdown(lists::outdated_modules(outcome, naming), room));
-    let others = of_roots(outcome, outcome.roots.iter().filter(|root| has_no_form(root, outcome)));
-    let plain = if others.roots.is_empty() { String::new() } else { shown_body::render(&others, style) };
-    if !plain.is_empty() {
-        let _ = writeln!(text, "{}", fenced("", &plain));
-    }
-    text
-}
-
-/// The results of some root modules, without their findings.
-fn of_roots<'a>(outcome: &Outcome, roots: impl IntoIterator<Item = &'a RootOutcome>) -> Outcome {
-    let roots = roots.into_iter().map(|root| RootOutcome { findings: Vec::new(), ..root.clone() }).collect();
-    Outcome { roots, work_tree: None, notes: Vec::new(), error: None, ..*outcome }
+/// The results that look the same in every format.
+fn results(outcome: &Outcome, naming: RootSummary, room: usize, style: Style) -> String {
+    let mut parts = lists(outcome, naming, style);
+    parts.extend(others(outcome, style));
+    markdown(&parts, room)
 }
 
 fn total(outcome: &Outcome, changed: &Changed<'_>) -> String {
@@ -203,17 +196,6 @@ fn total(outcome: &Outcome, changed: &Changed<'_>) -> String {
         (false, None) => changed.total(),
     };
     format!("**{}**\n\n", escaped(&total))
-}
-
-/// True if a result is neither a table nor an error. That nothing is outdated is a sentence for one root module.
-fn has_no_form(root: &RootOutcome, outcome: &Outcome) -> bool {
-    match &root.body {
-        Ok(Body::Entries(_)) => outcome.many && outcome.grouping == Grouping::Root,
-        Ok(Body::Outdated(report)) => !outcome.many && !report.rows.iter().any(Outdated::is_noteworthy),
-        Ok(Body::OutdatedModules(report)) => !outcome.many && !report.rows.iter().any(OutdatedModule::is_noteworthy),
-        Ok(Body::Changes(_) | Body::Review(_) | Body::Verified(_)) | Err(_) => false,
-        Ok(_) => true,
-    }
 }
 
 /// The folded root modules without problems.

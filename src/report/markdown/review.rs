@@ -9,10 +9,12 @@ use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::report::annotation::{release_facts, signed, versions};
+use crate::report::body::module_changes;
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
 use crate::report::markdown::{code, escaped, fenced, link_of, sentences, target};
+use crate::report::parts::terminal;
 use crate::report::summary::unanswered;
-use crate::report::{Style, body, printable};
+use crate::report::{Style, printable};
 
 /// Room for the note about parts that are left out.
 const RESERVE: usize = 500;
@@ -24,7 +26,7 @@ const MOST_OPEN: usize = 20;
 const MOST_NAMES: usize = 12;
 
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct ReviewStyle {
     pub(super) naming: RootSummary,
     pub(super) style: Style,
     pub(super) counted: bool,
@@ -32,8 +34,8 @@ pub(super) struct Shown {
 
 /// One row for each change, an explanation of dangerous ones, then folded explanations and checksums; `None` if not
 /// even the first line fits.
-pub(super) fn review(changed: &Changed<'_>, room: usize, shown: Shown) -> Option<String> {
-    let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
+pub(super) fn review(changed: &Changed<'_>, room: usize, shown: ReviewStyle) -> Option<String> {
+    let mut page = LimitedText { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
     page.add(&intro(changed, shown.counted)).then_some(())?;
     if !page.add(&silent(changed.unanswered())) {
         page.left_out.push("why some checksums were not checked".to_owned());
@@ -44,11 +46,12 @@ pub(super) fn review(changed: &Changed<'_>, room: usize, shown: Shown) -> Option
     explanations(&mut page, changed, style);
     root_modules(&mut page, changed, style);
     checksums(&mut page, changed, style);
-    let modules = body::module_changes(changed.modules().iter().map(|(change, roots)| (*change, roots.len())), style);
+    let modules = module_changes(changed.modules().iter().map(|(change, roots)| (*change, roots.len())));
+    let modules = terminal(&[modules], style);
     if !modules.is_empty() && !page.add(&(fenced("", &modules) + "\n")) {
         page.left_out.push("the modules".to_owned());
     }
-    let Page { mut text, left_out, .. } = page;
+    let LimitedText { mut text, left_out, .. } = page;
     if !left_out.is_empty() {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "_Left out for lack of space: {}. `tflock diff -v` shows all._\n", left_out.join(", "));
@@ -56,13 +59,13 @@ pub(super) fn review(changed: &Changed<'_>, room: usize, shown: Shown) -> Option
     Some(text)
 }
 
-struct Page {
+struct LimitedText {
     text: String,
     room: usize,
     left_out: Vec<String>,
 }
 
-impl Page {
+impl LimitedText {
     fn add(&mut self, piece: &str) -> bool {
         let fits = self.text.len() + piece.len() <= self.room;
         if fits {
@@ -124,7 +127,7 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
 /// Renders one cell of the row of a change.
 type Cell<'a> = &'a dyn Fn(&ChangeGroup<'_>) -> String;
 
-fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
+fn table(page: &mut LimitedText, changed: &Changed<'_>, shown: ReviewStyle) {
     let all = changed.groups.len();
     let several = changed.files.len() > 1;
     let optional: [(&str, Cell<'_>); 3] = [
@@ -207,7 +210,7 @@ fn names(roots: &[&Path]) -> String {
     few(&roots.iter().map(|root| code(&name(root))).collect::<Vec<_>>())
 }
 
-fn dangers(page: &mut Page, changed: &Changed<'_>, style: Style) {
+fn dangers(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
     let pieces = explained(changed.groups.iter().filter(|group| group.risk == Risk::Dangerous), style);
     if page.add_all("**What is dangerous**\n\n", &pieces, "\n", 1) > 0 {
         page.left_out.push("some of what is dangerous".to_owned());
@@ -215,7 +218,7 @@ fn dangers(page: &mut Page, changed: &Changed<'_>, style: Style) {
 }
 
 /// Only for notable changes: routine explanations would be the same in each pull request.
-fn explanations(page: &mut Page, changed: &Changed<'_>, style: Style) {
+fn explanations(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
     let pieces = explained(changed.groups.iter().filter(|group| group.risk == Risk::Notable), style);
     let before = "<details>\n<summary>Details</summary>\n\n";
     if page.add_all(before, &pieces, "\n</details>\n\n", 1) > 0 {
@@ -224,7 +227,7 @@ fn explanations(page: &mut Page, changed: &Changed<'_>, style: Style) {
 }
 
 /// The names of root modules that rows only count; root modules with equal changes are listed once.
-fn root_modules(page: &mut Page, changed: &Changed<'_>, style: Style) {
+fn root_modules(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
     let mut sets: Vec<(Vec<&Path>, Vec<String>)> = Vec::new();
     for group in changed.groups.iter().filter(|group| group.places.len() > 3) {
         let (roots, what) =
@@ -246,7 +249,7 @@ fn root_modules(page: &mut Page, changed: &Changed<'_>, style: Style) {
 }
 
 /// The checksums, unless they changed because of another version.
-fn checksums(page: &mut Page, changed: &Changed<'_>, style: Style) {
+fn checksums(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
     let about_hashes = changed.groups.iter().filter(|group| group.is_about_hashes());
     let lists: Vec<String> = about_hashes.filter_map(|group| list(&group.change, style)).collect();
     let before = "<details>\n<summary>Added and removed checksums</summary>\n\n";
