@@ -163,7 +163,11 @@ fn list(lines: &[TextLine]) -> String {
     match &shown[..] {
         [] => String::new(),
         [(_, one)] => format!("{one}\n\n"),
-        all => all.iter().map(|(indent, text)| format!("{}- {text}\n", " ".repeat(*indent))).collect::<String>() + "\n",
+        all => {
+            let items: Vec<String> =
+                all.iter().map(|(indent, text)| format!("{}- {text}", " ".repeat(*indent))).collect();
+            items.join("\n") + "\n\n"
+        }
     }
 }
 

@@ -77,21 +77,21 @@ fn programs(reports: &[&AuditReport], style: Style) -> Vec<TextLine> {
         (0, true, _) => "inconclusive",
         _ => "advisories found",
     };
-    let mut total = format!("{verdict}: {}", counted(count, "program"));
+    let mut total = vec![format!("{verdict}: {}", counted(count, "program"))];
     if unknown > 0 {
-        total += &format!(", {unknown} of them unknown");
+        total.push(format!("{unknown} of them unknown"));
     }
     if unread > 0 {
-        total += &format!(", {unread} more not read");
+        total.push(format!("{unread} more not read"));
     }
-    total += &match advisories.len() {
-        1 => ", 1 advisory".to_owned(),
-        found => format!(", {found} advisories"),
-    };
-    if let Some(database) = reports.iter().find_map(|report| report.database.as_ref()) {
+    total.push(match advisories.len() {
+        1 => "1 advisory".to_owned(),
+        found => format!("{found} advisories"),
+    });
+    let database = reports.iter().find_map(|report| report.database.as_ref()).map(|database| {
         let day = database.modified.get(..10).unwrap_or(&database.modified);
-        total += &format!(" ({} of {day})", database.source);
-    }
-    lines.push(TextLine::new(total));
+        format!(" ({} of {day})", database.source)
+    });
+    lines.push(TextLine::new(total.join(", ") + &database.unwrap_or_default()));
     lines
 }

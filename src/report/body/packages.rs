@@ -181,17 +181,15 @@ fn mirror_lines(report: &MirrorReport, denied: bool, style: Style) -> Vec<TextLi
         (false, true) => "incomplete: ",
         (false, false) => "",
     };
-    let mut total = format!("{verdict}{} in {}", counted(report.packages.len(), "package"), shown(&report.directory));
+    let total = format!("{verdict}{} in {}", counted(report.packages.len(), "package"), shown(&report.directory));
     let come: Vec<&MirroredPackage> = packages.into_iter().filter(|package| package.fate != Fate::Present).collect();
-    if !report.checked {
-        let bytes = come.iter().map(|package| package.size).sum();
-        total += &match (come.len(), report.packages.len()) {
-            (0, 0) => String::new(),
-            (0, _) => ", all up to date".to_owned(),
-            (fetched, _) => format!(", {fetched} downloaded ({})", size(bytes)),
-        };
-    }
-    lines.push(TextLine::new(total));
+    let downloaded = match (come.len(), report.packages.len()) {
+        _ if report.checked => String::new(),
+        (0, 0) => String::new(),
+        (0, _) => ", all up to date".to_owned(),
+        (fetched, _) => format!(", {fetched} downloaded ({})", size(come.iter().map(|package| package.size).sum())),
+    };
+    lines.push(TextLine::new(total + &downloaded));
     lines
 }
 

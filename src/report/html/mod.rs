@@ -289,7 +289,7 @@ fn cells<'a>(
         Ok(Body::Review(review)) => {
             cells.extend(review.changes.iter().map(|change| {
                 (&change.address, MatrixCell { text: arrow(change), level: Some(level_of(risk(change))) })
-            }))
+            }));
         }
         _ => {}
     }
