@@ -10,6 +10,9 @@
 //!
 //! Arrows are what a folder may use: downwards or to the right, never back. Nothing here is an interface for other programs.
 
+#[macro_use]
+extern crate tflock_core;
+
 pub mod cli;
 mod commands;
 mod disk;
@@ -29,7 +32,7 @@ mod workspace;
 
 use tflock_core::{
     addr, advisory, config, count, dialect, diff, documents, error, exit_code, finding, goinfo, hash, hcl, lockfile,
-    merge, modulelock, platform, redact, release, requirements, settings, trust, verify, version,
+    merge, modulelock, platform, redact, release, requirements, settings, step, trust, verify, version,
 };
 
 #[cfg(test)]

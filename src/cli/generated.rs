@@ -9,8 +9,9 @@ use super::args::{GROUPS, command};
 use super::usage;
 use crate::commands::explain;
 use crate::error::{Error, ErrorKind};
+use crate::step::Template;
 
-const LISTS: &str = "`tflock help` lists the commands, `tflock explain` the topics and rules";
+const LISTS: Template = template!("`tflock help` lists the commands, `tflock explain` the topics and rules");
 
 /// The help of a command or subcommand; without names, of the program.
 pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error> {
@@ -21,7 +22,7 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
         found = found.find_subcommand_mut(name).ok_or_else(|| {
             let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
             let near = near.or_else(|| names.len().eq(&1).then(|| explain::near(name))?);
-            near.into_iter().chain([LISTS.to_owned()]).fold(error, Error::hint)
+            near.into_iter().chain([LISTS.into()]).fold(error, Error::hint)
         })?;
     }
     if !names.is_empty() {
@@ -103,8 +104,8 @@ mod tests {
         assert!(rotate.contains("explains: -C, --tool, --offline, "), "{rotate}");
         assert!(help(&[]).unwrap().contains("Neither read nor write the index"));
         assert!(help(&[]).unwrap().contains("Usage: tflock"));
-        assert_eq!(help(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?", LISTS]);
-        assert_eq!(help(&["setings"]).unwrap_err().hints, ["did you mean `tflock explain settings`?", LISTS]);
-        assert_eq!(help(&["x"]).unwrap_err().hints, [LISTS]);
+        assert_eq!(help(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?", LISTS.text]);
+        assert_eq!(help(&["setings"]).unwrap_err().hints, ["did you mean `tflock explain settings`?", LISTS.text]);
+        assert_eq!(help(&["x"]).unwrap_err().hints, [LISTS.text]);
     }
 }

@@ -142,7 +142,7 @@ fn outcome(
         }
         Err(mut error) => {
             let ctx = ctx(false);
-            error.advise(&|text, file| ctx.for_all(text, file));
+            error.place(&|file| ctx.of_all(file));
             Err(error)
         }
     }

@@ -10,6 +10,7 @@ use super::{Environment, ExitCode, Streams, other_tools, result, write};
 use crate::error::{Error, ErrorKind};
 use crate::redact;
 use crate::report::{self, Format};
+use crate::step::{Step, Value};
 use crate::workspace::directory;
 
 /// Refuses formats that a command does not support: their empty result would look like success.
@@ -115,17 +116,19 @@ fn plainly(text: &str) -> String {
 }
 
 /// A suggestion for a mistyped command.
-pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<String> {
+pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<Step> {
     let own = parent.get_subcommands().filter(|command| !command.is_hide_set());
     let own = own.map(|command| (command.get_name(), None));
     let others = other_tools::commands(parent.get_name()).map(|(other, words)| (other, Some(words)));
-    let (distance, known, words) =
-        own.chain(others).map(|(known, words)| (strsim::osa_distance(known, name), known, words)).min()?;
+    let (distance, known, words) = own
+        .chain(others)
+        .map(|(known, words)| (strsim::osa_distance(known, name), known, words))
+        .min_by_key(|it| (it.0, it.1))?;
     // One wrong letter in a short name, two in a longer one.
     if distance > 2.min(name.len() / 3) {
         return None;
     }
-    Some(words.map_or_else(|| format!("did you mean `{known}`?"), str::to_owned))
+    Some(words.map_or_else(|| Step::meant(format!("`{known}`")), Step::from))
 }
 
 /// The error for an unknown command name, where the suggestion of clap would be unlikely.
@@ -142,14 +145,11 @@ fn unknown_command(refused: &clap::Error, arguments: &[OsString]) -> Option<Erro
     if let Some(hint) = directory(name) {
         return Some(error.hint(hint));
     }
-    let help = if parent.get_name() == "tflock" {
-        "tflock help".to_owned()
-    } else {
-        format!("tflock help {}", parent.get_name())
-    };
+    let below = (parent.get_name() != "tflock").then(|| parent.get_name().to_owned());
+    let help = step!("`tflock help {}` lists the commands", Value::Words(below.into_iter().collect()));
     let options = arguments.iter().filter_map(|argument| argument.to_str()).filter_map(other_tools::option);
     let hints = meant(parent, name).into_iter().chain(options);
-    Some(hints.chain([format!("`{help}` lists the commands")]).fold(error, Error::hint))
+    Some(hints.chain([help]).fold(error, Error::hint))
 }
 
 fn unknown(error: &Error, given: &Given, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
@@ -172,17 +172,17 @@ fn error(refused: &clap::Error) -> Error {
     };
     let suggestions = refused.context().filter_map(|(kind, value)| match (kind, value) {
         (ContextKind::SuggestedArg | ContextKind::SuggestedSubcommand | ContextKind::SuggestedValue, value) => {
-            Some(format!("did you mean {}?", listed(value)?))
+            Some(Step::meant(listed(value)?))
         }
         _ => None,
     });
     let (message, meant) = match message.split_once(MEANT) {
-        Some((message, meant)) => (message.to_owned(), Some(format!("did you mean {meant}"))),
+        Some((message, meant)) => (message.to_owned(), Some(Step::from(format!("did you mean {meant}")))),
         None => (message, None),
     };
     let mut error = Error::new(ErrorKind::Usage, message);
     error.hints.extend(meant.into_iter().chain(suggestions));
-    error.hint("run `tflock --help`")
+    error.hint(step!("run `tflock --help`"))
 }
 
 fn first_paragraph(text: &str) -> String {

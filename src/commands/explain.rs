@@ -22,6 +22,7 @@ use crate::query::cached::{self, Check};
 use crate::release::continuity::ExpiryRules;
 use crate::release::{ListedLine, Lookup, Release, Releases};
 use crate::report::rule_of_change;
+use crate::step::Step;
 use crate::topics;
 use crate::version::Version;
 use crate::workspace::{ProviderNames, RootModule, RunSettings};
@@ -148,8 +149,8 @@ fn near_page(text: &str) -> Option<&'static str> {
 }
 
 /// A suggestion for a mistyped topic or rule.
-pub(crate) fn near(text: &str) -> Option<String> {
-    Some(format!("did you mean `tflock explain {}`?", near_page(text)?))
+pub(crate) fn near(text: &str) -> Option<Step> {
+    Some(step!("did you mean `tflock explain {}`?", near_page(text)?))
 }
 
 /// The error for an unknown text, with rules and topics of similar names.
@@ -160,9 +161,9 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
     let matching: Vec<&str> = Rule::ALL.iter().filter(mentions).map(|rule| rule.id()).collect();
     let matching = Some(matching).filter(|rules| near.is_none() && text.len() > 3 && (1..=5).contains(&rules.len()));
     let message = format!("{text:?} is neither a rule nor a hash nor a provider: {}", reason.to_string());
-    let near = near.map(|id| format!("did you mean `tflock explain {id}`?"));
-    let near = near.or_else(|| Some(format!("these rules mention it: {}", matching?.join(", "))));
-    let all = "`tflock explain` lists all rules and topics".to_owned();
+    let near = near.map(|id| step!("did you mean `tflock explain {}`?", id));
+    let near = near.or_else(|| Some(format!("these rules mention it: {}", matching?.join(", ")).into()));
+    let all = step!("`tflock explain` lists all rules and topics");
     near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }
 
@@ -270,7 +271,7 @@ impl ReadRoots {
         }
         let error = Error::new(ErrorKind::NotFound, format!("no lock file here has an entry for {addr}"));
         let near = self.namesakes(&addr).into_iter();
-        Err(near.fold(error, |error, near| error.hint(format!("did you mean {near}?"))).about(addr))
+        Err(near.fold(error, |error, near| error.hint(Step::meant(near))).about(addr))
     }
 
     /// Resolves the name of a provider in the root modules.

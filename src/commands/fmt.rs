@@ -11,7 +11,7 @@ use crate::disk::files::is_there;
 use crate::disk::root_files::{self, DirectoryLock};
 use crate::disk::roots::ReadModuleLock;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, shell_word};
+use crate::finding::Finding;
 use crate::interrupt::What;
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
@@ -133,8 +133,7 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
     }
     if path.is_dir() && path.file_name().is_none_or(|name| name != FILE_NAME) {
         let message = format!("{} is a directory, not a lock file", shown(path));
-        let place = shell_word(&shown(path));
-        let hint = format!("`tflock -C {place} fmt` formats the lock file of the root module there");
+        let hint = step!("`tflock -C {} fmt` formats the lock file of the root module there", shown(path));
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -167,9 +166,9 @@ fn canonical(directory: &Path, text: &[u8], named: &Path, scope: &Scope) -> Resu
     if is_configuration || [settings::FILE_NAME, pins::FILE_NAME].contains(&&*name) {
         let message = format!("{} is not a lock file, and `tflock fmt` formats nothing else", shown(named));
         let hint = if is_configuration {
-            format!("`{} fmt` formats configuration", dialect.program())
+            step!("`{} fmt` formats configuration", dialect.program())
         } else {
-            "lock files are called .terraform.lock.hcl; without a name that of the root module is meant".to_owned()
+            "lock files are called .terraform.lock.hcl; without a name that of the root module is meant".into()
         };
         return Err(Error::new(ErrorKind::Usage, message).in_file(named).hint(hint));
     }

@@ -126,7 +126,7 @@ pub(super) fn all_locked(tree: &Tree, settings: &RunSettings) -> Result<(), Erro
     }
     let Some(read) = &tree.module_lock else {
         let message = "there is no module lock file to check modules against";
-        let hint = "`tflock lock --lock-modules` writes one";
+        let hint = step!("`tflock lock --lock-modules` writes one");
         return Err(Error::new(ErrorKind::LockFile, message).in_file(settings.path.join(FILE_NAME)).hint(hint));
     };
     let is_locked = |source: &ModuleSource, call: &str, constraints: Option<&ModuleConstraints>| {
@@ -137,7 +137,7 @@ pub(super) fn all_locked(tree: &Tree, settings: &RunSettings) -> Result<(), Erro
         Error::new(ErrorKind::LockFile, message)
             .in_file(file_from(&settings.path, &place.file))
             .at(place.position)
-            .hint("run `tflock lock` and review what it adds")
+            .hint(step!("run `tflock lock` and review what it adds"))
     };
     let found = tree.remote_modules.iter().filter(|call| {
         !call.address.as_ref().is_some_and(|source| is_locked(source, &call.key, call.constraints.as_ref()))

@@ -20,7 +20,7 @@ use crate::disk::package::{PackageError, hash_archive, hash_directory};
 use crate::disk::package_store::PackageStore;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule, shell_word};
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::hash::archive::Threads;
 use crate::interrupt::Interrupt;
@@ -29,6 +29,7 @@ use crate::outcome::{Body, CacheReport, HashLine, Outcome, RootOutcome};
 use crate::path::{shown, worktree};
 use crate::settings::{Age, IndexPlace};
 use crate::source::{IndexStores, Published};
+use crate::step::shell_word;
 use crate::workspace::dialect_of_text;
 use crate::{lockfile, query};
 
@@ -205,7 +206,7 @@ fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outco
     let entries = exchange::decode(&bytes).map_err(|problem| {
         let message = format!("{} is not an exported index: {problem}", shown(&file));
         let mapped = Error::new(ErrorKind::Disk, message).in_file(&file);
-        mapped.hint("nothing was imported; `tflock cache export FILE` writes such a file")
+        mapped.hint(step!("nothing was imported; `tflock cache export FILE` writes such a file"))
     })?;
     let count = entries.entries.len();
     let (imported, known, findings) = match cache.import(entries) {
@@ -349,7 +350,7 @@ pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>
     let Published { news, known, .. } = published;
     let body = Ok(Body::Cache(CacheReport::Published { index: publishing.shown, news, known }));
     let outcome = Outcome::of_roots("cache", vec![RootOutcome { path: PathBuf::new(), body, findings }]);
-    Ok(Outcome { notes: sources.notes(), ..outcome })
+    Ok(Outcome { notes: sources.notes().into(), ..outcome })
 }
 
 /// What was computed here of the packages in some lock files; an unreadable file has none.

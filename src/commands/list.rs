@@ -23,6 +23,7 @@ use crate::query::cached::{self, Check};
 use crate::release::Lookup;
 use crate::release::continuity::ExpiryRules;
 use crate::requirements::Requirements;
+use crate::step::Step;
 use crate::trust::pins::Signer;
 use crate::workspace::{LockedRoot, NamedProviders, ProviderNames, Reading, RootModule, RunSettings};
 
@@ -92,22 +93,24 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
 }
 
 /// Names the root modules without a list.
-fn without_lock(targets: &Targets<'_>) -> Option<String> {
+fn without_lock(targets: &Targets<'_>) -> Option<Step> {
     let first = targets.outcomes.iter().find(|root| root.body.is_ok())?;
     let count = targets.outcomes.iter().filter(|root| root.body.is_ok()).count();
     let first = shown(&first.path);
     let first = if first.is_empty() { "." } else { &*first };
     Some(if count == 1 {
-        format!("the root module {first} has a backend and no lock file: `tflock lock -r --create` writes it")
+        step!("the root module {} has a backend and no lock file: `tflock lock -r --create` writes it", first)
     } else {
-        format!(
-            "{count} root modules with a backend have no lock file, such as {first}: `tflock lock -r --create` writes them"
+        step!(
+            "{} root modules with a backend have no lock file, such as {}: `tflock lock -r --create` writes them",
+            count,
+            first
         )
     })
 }
 
 /// Names the root modules of which it is unknown what they require.
-fn unknown(unread: &[(&Path, String)], many: bool) -> Option<String> {
+fn unknown(unread: &[(&Path, String)], many: bool) -> Option<Step> {
     let (path, reason) = unread.first()?;
     let name = if path.as_os_str().is_empty() { ".".into() } else { shown(path) };
     let place = match unread.len() {
@@ -115,11 +118,16 @@ fn unknown(unread: &[(&Path, String)], many: bool) -> Option<String> {
         1 => format!(" in {name}"),
         count => format!(" in {count} root modules, such as {name}"),
     };
-    Some(format!("it is unknown which entries are required{place}: {reason}; `tflock why` shows all that is not read"))
+    Some(step!(
+        "it is unknown which entries are required{}: {}; `tflock why` shows all that is not read",
+        place,
+        reason
+    ))
 }
 
 pub(super) fn not_locked(text: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}")).hint("`tflock list` shows all")
+    Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}"))
+        .hint(step!("`tflock list` shows all"))
 }
 
 fn used_modules(root: &RunSettings) -> Result<Body, Error> {
@@ -261,7 +269,7 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         unknown.extend(missing.map(|module| settings.not_installed(module)));
         requirements(&root, providers)
     });
-    outcome.notes = notes;
+    outcome.notes = notes.into();
     outcome.graph = args.graph;
     // An unreadable root module or a missing module may require the provider.
     let all_read = outcome.roots.iter().all(|root| root.body.is_ok());
@@ -275,7 +283,7 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
 
 fn not_required(text: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("provider {text} is not required by the configuration"))
-        .hint("run `tflock why` for all that are, `tflock list` for all that are locked")
+        .hint(step!("run `tflock why` for all that are, `tflock list` for all that are locked"))
 }
 
 /// The required providers, or those of `only`, with the locked version, in the order of the lock file. Named providers

@@ -20,6 +20,7 @@ use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::path::{shown, worktree};
 use crate::requirements::{Origin, OriginKind};
+use crate::step::Step;
 use crate::workspace::RunSettings;
 
 /// Move the lock file to the other tool, at the same versions.
@@ -81,15 +82,15 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
     };
     let mode = options.mode;
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
-    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
-        notes.extend(remarks(settings));
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<Step>| {
+        notes.extend(remarks(settings).into_iter().map(Step::from));
         prepared(root, settings, args.edit_config)
     };
     let locking = Locking { to: Some(args.to.dialect()), ..Locking::of("migrate", options) };
     let mut outcome = run(Locking { prepare: Some(&prepare), ..locking }, &targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
     if mode == WriteMode::Write && outcome.roots.iter().any(held_up) {
-        outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());
+        outcome.notes.push("nothing was written, since not every root module can be migrated");
     }
     Ok(outcome)
 }
@@ -106,7 +107,7 @@ fn prepared(mut root: LockRoot, settings: &RunSettings, edit_config: bool) -> Re
     let to = settings.dialect;
     let Some(bytes) = &root.bytes else {
         let message = format!("there is no dependency lock file to migrate: {}", shown(&settings.lock_file_shown()));
-        let hint = format!("`tflock lock --tool {}` writes one", to.program());
+        let hint = step!("`tflock lock --tool {}` writes one", to.program());
         return Err(Error::new(ErrorKind::LockFile, message).hint(hint));
     };
     let is_written_so = lockfile::detect_header(bytes) == Some(to);

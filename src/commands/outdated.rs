@@ -77,7 +77,7 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
         );
     }
     let differs = args.exit_code && outcome.roots.iter().any(RootOutcome::is_upgradable);
-    Ok(Outcome { notes, ..outcome }.exit_1_if(differs).with_error(missing))
+    Ok(Outcome { notes: notes.into(), ..outcome }.exit_1_if(differs).with_error(missing))
 }
 
 struct Known {

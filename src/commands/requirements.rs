@@ -14,6 +14,7 @@ use crate::disk::roots::file_from;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome};
 use crate::path::shown;
+use crate::step::Step;
 use crate::workspace::RunSettings;
 
 /// Require a provider and lock it.
@@ -76,7 +77,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<Step>| {
         let root = requirements::add(root, settings, &additions)?;
         notes.extend(others_without_entry(&root, settings));
         Ok(root)
@@ -86,7 +87,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
 }
 
 /// The required providers that this run does not name and that have no entry in the lock file.
-fn others_without_entry(root: &LockRoot, settings: &RunSettings) -> Option<String> {
+fn others_without_entry(root: &LockRoot, settings: &RunSettings) -> Option<Step> {
     let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
     let required = root.requirements.iter().map(|(addr, _)| addr);
     let others = required.filter(|addr| root.lock.get(addr).is_none() && !requested.contains(addr));
@@ -94,9 +95,10 @@ fn others_without_entry(root: &LockRoot, settings: &RunSettings) -> Option<Strin
     let they = if names.len() == 1 { "is" } else { "are" };
     let file = settings.lock_file_shown();
     (!names.is_empty()).then(|| {
-        format!(
-            "{} {they} required too and not in {}; `tflock lock` adds what is missing",
+        step!(
+            "{} {} required too and not in {}; `tflock lock` adds what is missing",
             names.join(", "),
+            they,
             shown(&file)
         )
     })
@@ -132,9 +134,9 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
     let mode = if args.dry_run { WriteMode::DryRun } else { WriteMode::Write };
     let options = LockOptions { mode, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<String>| {
+    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<crate::step::Step>| {
         let root = requirements::remove(root, settings, args)?;
-        notes.extend(still_required(&root, settings).filter(|_| !args.lock_only));
+        notes.extend(still_required(&root, settings).filter(|_| !args.lock_only).map(Into::into));
         Ok(root)
     };
     let locking = Locking { prepare: Some(&prepare), ..Locking::of("remove", options) };
@@ -142,8 +144,7 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
     if outcome.roots.iter().any(|root| is_unused(&root.body)) {
         outcome.notes.push(
             "the signer stays trusted; if you re-add the provider, versions in git history keep their recorded hashes, and \
-             other versions are a first use"
-                .to_owned(),
+             other versions are a first use",
         );
     }
     Ok(outcome)

@@ -20,8 +20,8 @@ use crate::hash::PackageHash;
 use crate::hash::archive::ProgramFile;
 use crate::lockfile::{Decoded, LockEntry};
 use crate::outcome::{
-    Body, Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider, Outcome,
-    RootOutcome,
+    Body, Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider, Notes,
+    Outcome, RootOutcome,
 };
 use crate::path::{shown, worktree};
 use crate::platform::Platform;
@@ -87,7 +87,7 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         }
     }
     let locked: Vec<Locked<'_>> = opened.iter().map(|root| (root.settings, &root.lock.lock)).collect();
-    let mut notes = Vec::new();
+    let mut notes = Notes::default();
     let sources = PackageSources::new(services, &cache);
     if args.online {
         query_releases(&locked, &sources)?;

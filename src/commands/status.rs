@@ -14,7 +14,7 @@ use crate::addr::ProviderAddr;
 use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Level, Rule, shell_word};
+use crate::finding::{Level, Rule};
 use crate::git::{Git, GitTree, tracked};
 use crate::interrupt::What;
 use crate::outcome::{
@@ -23,6 +23,7 @@ use crate::outcome::{
 use crate::path::{shown, worktree};
 use crate::platform::Platform;
 use crate::release::{Lookup, Releases};
+use crate::step::CommandLine;
 use crate::version::Version;
 use crate::{lockfile, modulelock, settings, trust, verify};
 
@@ -49,11 +50,9 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
     let changed_files = scope.directories().first().and_then(|start| changed_files(start));
     let found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
-    let (command, effect) = found.next();
+    let (name, of_many, effect) = found.next();
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
-    let command = if is_one { command.replace(" -r --create", "").replace(" -r", "") } else { command.to_owned() };
-    let within = scope.named.iter().map(|directory| format!(" -C {}", shell_word(&shown(directory))));
-    let next = NextStep { command: format!("tflock{} {command}", within.collect::<String>()), effect };
+    let next = NextStep { command: CommandLine::of(name, if is_one { &[] } else { of_many }, &scope.named), effect };
     let status = found.status(judged.len(), next);
     Ok(Outcome { dialect: targets.dialect(), ..Outcome::of_body("status", Body::Status(Box::new(status))) })
 }
@@ -150,45 +149,48 @@ impl RepositoryState {
         }
     }
 
-    /// The first of these for which there is a reason: what blocks the others comes first.
-    fn next(&self) -> (&'static str, &'static str) {
+    /// A command, its options for many root modules, and its effect: the first of these for which there is a reason, since what
+    /// blocks the others comes first.
+    fn next(&self) -> (&'static str, &'static [&'static str], &'static str) {
         let has = |rule: &Rule| self.denied.contains_key(rule) || self.warned.contains_key(rule);
         let is_simple =
             |rule: &Rule| MENDED.contains(rule) || [Rule::VersionNotAllowed, Rule::SignerNotPinned].contains(rule);
         if self.denied.contains_key(&Rule::LockSyntax) {
             return (
-                "verify -r",
+                "verify",
+                &["-r"],
                 "shows what is wrong in lock files; `tflock merge --resolve` ends an unfinished merge",
             );
         }
         if !self.unreadable.is_empty() {
-            return ("verify -r", "shows what cannot be read");
+            return ("verify", &["-r"], "shows what cannot be read");
         }
         if !self.denied.keys().all(is_simple) {
-            return ("verify -r", "explains what is denied");
+            return ("verify", &["-r"], "explains what is denied");
         }
         if !self.without_lock_file.is_empty() {
-            return ("lock -r --create", "writes the missing lock files");
+            return ("lock", &["-r", "--create"], "writes the missing lock files");
         }
         if has(&Rule::VersionNotAllowed) {
-            return ("upgrade -r", "selects versions that the configuration allows");
+            return ("upgrade", &["-r"], "selects versions that the configuration allows");
         }
         if MENDED.iter().any(has) {
-            return ("lock -r", "adds what the lock files lack");
+            return ("lock", &["-r"], "adds what the lock files lack");
         }
         if self.locked.platforms.is_none() {
             return (
                 "setup",
+                &[],
                 "writes what this repository lacks: settings with platforms, a trust file, git attributes",
             );
         }
         if !self.locked.not_remembered.is_empty() {
-            return ("trust init -r", "remembers the signers of what is locked");
+            return ("trust init", &["-r"], "remembers the signers of what is locked");
         }
         if self.changed_files.as_ref().is_some_and(|files| !files.is_empty()) {
-            return ("diff -r", "explains what changed, before you commit it");
+            return ("diff", &["-r"], "explains what changed, before you commit it");
         }
-        ("outdated -r", "shows newer versions; nothing has to be done")
+        ("outdated", &["-r"], "shows newer versions; nothing has to be done")
     }
 }
 
@@ -290,10 +292,8 @@ pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error
         }
         files.push(file);
     }
-    let within = scope.named.iter().map(|directory| format!(" -C {}", shell_word(&shown(directory))));
-    let report =
-        SetupReport { files, dry_run: args.dry_run, next: format!("tflock{} lock -r", within.collect::<String>()) };
-    Ok(Outcome { notes, ..Outcome::of_body("setup", Body::Setup(report)) })
+    let report = SetupReport { files, dry_run: args.dry_run, next: CommandLine::of("lock", &["-r"], &scope.named) };
+    Ok(Outcome { notes: notes.into(), ..Outcome::of_body("setup", Body::Setup(report)) })
 }
 
 struct Setup<'a, 's> {

@@ -16,7 +16,6 @@ use super::{LockOptions, Services};
 
 use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::lock::plan::{self, OneForAll};
 use crate::outcome::Outcome;
 use crate::query::select;
@@ -136,8 +135,8 @@ impl UpgradeArgs {
             };
             let version = version.parse().map_err(|problem| {
                 let error = Error::new(ErrorKind::Usage, format!("{text}: expected ADDR@VERSION: {problem}"));
-                let add = shell_word(&format!("{name}@{version}"));
-                error.hint(format!("`tflock add --replace {add}` changes the constraint of the configuration"))
+                let add = format!("{name}@{version}");
+                error.hint(step!("`tflock add --replace {}` changes the constraint of the configuration", add))
             })?;
             if self.precise.is_some() {
                 let message = format!("{text} has a version, and so has --precise");
@@ -200,7 +199,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
         newest = targets.paths.iter().cloned().zip(offered).collect();
     }
-    let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<String>| {
+    let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<crate::step::Step>| {
         let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
         requirements::bump(root, settings, Bump { prereleases: selection.prereleases, offered: &offered })
     };

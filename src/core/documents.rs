@@ -13,6 +13,7 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::requirements::OriginKind;
 use crate::settings::Date;
+use crate::step::{CommandLine, Step};
 use crate::trust::Evidence;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
@@ -40,7 +41,7 @@ macro_rules! serialize_as {
 }
 
 serialize_as!(as_str: Evidence, Fingerprint, OriginKind, PackageHash, Platform);
-serialize_as!(to_string: AddrPattern, Date, ProviderAddr, Signer, Version);
+serialize_as!(to_string: AddrPattern, CommandLine, Date, ProviderAddr, Signer, Step, Version);
 
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,10 +6,12 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::documents::shown;
 use crate::finding::{Class, Finding, Level, Position};
+use crate::step::{Place, Step};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -78,9 +80,7 @@ pub struct Error {
     pub address: Option<Box<ProviderAddr>>,
     /// The requested address, without secrets.
     pub url: Option<String>,
-    pub hints: Vec<String>,
-    /// The same as if typed in the root module, where commands were put into other words since.
-    pub general: Option<Box<[String]>>,
+    pub hints: Vec<Step>,
     /// Further errors of the same run, such as one for each provider.
     pub others: Vec<Error>,
 }
@@ -96,7 +96,6 @@ impl Error {
             address: None,
             url: None,
             hints: Vec::new(),
-            general: None,
             others: Vec::new(),
         }
     }
@@ -141,22 +140,27 @@ impl Error {
         self
     }
 
-    /// Puts its next steps, and those of the errors next to it, into other words, by the files that they are about.
-    pub fn advise(&mut self, words: &dyn Fn(&str, Option<&Path>) -> String) {
-        let adapted: Vec<String> = self.hints.iter().map(|hint| words(hint, self.file.as_deref())).collect();
-        if adapted != self.hints {
-            self.general = Some(std::mem::replace(&mut self.hints, adapted).into());
+    /// Places its next steps, and those of the errors next to it, by the files that they are about.
+    pub fn place(&mut self, place: &dyn Fn(Option<&Path>) -> Place) {
+        let own = Arc::new(place(self.file.as_deref()));
+        self.place_at(Some(&own));
+        self.others.iter_mut().for_each(|other| other.place(place));
+    }
+
+    /// Places its next steps at one place, or at none.
+    pub fn place_at(&mut self, place: Option<&Arc<Place>>) {
+        for hint in &mut self.hints {
+            *hint = std::mem::take(hint).at(place.cloned());
         }
-        self.others.iter_mut().for_each(|other| other.advise(words));
     }
 
     /// The next steps as they are wherever the run was started.
-    pub fn general_hints(&self) -> &[String] {
-        self.general.as_deref().unwrap_or(&self.hints)
+    pub fn general_hints(&self) -> Vec<Step> {
+        self.hints.iter().map(|hint| hint.clone().at(None)).collect()
     }
 
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Step>) -> Self {
         self.hints.push(hint.into());
         self
     }
@@ -185,7 +189,7 @@ impl Error {
         Self::all(denied.map(|finding| Self {
             file: finding.file.clone(),
             position: finding.position,
-            ..Self::new(kind(finding), &finding.message).hint(finding.help())
+            ..Self::new(kind(finding), &finding.message).hint(finding.general_help())
         }))
     }
 

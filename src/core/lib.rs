@@ -5,7 +5,7 @@
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
 //! release · trust · finding · advisory · documents (values in JSON)
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
-//! hash · version · platform · addr · dialect · count                  values
+//! hash · version · platform · addr · dialect · count · step           values
 //! ```
 //!
 //! Arrows between folders point downwards. Nothing here knows a network, a clock, a directory or a command line: the program `tflock`
@@ -66,6 +66,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[macro_use]
+pub mod step;
 #[warn(missing_docs)]
 pub mod addr;
 pub mod advisory;

@@ -15,11 +15,11 @@ use std::sync::{Mutex, OnceLock};
 
 use super::files;
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::hash::Sha256Digest;
 use crate::parallel::locked;
 use crate::path::links::{self, FileRefusal, LinkOnTheWay, refused, stepwise};
 use crate::path::shown;
+use crate::step::shell_word;
 
 /// The most bytes of a file; no real one comes near.
 pub const LIMIT: u64 = 16 << 20;

@@ -131,7 +131,7 @@ pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, 
     let wrong = |reason: String| {
         let message = format!("{} is not a document of a network mirror: {reason}", shown(path));
         let error = Error::new(ErrorKind::Disk, message).in_file(path);
-        error.hint("restore the file, or remove it and run `tflock mirror` for each version that it named")
+        error.hint(step!("restore the file, or remove it and run `tflock mirror` for each version that it named"))
     };
     let Some(text) = files::read(path).map_err(|problem| wrong(problem.to_string()))? else {
         return Ok(None);

@@ -273,25 +273,28 @@ impl From<GitError> for Error {
         let deepen = |mapped: Error| {
             mapped
                 .hint("fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI")
-                .hint("or here: `git fetch --unshallow`")
+                .hint(step!("or here: `git fetch --unshallow`"))
         };
         match error {
             GitError::Interrupted(interrupted) => interrupted.into(),
             GitError::Start(_) => mapped.hint("install git, or put it on PATH"),
-            GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => mapped
-                .hint("`git config --global --add safe.directory DIR`, where the checkout belongs to another user"),
+            GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => mapped.hint(step!(
+                "`git config --global --add safe.directory DIR`, where the checkout belongs to another user"
+            )),
             GitError::NoWorkTree { .. } => mapped.hint("name a directory of the working tree with `-C DIR`"),
             GitError::OtherRepository { .. } => {
-                mapped.hint("repair `.git` there: `git status` must name the same working tree")
+                mapped.hint(step!("repair `.git` there: `git status` must name the same working tree"))
             }
             GitError::UnknownName { remote: Some(remote), .. } => {
                 mapped.hint(format!("the clone has no such branch of its own; try {remote:?}"))
             }
-            GitError::UnknownName { near: Some(near), .. } => mapped.hint(format!("did you mean {near}?")),
+            GitError::UnknownName { near: Some(near), .. } => mapped.hint(crate::step::Step::meant(near)),
             GitError::UnknownName { shallow: true, .. } => {
                 deepen(mapped.hint("the clone is shallow and may lack the revision"))
             }
-            GitError::UnknownName { .. } => mapped.hint("`git branch --all` lists the branches, `git tag` the tags"),
+            GitError::UnknownName { .. } => {
+                mapped.hint(step!("`git branch --all` lists the branches, `git tag` the tags"))
+            }
             GitError::AmbiguousName { candidates, .. } => {
                 let branch = |name: &&String| name.starts_with("refs/remotes/") || name.starts_with("refs/heads/");
                 match candidates.iter().rev().find(branch) {
@@ -303,7 +306,7 @@ impl From<GitError> for Error {
             GitError::NoMergeBase { .. } => mapped.hint("`--tip` compares with the revision itself"),
             GitError::Partial => mapped
                 .hint("clone without a filter: in actions/checkout leave out `filter` and `sparse-checkout`")
-                .hint("or here: `git fetch --refetch --no-filter`"),
+                .hint(step!("or here: `git fetch --refetch --no-filter`")),
             GitError::TooSlow { .. } | GitError::TooLarge { .. } | GitError::Failed { .. } => {
                 Error { kind: ErrorKind::Disk, ..mapped }
             }

@@ -16,6 +16,7 @@ use crate::query::question::{Goal, Moved, Query, Selection};
 use crate::query::select::{Criteria, ReportedRule, Rules, VersionStep};
 use crate::release::Release;
 use crate::requirements::{Requirement, Requirements, StateProviders};
+use crate::step::Step;
 use crate::trust::Evidence;
 use crate::version::{Constraints, Version};
 
@@ -168,8 +169,8 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
             let message = format!("provider {} is not required by the configuration", addr.short(dialect));
             let error = Error::new(ErrorKind::Usage, message).about(addr.clone());
             let near = suggest(&typed, required.iter().map(String::as_str));
-            let error = near.into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")));
-            error.hint("`tflock why` lists the providers that are")
+            let error = near.into_iter().fold(error, |error, near| error.hint(Step::meant(near)));
+            error.hint(step!("`tflock why` lists the providers that are"))
         })
         .collect()
 }
@@ -209,8 +210,8 @@ impl<'a> Planner<'a> {
                 constraints = constraints.to_string(),
             );
             return Err(Error::new(ErrorKind::NotFound, message)
-                .hint(format!("`tflock why {name}` shows which module requires what"))
-                .hint(format!("`tflock upgrade {name}` selects a version that does")));
+                .hint(step!("`tflock why {}` shows which module requires what", name))
+                .hint(step!("`tflock upgrade {}` selects a version that does", name)));
         }
         let version = entry.version.clone();
         Ok(if moved.is_some() { Selection::Exactly(version) } else { Selection::Keep(version) })
@@ -249,10 +250,12 @@ impl<'a> Planner<'a> {
             format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
         };
         Err(Error::new(ErrorKind::NotFound, message)
-            .hint(format!("`tflock why {name}` shows which module requires what"))
-            .hint(format!(
-                "if there is such a release, `tflock upgrade --bump --precise {version} {name}` changes the constraint of \
-                 the root module"
+            .hint(step!("`tflock why {}` shows which module requires what", name))
+            .hint(step!(
+                "if there is such a release, `tflock upgrade --bump --precise {} {}` changes the constraint of \
+                 the root module",
+                version,
+                name
             )))
     }
 

@@ -390,7 +390,7 @@ fn unfetchable(error: &AddressError, dialect: Dialect) -> Error {
     match error {
         AddressError::Method(_) | AddressError::File(_) | AddressError::Unencrypted(_) => {
             Error::new(ErrorKind::Configuration, message)
-                .hint(format!("install it with `{} get`; what is installed is read", dialect.program()))
+                .hint(step!("install it with `{} get`; what is installed is read", dialect.program()))
         }
         _ => Error::new(ErrorKind::Configuration, message),
     }

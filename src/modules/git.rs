@@ -18,7 +18,6 @@ use super::archive::unfetched;
 use super::git_package::{Checkout, GitAccess, SUBMODULES, ambiguous};
 use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::git::{Answer, GitError, Launcher, Transports};
 use crate::modulelock::{Reference, Target, is_full_commit};
 use crate::net::{Cost, Fault, NetError, RunBudget, ShownUrl};
@@ -351,7 +350,7 @@ impl BareRepository {
         }
         Error::new(ErrorKind::Unavailable, format!("cannot fetch the module from {}: {error}", self.shown))
             .about_url(&self.shown)
-            .hint(format!("`git ls-remote {}` must work without a prompt", shell_word(&self.shown)))
+            .hint(step!("`git ls-remote {}` must work without a prompt", self.shown))
     }
 
     fn cut_off(&self) -> Error {

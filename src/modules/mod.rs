@@ -192,7 +192,7 @@ impl Wanted {
         );
         Err(Error::new(ErrorKind::Trust, message)
             .about_url(source)
-            .hint("ask its publisher why; `tflock upgrade --modules` locks what is served now"))
+            .hint(step!("ask its publisher why; `tflock upgrade --modules` locks what is served now")))
     }
 
     /// A module in a package.

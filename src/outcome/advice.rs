@@ -1,14 +1,9 @@
-//! Adapts the commands in next steps to the user's directory. A next step is written as if typed in the root module,
-//! such as "run `tflock lock`". Only the whole run knows where the user started it.
+//! Where the user of this run is, for the commands in its next steps.
 
 use std::path::{Path, PathBuf};
 
-use crate::finding::shell_word;
-use crate::path::shown;
 use crate::path::worktree::Top;
-
-/// The only subcommand for all root modules.
-const INIT: &str = "trust init";
+use crate::step::{Place, Way};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InvocationContext {
@@ -21,90 +16,51 @@ pub struct InvocationContext {
 }
 
 impl InvocationContext {
-    /// A next step for one root module; `file` replaces `PATH`.
-    pub fn for_root(&self, text: &str, root: &Path, file: Option<&Path>) -> String {
-        let text = &self.about_file(text, file);
-        if !self.recursive {
-            return match &self.named[..] {
-                [] => text.to_owned(),
-                [one] => with_directory(text, one, true),
-                _ => with_directory(text, &self.top.path_to(root), true),
-            };
-        }
-        let way = self.top.path_to(root);
-        with_directory(text, &way, false)
+    /// For a next step about one root module and a file.
+    pub fn of_root(&self, root: &Path, file: Option<&Path>) -> Place {
+        let way = match &self.named[..] {
+            _ if self.recursive => Way::Found(self.top.path_to(root)),
+            [] => Way::Here,
+            [one] => Way::Named(one.clone()),
+            _ => Way::Named(self.top.path_to(root)),
+        };
+        self.place(way, file)
     }
 
-    /// A next step for the whole run; `file` replaces `PATH`.
-    pub fn for_all(&self, text: &str, file: Option<&Path>) -> String {
-        let text = &self.about_file(text, file);
-        match (&self.named[..], self.recursive) {
-            (_, true) => with_recursion(text),
-            ([one], false) => with_directory(text, one, true),
-            (_, false) => text.to_owned(),
-        }
+    /// For a next step about the whole run and a file.
+    pub fn of_all(&self, file: Option<&Path>) -> Place {
+        let way = match &self.named[..] {
+            _ if self.recursive => Way::All,
+            [one] => Way::Named(one.clone()),
+            _ => Way::Here,
+        };
+        self.place(way, file)
     }
 
-    fn about_file(&self, text: &str, file: Option<&Path>) -> String {
-        let Some(file) = file else { return text.to_owned() };
-        let way = if self.files_from_top { self.top.path_to(file) } else { file.to_owned() };
-        text.replace(" PATH`", &format!(" {}`", shell_word(&shown(&way))))
+    /// For a next step about one root module, of which equal ones are printed once.
+    pub fn of_each(&self, root: &Path, file: Option<&Path>) -> Place {
+        if self.recursive { self.of_all(file) } else { self.of_root(root, file) }
     }
-}
 
-/// Adds `-r` to the commands in a text.
-pub fn with_recursion(text: &str) -> String {
-    let fits = |command: &str, rest: &str| has_recursion(command) && !is_recursive(rest);
-    changed(text, |command, rest| fits(command, rest).then(|| format!("tflock {command} -r{rest}")))
-}
-
-/// True if a command is for one root module, or with `-r` for many.
-pub fn has_root(command: &str) -> bool {
-    let others = "trust git cache hash merge textconv completions man schema version help providers";
-    !others.split(' ').any(|other| other == command)
-}
-
-pub fn has_recursion(command: &str) -> bool {
-    has_root(command) && !["add", "remove", "setup", "status"].contains(&command)
-}
-
-/// Adds `-C` to the commands in a text; with `others`, also to those for several root modules.
-fn with_directory(text: &str, directory: &Path, others: bool) -> String {
-    if directory.as_os_str().is_empty() {
-        return text.to_owned();
+    fn place(&self, way: Way, file: Option<&Path>) -> Place {
+        let from_here = |file: &Path| if self.files_from_top { self.top.path_to(file) } else { file.to_owned() };
+        Place { way, file: file.map(from_here) }
     }
-    let directory = shell_word(&shown(directory));
-    changed(text, |command, rest| {
-        let about_many = others && ["trust", "git"].contains(&command);
-        // With `-C`, a search begins in the root module; for searched root modules the command already has its directory.
-        let stays = !others && is_recursive(rest);
-        ((has_root(command) || about_many) && !stays).then(|| format!("tflock -C {directory} {command}{rest}"))
-    })
-}
-
-/// True if the arguments of a command search for root modules.
-fn is_recursive(rest: &str) -> bool {
-    rest.split(' ').any(|word| ["-r", "--recursive"].contains(&word))
-}
-
-/// Changes the commands between backticks: `change` receives the command and its arguments. Commands with a directory,
-/// and those that print help, stay unchanged.
-fn changed(text: &str, change: impl Fn(&str, &str) -> Option<String>) -> String {
-    let parts = text.split('`').enumerate().map(|(at, part)| {
-        let Some(line) = part.strip_prefix("tflock ").filter(|_| at % 2 == 1) else { return part.to_owned() };
-        let says = line.split(' ').any(|word| ["-C", "--help", "RULE", "COMMAND"].contains(&word));
-        let end = if line.starts_with(INIT) { INIT.len() } else { line.find(' ').unwrap_or(line.len()) };
-        let (command, rest) = line.split_at(end);
-        change(command, rest).filter(|_| !says).unwrap_or_else(|| part.to_owned())
-    });
-    parts.collect::<Vec<_>>().join("`")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
 
-    const HELP: &str = "Run `tflock lock`; `tflock trust add ADDR KEY` or `tflock fmt --check` (`git log`)";
+    use super::*;
+    use crate::step::{Step, Template};
+
+    const HELP: Template =
+        template!("Run `tflock lock`; `tflock trust add ADDR KEY` or `tflock fmt --check` (`git log`)");
+
+    fn at(step: impl Into<Step>, place: Place) -> String {
+        step.into().at(Some(Arc::new(place))).to_string()
+    }
 
     fn ctx(named: &[&str], recursive: bool, to_top: &str) -> InvocationContext {
         let named = named.iter().map(PathBuf::from).collect();
@@ -116,27 +72,27 @@ mod tests {
     fn commands_work_from_the_current_directory() {
         let here = ctx(&[], false, "");
         assert_eq!(
-            (here.for_root(HELP, Path::new(""), None), here.for_all(HELP, None)),
-            (HELP.to_owned(), HELP.to_owned())
+            (at(HELP, here.of_root(Path::new(""), None)), at(HELP, here.of_all(None))),
+            (HELP.to_string(), HELP.to_string())
         );
         let named = ctx(&["live/a b"], false, "");
         let wanted = r#"Run `tflock -C "live/a b" lock`; `tflock -C "live/a b" trust add ADDR KEY` or `tflock -C "live/a b" fmt --check` (`git log`)"#;
         assert_eq!(
-            (named.for_root(HELP, Path::new("x"), None), named.for_all(HELP, None)),
+            (at(HELP, named.of_root(Path::new("x"), None)), at(HELP, named.of_all(None))),
             (wanted.to_owned(), wanted.to_owned())
         );
         let below = ctx(&[], true, "");
         let wanted =
             "Run `tflock -C live/a lock`; `tflock trust add ADDR KEY` or `tflock -C live/a fmt --check` (`git log`)";
-        assert_eq!(below.for_root(HELP, Path::new("live/a"), None), wanted);
+        assert_eq!(at(HELP, below.of_root(Path::new("live/a"), None)), wanted);
         let wanted = "Run `tflock lock -r`; `tflock trust add ADDR KEY` or `tflock fmt -r --check` (`git log`)";
-        assert_eq!(below.for_all(HELP, None), wanted);
+        assert_eq!(at(HELP, below.of_all(None)), wanted);
     }
 
     #[test]
     fn the_file_is_relative_to_the_current_directory() {
-        let help = "`git log --patch -- PATH`, `git show REV:PATH`";
-        let advice = |ctx: InvocationContext, file: &str| ctx.for_all(help, Some(Path::new(file)));
+        let help = template!("`git log --patch -- PATH`, `git show REV:PATH`");
+        let advice = |ctx: InvocationContext, file: &str| at(help, ctx.of_all(Some(Path::new(file))));
         let wanted = |file: &str| format!("`git log --patch -- {file}`, `git show REV:PATH`");
         assert_eq!(advice(ctx(&[], false, ""), "x.hcl"), wanted("x.hcl"));
         assert_eq!(advice(ctx(&[], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
@@ -149,7 +105,7 @@ mod tests {
     fn paths_are_as_short_as_can_be() {
         let top = Top { up: "../..".into(), down: "live/a".into() };
         let ctx = InvocationContext { recursive: true, top, files_from_top: true, ..InvocationContext::default() };
-        let help = "`tflock get`, `git log -- PATH`";
+        let help = template!("`tflock get`, `git log -- PATH`");
         for (root, wanted) in [
             ("live/a", "`tflock get`, `git log -- x.hcl`"),
             ("live/a/b", "`tflock -C b get`, `git log -- b/x.hcl`"),
@@ -158,21 +114,28 @@ mod tests {
             ("", "`tflock -C ../.. get`, `git log -- ../../x.hcl`"),
         ] {
             let file = Path::new(root).join("x.hcl");
-            assert_eq!(ctx.for_root(help, Path::new(root), Some(&file)), wanted);
+            assert_eq!(at(help, ctx.of_root(Path::new(root), Some(&file))), wanted);
         }
     }
 
     #[test]
     fn commands_with_a_directory_stay() {
         let below = ctx(&[], true, "..");
-        for text in
-            ["`tflock lock -r --create`", "`tflock -C DIR add`", "`tflock explain RULE`", "tflock lock", "`tflock`"]
-        {
-            assert_eq!(below.for_all(text, None), text);
-            assert_eq!(below.for_root(text, Path::new("a"), None), text);
+        for text in [
+            template!("`tflock lock -r --create`"),
+            template!("`tflock -C DIR add`"),
+            template!("`tflock explain RULE`"),
+            template!("tflock lock"),
+            template!("`tflock`"),
+        ] {
+            assert_eq!(at(text, below.of_all(None)), text.text);
+            assert_eq!(at(text, below.of_root(Path::new("a"), None)), text.text);
         }
         let named = ctx(&["below"], false, "");
-        assert_eq!(named.for_all("`tflock lock -r --create`", None), "`tflock -C below lock -r --create`");
-        assert_eq!(below.for_root("`tflock lock`", Path::new("a"), None), "`tflock -C ../a lock`");
+        assert_eq!(
+            at(template!("`tflock lock -r --create`"), named.of_all(None)),
+            "`tflock -C below lock -r --create`"
+        );
+        assert_eq!(at(template!("`tflock lock`"), below.of_root(Path::new("a"), None)), "`tflock -C ../a lock`");
     }
 }

@@ -44,7 +44,7 @@ pub struct Changes {
     pub modules: Vec<ModuleChange>,
     pub trust: Option<TrustChange>,
     /// Next steps after a refusal.
-    pub advice: Box<[String]>,
+    pub advice: Box<[crate::step::Step]>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -23,6 +23,7 @@ use crate::merge::Shortened;
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::requirements::{Origin, Requirement};
+use crate::step::Step;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use crate::verify::{Compared, Verified};
@@ -55,7 +56,7 @@ pub struct Outcome {
     /// True if several root modules were requested (`-C` repeated, `-r`), even if only one was found.
     pub many: bool,
     /// Notes for users, printed on standard error.
-    pub notes: Vec<String>,
+    pub notes: Notes,
     pub error: Option<Error>,
     pub code: ExitCode,
     /// The tool whose default registry host is omitted from addresses; `None` if the root modules differ.
@@ -66,6 +67,34 @@ pub struct Outcome {
     pub graph: Option<GraphFormat>,
     /// True if root modules were searched for: next steps for all of them get `-r`.
     pub recursive: bool,
+}
+
+/// Notes, of which most are plain text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes(pub Vec<Step>);
+
+impl Notes {
+    pub fn push(&mut self, note: impl Into<Step>) {
+        self.0.push(note.into());
+    }
+}
+
+impl<T: Into<Step>> Extend<T> for Notes {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, notes: I) {
+        self.0.extend(notes.into_iter().map(Into::into));
+    }
+}
+
+impl<T: Into<Step>> FromIterator<T> for Notes {
+    fn from_iter<I: IntoIterator<Item = T>>(notes: I) -> Self {
+        Self(notes.into_iter().map(Into::into).collect())
+    }
+}
+
+impl From<Vec<String>> for Notes {
+    fn from(notes: Vec<String>) -> Self {
+        notes.into_iter().collect()
+    }
 }
 
 /// The values of `why --graph`.
@@ -111,46 +140,40 @@ impl Outcome {
         self.roots.iter().flat_map(RootOutcome::errors)
     }
 
-    /// Adapts the commands in next steps to the user's directory.
+    /// Gives next steps the place of the user.
     #[must_use]
     pub fn advised(mut self, ctx: &InvocationContext) -> Self {
         self.recursive = ctx.recursive;
         for finding in self.work_tree.iter_mut().flat_map(|tree| &mut tree.findings) {
-            finding.advise(|text, file| ctx.for_root(text, Path::new(""), file));
+            finding.place = Some(Arc::new(ctx.of_root(Path::new(""), finding.file.as_deref())));
         }
         for root in &mut self.roots {
             let RootOutcome { path, body, findings } = root;
             for finding in findings {
-                finding.advise(|text, file| ctx.for_root(text, path, file));
-            }
-            if let Ok(Body::Changes(changes)) = body {
-                for step in &mut changes.advice {
-                    // A step for all root modules is reported once.
-                    *step = if ctx.recursive { ctx.for_all(step, None) } else { ctx.for_root(step, path, None) };
-                }
-            }
-            if let Ok(Body::Install(report)) = body {
-                for error in &mut report.failed {
-                    // Equal ones are printed once.
-                    error.advise(&|text, file| {
-                        if ctx.recursive { ctx.for_all(text, file) } else { ctx.for_root(text, path, file) }
-                    });
-                }
+                finding.place = Some(Arc::new(ctx.of_root(path, finding.file.as_deref())));
             }
             let unanswered: Vec<&mut Error> = match body {
                 Err(error) => vec![error],
                 Ok(Body::Verified(verified)) => verified.inconclusive.iter_mut().map(|it| &mut it.error).collect(),
                 Ok(Body::Review(review)) => review.inconclusive.iter_mut().collect(),
-                Ok(_) => Vec::new(),
+                Ok(Body::Changes(changes)) => {
+                    changes.advice.iter_mut().for_each(|step| step.place(ctx.of_each(path, None)));
+                    continue;
+                }
+                Ok(Body::Install(report)) => {
+                    report.failed.iter_mut().for_each(|error| error.place(&|file| ctx.of_each(path, file)));
+                    continue;
+                }
+                Ok(_) => continue,
             };
             for error in unanswered {
-                error.advise(&|text, file| ctx.for_root(text, path, file));
+                error.place(&|file| ctx.of_root(path, file));
             }
         }
         if let Some(error) = &mut self.error {
-            error.advise(&|text, file| ctx.for_all(text, file));
+            error.place(&|file| ctx.of_all(file));
         }
-        self.notes.iter_mut().for_each(|note| *note = ctx.for_all(note, None));
+        self.notes.0.iter_mut().for_each(|note| note.place(ctx.of_all(None)));
         self
     }
 

@@ -11,6 +11,7 @@ use crate::documents;
 use crate::hash::PackageHash;
 use crate::merge::Remark;
 use crate::platform::Platform;
+use crate::step::CommandLine;
 use crate::version::Version;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,7 +176,7 @@ pub struct StatusProvider {
 /// The one command that comes next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NextStep {
-    pub command: String,
+    pub command: CommandLine,
     /// What it does, after the command.
     pub effect: &'static str,
 }
@@ -186,7 +187,7 @@ pub struct SetupReport {
     pub files: Vec<SetupFile>,
     pub dry_run: bool,
     /// The command that comes next.
-    pub next: String,
+    pub next: CommandLine,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -96,7 +96,7 @@ fn in_roots(paths: &[&Path]) -> String {
 fn of_finding(finding: &Finding, paths: &[&Path]) -> Annotation {
     let rule = finding.rule;
     Annotation {
-        rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help() },
+        rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help().text },
         level: finding.level,
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
         // A text of a registry may already be a sentence.
@@ -118,7 +118,7 @@ fn of_error(error: &Error, root: &Path) -> Annotation {
     let mut message = error.message.clone();
     for hint in &error.hints {
         message.push_str("; ");
-        message.push_str(hint);
+        message.push_str(&hint.to_string());
     }
     Annotation {
         rule: ItemRule {

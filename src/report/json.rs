@@ -397,7 +397,7 @@ fn rule(rule: Rule) -> Value {
     json!({
         "id": rule.id(),
         "summary": rule.summary(),
-        "help": rule.help(),
+        "help": rule.help().text,
         "level": rule.level(),
         "class": rule.class(),
         "exit_code": ExitCode::of_class(rule.class()) as u8,

@@ -175,7 +175,7 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
 /// errors and findings leave only notes.
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     match format.spec().failure {
-        Some(_) => body::notes(&outcome.notes, style),
+        Some(_) => body::notes(&outcome.notes.0, style),
         None => body::remarks(outcome, style),
     }
 }

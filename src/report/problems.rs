@@ -3,16 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::count::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
-use crate::outcome::advice::with_recursion;
 use crate::redact;
 use crate::report::groups::{RootSummary, Same};
 use crate::report::layout::{Paint, flow, width};
 use crate::report::{Detail, Style, printable, shown, word_of};
+use crate::step::{Place, Step, Way};
 
 /// Groups equal findings of several root modules, independent of their places.
 pub(super) fn grouped_findings<'a>(
@@ -116,7 +117,7 @@ pub(super) fn findings<'a>(
         }
         let shared = advice.get(&key).filter(|_| group.first.remedy.is_none());
         let help = shared.map_or_else(|| own_help(group, naming), |advice| advice.help(group, naming));
-        if helped.insert((group.first.rule, help.clone())) {
+        if helped.insert((group.first.rule, help.to_string())) {
             helps(&mut text, [&help], style);
         }
     }
@@ -147,30 +148,30 @@ const MOST_HELPS: usize = 3;
 
 enum Advice {
     /// One text that fits all of them.
-    ForAll(String),
+    ForAll(Step),
     Own,
 }
 
 impl Advice {
     /// The text for all findings, if there is one, or if their own texts are too many to read.
     fn of(groups: &[&FindingGroup<'_>], naming: RootSummary) -> Self {
-        let own: HashSet<String> = groups.iter().map(|group| own_help(group, naming)).collect();
+        let own: HashSet<String> = groups.iter().map(|group| own_help(group, naming).to_string()).collect();
         let (Some(group), true) = (groups.first(), own.len() > 1) else { return Self::Own };
         if naming.recursive {
             let shared = for_all(group.first, naming);
             // Each has a file of its own.
-            if !shared.contains(" PATH`") && groups.iter().all(|other| for_all(other.first, naming) == shared) {
+            if !shared.is_about_file() && groups.iter().all(|other| for_all(other.first, naming) == shared) {
                 return Self::ForAll(shared);
             }
         }
         match own.len() {
             ..=MOST_HELPS => Self::Own,
-            _ if naming.recursive => Self::ForAll(with_recursion(group.first.rule.help())),
-            _ => Self::ForAll(group.first.help_of_rule().to_owned()),
+            _ if naming.recursive => Self::ForAll(Step::from(group.first.rule.help()).at(Some(everywhere()))),
+            _ => Self::ForAll(group.first.help_of_rule()),
         }
     }
 
-    fn help(&self, group: &FindingGroup<'_>, naming: RootSummary) -> String {
+    fn help(&self, group: &FindingGroup<'_>, naming: RootSummary) -> Step {
         match self {
             Self::ForAll(help) => help.clone(),
             Self::Own => own_help(group, naming),
@@ -178,18 +179,23 @@ impl Advice {
     }
 }
 
-fn own_help(group: &FindingGroup<'_>, naming: RootSummary) -> String {
+fn own_help(group: &FindingGroup<'_>, naming: RootSummary) -> Step {
     if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, naming) }
 }
 
 /// The next step for a finding in several root modules.
-fn for_all(finding: &Finding, naming: RootSummary) -> String {
+fn for_all(finding: &Finding, naming: RootSummary) -> Step {
     let help = finding.general_help();
     if !naming.recursive {
         return help;
     }
     let for_many = finding.rule.help_for_many().filter(|_| finding.remedy.is_none());
-    for_many.map_or_else(|| with_recursion(&help), str::to_owned)
+    for_many.map_or_else(|| help.at(Some(everywhere())), Step::from)
+}
+
+/// The place for next steps in all root modules.
+fn everywhere() -> Arc<Place> {
+    Arc::new(Place { way: Way::All, file: None })
 }
 
 /// How many places of equal errors are named.
@@ -212,15 +218,14 @@ pub(super) fn grouped_errors<'a>(
     let mut places: HashMap<_, Vec<&Error>> = HashMap::new();
     let keyed = each.map(|(path, error)| {
         let key = (error.kind, &error.message, &error.url, error.general_hints());
-        places.entry(key).or_default().push(error);
+        places.entry(key.clone()).or_default().push(error);
         (path, key, error)
     });
     let groups = Same::firsts(keyed);
     let failure = |(key, first, paths): (_, &Error, Vec<&'a Path>)| {
         let mut error = Error { others: Vec::new(), ..first.clone() };
         if paths.len() > 1 {
-            let general = error.general_hints().iter();
-            error.hints = general.map(|hint| if recursive { with_recursion(hint) } else { hint.clone() }).collect();
+            error.place_at(recursive.then(everywhere).as_ref());
         }
         Failure { error, paths, places: places.remove(&key).unwrap_or_default() }
     };
@@ -301,9 +306,9 @@ pub(super) fn place(text: &mut String, file: Option<&Path>, position: Option<Pos
     };
 }
 
-pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a String>, style: Style) {
+pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a Step>, style: Style) {
     for hint in hints {
-        let hint = flow("  help: ".len(), &printable(hint), style);
+        let hint = flow("  help: ".len(), &printable(&hint.to_string()), style);
         let _ = writeln!(text, "  {} {hint}", style.paint(Paint::Aside, "help:"));
     }
 }
@@ -316,6 +321,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::outcome::advice::InvocationContext;
     use crate::outcome::{Body, Outcome, RootOutcome};
+    use crate::step::Hole;
     use crate::verify::Verified;
 
     /// The lines of help below findings, given with their root modules, of a run in `-C named` or with `-r`.
@@ -346,7 +352,7 @@ mod tests {
 
     #[test]
     fn advised_commands_work_in_the_current_directory() {
-        let rotate = |name| finding(Rule::SignerChanged, name).filled("FINGERPRINT", "F1");
+        let rotate = |name| finding(Rule::SignerChanged, name).filled(Hole::Fingerprint, "F1");
         let help = merged(vec![("a", rotate("x")), ("a", rotate("y"))], Some("a"));
         let own = ["x", "y"].map(|name| {
             format!(
@@ -381,7 +387,7 @@ mod tests {
             .in_file("a/main.tf")
             .at(Position { line: 3, column: 7 })
             .about_url("https://example.com/v1")
-            .hint("run `tflock lock`");
+            .hint(step!("run `tflock lock`"));
         error.others.push(Error::new(ErrorKind::Disk, "no space"));
         error
     }

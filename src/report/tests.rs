@@ -121,7 +121,7 @@ fn lock() -> Outcome {
             .in_file(".terraform.lock.hcl")
             .at(Position { line: 9, column: 1 }),
     ];
-    outcome.notes = vec!["2 h1 of unknown platform are kept".to_owned()];
+    outcome.notes.push("2 h1 of unknown platform are kept");
     outcome
 }
 

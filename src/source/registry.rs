@@ -77,7 +77,7 @@ impl Registry {
             let message = format!("provider registry {} does not have a provider named {addr}", addr.host());
             Error::new(ErrorKind::UnknownProvider, message)
                 .about(addr.clone())
-                .hint("check its source address; `tflock why` shows every place that requires it")
+                .hint(step!("check its source address; `tflock why` shows every place that requires it"))
         };
         let document = self.metadata(addr, url, absent).await?;
         let read = wire::read::<wire::Versions>(&document.body);

@@ -14,13 +14,13 @@ use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
 use crate::disk::files;
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::git::ChangedFiles;
 use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::path::worktree::{self, WorkTree};
 use crate::requirements::Requirements;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
+use crate::step::{Step, shell_word};
 
 #[derive(Debug, Default)]
 pub struct Discovered {
@@ -90,23 +90,24 @@ pub fn may_require(root: &Path) -> bool {
 }
 
 /// A hint for a directory that is no root module but has some below it.
-pub fn below(directory: &Path) -> Option<String> {
+pub fn below(directory: &Path) -> Option<Step> {
     let found = discover(directory, false, None).ok()?;
     match found.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
         0 => {
             match discover(directory, true, None).ok()?.roots.iter().filter(|path| !path.as_os_str().is_empty()).count()
             {
                 0 => None,
-                1 => Some(
-                    "`tflock lock -r --create` writes a lock file for the root module below this directory".to_owned(),
-                ),
-                count => Some(format!(
-                    "`tflock lock -r --create` writes lock files for the {count} root modules below this directory"
+                1 => {
+                    Some(step!("`tflock lock -r --create` writes a lock file for the root module below this directory"))
+                }
+                count => Some(step!(
+                    "`tflock lock -r --create` writes lock files for the {} root modules below this directory",
+                    count
                 )),
             }
         }
-        1 => Some("1 root module is below this directory: pass -r to work in it".to_owned()),
-        count => Some(format!("{count} root modules are below this directory: pass -r to work in all of them")),
+        1 => Some("1 root module is below this directory: pass -r to work in it".into()),
+        count => Some(format!("{count} root modules are below this directory: pass -r to work in all of them").into()),
     }
 }
 
@@ -278,8 +279,8 @@ impl ProviderNames<'_> {
 }
 
 /// A hint for a directory that was typed instead of something else.
-pub fn directory(text: &str) -> Option<String> {
-    let advice = || format!("{text} is a directory; to work there, pass it as -C {}", shell_word(text));
+pub fn directory(text: &str) -> Option<Step> {
+    let advice = || format!("{text} is a directory; to work there, pass it as -C {}", shell_word(text)).into();
     Path::new(text).is_dir().then(advice)
 }
 
@@ -330,7 +331,7 @@ impl NamedProviders {
             let addr = dialect.and_then(|dialect| ProviderAddr::parse(text, dialect).ok());
             error.address = addr.map(Box::new);
             let near = suggest(text, known.iter().map(String::as_str));
-            let near = near.into_iter().map(|near| format!("did you mean {near}?")).chain(directory(text));
+            let near = near.into_iter().map(Step::meant).chain(directory(text));
             error.hints.splice(0..0, near);
             error
         }))
@@ -340,7 +341,7 @@ impl NamedProviders {
     pub fn unknown(self) -> Option<Error> {
         self.missing(|text| {
             let message = format!("no root module requires or locks a provider {text}");
-            Error::new(ErrorKind::NotFound, message).hint("`tflock list -r` shows what is locked")
+            Error::new(ErrorKind::NotFound, message).hint(step!("`tflock list -r` shows what is locked"))
         })
     }
 }

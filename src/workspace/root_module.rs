@@ -15,11 +15,12 @@ use crate::disk::roots::{
     MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, file_from, placed,
 };
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule, shell_word};
+use crate::finding::{Finding, Rule};
 use crate::git::Git;
 use crate::lockfile::{self, Decoded, FILE_NAME, LockFile, decode};
 use crate::requirements::Requirements;
 use crate::settings::{Settings, SignatureRule, SourceChoice, Variables, allow_module_host};
+use crate::step::{Step, Value};
 
 #[derive(Debug, Clone)]
 pub struct RootModule {
@@ -123,7 +124,7 @@ pub fn absent(shown: PathBuf, directory: &Path) -> Error {
     let error = Error::new(ErrorKind::LockFile, "there is no such dependency lock file").in_file(shown);
     match below(directory) {
         Some(hint) => error.hint(hint),
-        None => error.hint("run `tflock lock`, or name the root module with `-C DIR`"),
+        None => error.hint(step!("run `tflock lock`, or name the root module with `-C DIR`")),
     }
 }
 
@@ -164,28 +165,31 @@ pub fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
 }
 
 /// The next step for a lock file with values that no tool writes.
-fn advice(path: &Path) -> String {
+fn advice(path: &Path) -> Step {
     let name = path.file_name().map_or(FILE_NAME.into(), |name| name.to_string_lossy());
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let git = git_in(directory);
-    let name = shell_word(&name);
+    let git = Value::Words(git_in(directory));
     match recorded(directory, path) {
         Some(text) if is_plain(&text) => {
-            format!("`{git} checkout HEAD -- {name}` restores the committed file")
+            step!("`{} checkout HEAD -- {}` restores the committed file", git, name)
         }
-        Some(_) => format!(
-            "HEAD has such values too: `{git} log --oneline -- {name}` lists the revisions of the file, and \
-             `{git} checkout REV -- {name}` restores it from one without them"
+        Some(_) => step!(
+            "HEAD has such values too: `{} log --oneline -- {}` lists the revisions of the file, and \
+             `{} checkout REV -- {}` restores it from one without them",
+            git,
+            name,
+            git,
+            name
         ),
-        None => "no tool writes such values: restore the file from a copy that you trust".to_owned(),
+        None => "no tool writes such values: restore the file from a copy that you trust".into(),
     }
 }
 
 /// The beginning of a git command for a directory, given relative to the directory of the run.
-pub fn git_in(directory: &Path) -> String {
+pub fn git_in(directory: &Path) -> Vec<String> {
     match crate::path::shown(directory).trim_end_matches('/') {
-        "" | "." => "git".to_owned(),
-        directory => format!("git -C {}", shell_word(directory)),
+        "" | "." => vec!["git".to_owned()],
+        directory => ["git", "-C", directory].map(str::to_owned).to_vec(),
     }
 }
 
@@ -372,7 +376,7 @@ impl RunSettings {
             // Some sources depend on unknown values.
             let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
             let message = format!("module {}{from} is not installed, so its requirements are unknown", module.key);
-            Error::new(ErrorKind::NotInstalled, message).hint(format!("run `{} get`", self.dialect.program()))
+            Error::new(ErrorKind::NotInstalled, message).hint(step!("run `{} get`", self.dialect.program()))
         };
         error.in_file(file_from(&self.path, &module.place.file)).at(module.place.position)
     }

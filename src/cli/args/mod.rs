@@ -168,7 +168,7 @@ impl CompletionsArgs {
         let unknown = || {
             let error =
                 Error::new(ErrorKind::Usage, "there is no completion script for the shell in the variable SHELL");
-            error.hint("name the shell: `tflock completions bash`")
+            error.hint(step!("name the shell: `tflock completions bash`"))
         };
         self.shell.or_else(|| Shell::from_shell_path(variable?)).ok_or_else(unknown)
     }
@@ -245,7 +245,7 @@ fn spread<A: Clone>(
         *recursive(&mut args) = true;
         let mut outcome = run(&args, services)?;
         let note = "this directory is not a root module: working in the root modules below it, as with -r";
-        outcome.notes.push(note.to_owned());
+        outcome.notes.push(note);
         Ok(outcome)
     }
 }

@@ -3,10 +3,10 @@ use std::ffi::OsString;
 use super::global::Colour;
 use super::parsing::description;
 use super::*;
-use crate::outcome::advice::{has_recursion, has_root};
 use crate::platform::Platform;
 use crate::report::{Detail, Format};
 use crate::settings::SourceChoice;
+use crate::step::{Reach, subcommand};
 use crate::version::Version;
 
 fn parse(line: &str) -> Result<Arguments, clap::Error> {
@@ -73,8 +73,9 @@ fn terraforms_command_line_is_ours() {
 fn advice_knows_the_options_of_every_command() {
     for command in command().get_subcommands() {
         let name = command.get_name();
-        assert_eq!(has(command, 'r'), has_recursion(name), "{name}");
-        assert!(has(command, 'C') || !has_root(name), "{name}");
+        let reach = subcommand(name).filter(|it| it.name == name).unwrap().reach;
+        assert_eq!(has(command, 'r'), reach == Reach::Found, "{name}");
+        assert!(has(command, 'C') || [Reach::Nothing, Reach::Tree].contains(&reach), "{name}");
     }
 }
 

@@ -23,7 +23,7 @@ use crate::finding::{Finding, Rule};
 use crate::goinfo::GoInfo;
 use crate::lockfile::LockFile;
 use crate::outcome::{
-    AuditReport, AuditedDatabase, AuditedProgram, Body, Outcome, RootOutcome, Unjudged, Vulnerability,
+    AuditReport, AuditedDatabase, AuditedProgram, Body, Notes, Outcome, RootOutcome, Unjudged, Vulnerability,
 };
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
@@ -109,7 +109,7 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
         Ok((root, entries)) => audited.of_root(path, root, entries),
         Err(error) => RootOutcome::failed(path.clone(), error.clone()),
     });
-    let mut notes = sources.notes();
+    let mut notes = Notes::from(sources.notes());
     notes.extend(base.as_ref().map(Base::note));
     notes.extend(audited.note());
     notes.extend(notes_of_old_layouts(&programs));

@@ -23,6 +23,7 @@ use crate::query::question::{Depth, Query, Refusal};
 use crate::query::{PackageKey, Session};
 use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::source::advisories::IndexedDatabase;
+use crate::step::{Step, Value};
 use crate::verify::entry;
 use crate::version::Constraints;
 use crate::workspace::RunSettings;
@@ -260,18 +261,20 @@ fn chosen(
 }
 
 /// The commands after which programs of Go 1.17 and older can be read, for each platform.
-pub(in crate::commands) fn notes_of_old_layouts(programs: &Programs) -> Vec<String> {
+pub(in crate::commands) fn notes_of_old_layouts(programs: &Programs) -> Vec<Step> {
     let records = programs.values().flatten().filter(|record| record.programs.has_old_layout());
     let platforms: BTreeSet<&Platform> = records.map(|record| &record.platform).collect();
     let note = |platform: &Platform| {
         let (of, again) = if *platform == Platform::host() {
-            (String::new(), String::new())
+            (Vec::new(), String::new())
         } else {
-            (format!(" --platform {platform}"), format!(" with `--platform {platform}`"))
+            (vec!["--platform".to_owned(), platform.to_string()], format!(" with `--platform {platform}`"))
         };
-        format!(
-            "programs of Go 1.17 and older can be read once their packages are unpacked: run `tflock install{of}`, then \
-             this command again{again}"
+        step!(
+            "programs of Go 1.17 and older can be read once their packages are unpacked: run `tflock install {}`, then \
+             this command again{}",
+            Value::Words(of),
+            again
         )
     };
     platforms.into_iter().map(note).collect()

@@ -13,7 +13,6 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::disk::roots::{MissingModules, TreeError, TreeOptions, load_tree, placed};
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
 use crate::path::{shown, worktree};
@@ -66,11 +65,11 @@ fn is_module_lock(path: &Path) -> bool {
 fn without_git(error: GitError) -> Error {
     let is_none = matches!(error, GitError::Start(_) | GitError::NoWorkTree { .. });
     let mapped = Error::from(error);
-    if is_none { mapped.hint("outside of git name two files: `tflock diff OLD NEW`") } else { mapped }
+    if is_none { mapped.hint(step!("outside of git name two files: `tflock diff OLD NEW`")) } else { mapped }
 }
 
 pub(super) fn usage(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Usage, message).hint("run `tflock diff --help`")
+    Error::new(ErrorKind::Usage, message).hint(step!("run `tflock diff --help`"))
 }
 
 fn file(directory: &Path, path: &Path) -> Result<DiffSide, Error> {
@@ -214,9 +213,11 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<TypedNames>, Error>
         meant.push(match (is_file, is_revision(name)?) {
             (true, true) => {
                 let shown = name.to_string_lossy();
-                let word = shell_word(&shown);
-                return Err(usage(format!("{shown:?} is both a revision and a file"))
-                    .hint(format!("`tflock diff {word} --` means the revision, `tflock diff -- {word}` the file")));
+                return Err(usage(format!("{shown:?} is both a revision and a file")).hint(step!(
+                    "`tflock diff {} --` means the revision, `tflock diff -- {}` the file",
+                    shown,
+                    shown
+                )));
             }
             (true, false) => TypedNames::File(path.to_owned()),
             (false, true) => TypedNames::Revision(utf8(name)?),

@@ -227,7 +227,7 @@ fn outcome(
         }
     }
     let code = if refused { ExitCode::Failed } else { ExitCode::Done };
-    Ok(Outcome { many, notes, code, ..Outcome::of_roots("diff", roots) })
+    Ok(Outcome { many, notes: notes.into(), code, ..Outcome::of_roots("diff", roots) })
 }
 
 /// The same with its findings at the levels of the settings.

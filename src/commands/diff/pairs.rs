@@ -12,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, RequiredBy, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Class, Finding, Level, Rule, shell_word};
+use crate::finding::{Class, Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
@@ -248,9 +248,9 @@ fn altered(change: &Change, knowledge: &release::Lookup, pair: &Pair, sides: [&L
     let release = knowledge.release().filter(|release| release.current)?;
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let (version, recorded) = (old.version.clone(), old.hashes.clone());
-    let file = format!(":/{}", shell_word(&shown(&pair.path)));
+    let file = format!(":/{}", shown(&pair.path));
     let from = pair.restorable_from.as_deref();
-    let remedy = from.and_then(|commit| restore(&change.address, sides, ("git", commit, &file)));
+    let remedy = from.and_then(|commit| restore(&change.address, sides, (vec!["git".to_owned()], commit, &file)));
     let witness = Witness { version, recorded, place: pair.old.name.clone(), remedy };
     let doubtful = continuity::is_doubtful(&new.hashes, release);
     let finding = continuity::altered(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
@@ -284,7 +284,7 @@ fn read(pair: &Pair, side: &DiffSide) -> Result<Decoded, Error> {
         Some(finding) if decoded.spans.entries.is_empty() => {
             let message = format!("{} is not a lock file: {}", side.name, finding.message);
             let error = Error::new(ErrorKind::LockFile, message);
-            Err(Error { position: finding.position, ..error.in_file(&pair.path).hint(finding.help()) })
+            Err(Error { position: finding.position, ..error.in_file(&pair.path).hint(finding.general_help()) })
         }
         _ => Ok(decoded),
     }

@@ -29,6 +29,7 @@ use crate::path::{lexical, shown};
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::settings::{LINKS, LinkChoice};
+use crate::step::{Step, Value};
 use crate::workspace::NamedProviders;
 use packages::{Fetching, InstallRoot, PackageState, Want};
 
@@ -249,20 +250,20 @@ fn uncovered(keys: &[PackageKey], packages: &Packages) -> Vec<Finding> {
     for key in keys {
         lacking.entry(&key.address).or_default().insert(&key.platform);
     }
-    let mut commands: BTreeMap<&BTreeSet<&Platform>, String> = BTreeMap::new();
+    let mut commands: BTreeMap<&BTreeSet<&Platform>, Vec<String>> = BTreeMap::new();
     for (address, platforms) in &lacking {
-        let command = commands.entry(platforms).or_insert_with(|| {
-            let platforms: String =
-                platforms.iter().fold(String::new(), |text, platform| text + " --platform " + platform.as_str());
-            format!("tflock lock{}{platforms}", packages.option())
+        let words = commands.entry(platforms).or_insert_with(|| {
+            let platforms = platforms.iter().flat_map(|platform| ["--platform".to_owned(), platform.to_string()]);
+            packages.option().into_iter().chain(platforms).collect()
         });
-        *command = format!("{command} {address}");
+        words.push(address.to_string());
     }
     let finding = |PackageKey { address, version, platform }: &PackageKey| {
         let message =
             format!("no h1 is recorded for {address} {version} on {platform}, so `init` would download it again");
-        let remedy = format!("`{}` records what is missing.", commands[&lacking[address]]);
-        Finding::new(Rule::PlatformUncovered, message).about(address).remedied_by(&remedy)
+        let words = Value::Words(commands[&lacking[address]].clone());
+        let remedy = step!("`tflock lock {}` records what is missing.", words);
+        Finding::new(Rule::PlatformUncovered, message).about(address).remedied_by(remedy)
     };
     keys.iter().map(finding).collect()
 }
@@ -273,7 +274,7 @@ fn refused(want: &Want, hashes: &[crate::hash::PackageHash]) -> Finding {
 
     let own: Vec<&str> = hashes.iter().map(crate::hash::PackageHash::as_str).collect();
     let message = format!("the package of {} has {}, which the lock file does not record", want.key, own.join(" and "));
-    let remedy = "`tflock verify` shows whether the release or the lock file was changed.";
+    let remedy = step!("`tflock verify` shows whether the release or the lock file was changed.");
     Finding::new(Rule::WrongChecksum, message).about(&want.key.address).remedied_by(remedy)
 }
 
@@ -283,9 +284,9 @@ fn installed_differs(want: &Want) -> Finding {
     let (done, remedy) = if want.state == InstallState::Replaced {
         let remedy =
             "The recorded package is in its place now. If `init` did not install the other one, find out what did.";
-        ("did not match the lock file; replaced", remedy)
+        ("did not match the lock file; replaced", Step::from(remedy))
     } else {
-        ("does not match the lock file", "`tflock install` replaces it.")
+        ("does not match the lock file", step!("`tflock install` replaces it."))
     };
     let message = format!("the installed package of {} {done}", want.key);
     let finding = Finding::new(Rule::InstalledDiffers, message).about(&want.key.address).in_file(&want.shown);

@@ -387,7 +387,7 @@ pub(super) fn look_up_releases(
 
 fn offline(key: &PackageKey) -> Error {
     let message = format!("{key} is not on this machine, and --offline forbids downloading it");
-    Error::new(ErrorKind::Offline, message).hint("run `tflock install` without --offline")
+    Error::new(ErrorKind::Offline, message).hint(step!("run `tflock install` without --offline"))
 }
 
 fn not_offered(PackageKey { address, version, platform }: &PackageKey) -> Error {

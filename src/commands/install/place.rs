@@ -210,7 +210,7 @@ pub(super) fn differing_modules(installed: &InstalledModules) -> impl Iterator<I
     differing.map(|module| {
         let message = format!("the installed module {} is not what is locked", module.call);
         let finding = Finding::new(Rule::InstalledDiffers, message).in_file(installed.path.join(&module.call));
-        Finding { level: Level::Warn, ..finding.remedied_by("`tflock install` replaces it.") }
+        Finding { level: Level::Warn, ..finding.remedied_by(step!("`tflock install` replaces it.")) }
     })
 }
 

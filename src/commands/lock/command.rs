@@ -18,9 +18,10 @@ use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::interrupt::What;
 use crate::lock::plan::Upgrade;
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::outcome::{Body, Notes, Outcome, RootOutcome};
 use crate::platform::Platform;
 use crate::settings::H1Rule;
+use crate::step::Step;
 use crate::version::Version;
 use crate::workspace::{NamedProviders, RunSettings};
 
@@ -132,7 +133,7 @@ fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
     })
 }
 
-type Prepare<'a> = &'a (dyn Fn(LockRoot, &RunSettings, &mut BTreeSet<String>) -> Result<LockRoot, Error> + Sync);
+type Prepare<'a> = &'a (dyn Fn(LockRoot, &RunSettings, &mut BTreeSet<Step>) -> Result<LockRoot, Error> + Sync);
 
 pub(in crate::commands) struct Locking<'a> {
     /// As typed.
@@ -168,7 +169,7 @@ pub(in crate::commands) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, 
     let begun = roots.lock();
     let learned = roots.learned.into_inner().unwrap_or_else(PoisonError::into_inner);
     let all_begun = begun.len() == targets.paths.len();
-    let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
+    let mut notes: Notes = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(targets.note());
     notes.extend(sources.notes());
     notes.extend(learned.warnings);
@@ -199,7 +200,7 @@ fn unlocked(named_modules: &Reselected, known: &BTreeSet<String>) -> Option<Erro
     let missing = names.iter().filter(|name| !known.contains(*name));
     Error::all(missing.map(|name| {
         Error::new(ErrorKind::NotFound, format!("no module from {name:?} is locked"))
-            .hint("`tflock list --modules` names the modules with their sources")
+            .hint(step!("`tflock list --modules` names the modules with their sources"))
     }))
 }
 

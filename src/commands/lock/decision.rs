@@ -20,6 +20,7 @@ use crate::query::question::{Answer, Query, Refusal};
 use crate::release::Release;
 use crate::release::continuity::{self, SignerMemory};
 use crate::requirements::{OriginKind, Requirements};
+use crate::step::{CommandLine, Step, Value, Word};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::signer::TrustUpdate;
 use crate::verify::entry;
@@ -36,7 +37,7 @@ pub(super) struct Decision {
     pub(super) findings: Vec<Finding>,
     pub(super) errors: Vec<Error>,
     /// Next steps if nothing may be written.
-    pub(super) advice: Vec<String>,
+    pub(super) advice: Vec<Step>,
 }
 
 impl Decision {
@@ -182,7 +183,7 @@ impl RootDecision<'_> {
 }
 
 /// The next step that is about several providers: naming those that can be upgraded.
-pub(super) fn recovery_hints(root: &LockRoot, decision: &Decision) -> Vec<String> {
+pub(super) fn recovery_hints(root: &LockRoot, decision: &Decision) -> Vec<Step> {
     if !selects_newest(root) || !decision.is_refused() {
         return Vec::new();
     }
@@ -194,7 +195,7 @@ pub(super) fn recovery_hints(root: &LockRoot, decision: &Decision) -> Vec<String
     });
     let refused: Vec<String> = denied.iter().map(|addr| addr.short(root.rules.dialect())).collect();
     let together = others.next().is_some() && !refused.is_empty();
-    let together = together.then(|| format!("`tflock upgrade --exclude {}` upgrades the others", refused.join(" ")));
+    let together = together.then(|| step!("`tflock upgrade --exclude {}` upgrades the others", Value::Words(refused)));
     together.into_iter().collect()
 }
 
@@ -215,8 +216,14 @@ pub(super) fn name_release_before(root: &LockRoot, answers: &BTreeMap<ProviderAd
             continue;
         };
         let (name, version) = (addr.short(root.rules.dialect()), facts.version());
-        let step = format!("`tflock upgrade --precise {older} {name}` takes the release before {version}.");
-        finding.remedy = Some(format!("{} {step}", finding.general_help()).into());
+        let remedy = step!(
+            "{} `tflock upgrade --precise {} {}` takes the release before {}.",
+            Value::Step(finding.general_help()),
+            older,
+            name,
+            version
+        );
+        finding.remedy = Some(Box::new(remedy));
     }
 }
 
@@ -236,13 +243,14 @@ pub(super) fn unknown_provider(
         let needed = requirements.get(addr);
         needed.is_some_and(|needed| needed.origins.iter().all(|origin| origin.file.as_os_str().is_empty()))
     };
-    let vain: Vec<String> = requirements
+    let vain: Vec<Vec<Word>> = requirements
         .iter()
         .filter(|(addr, _)| is_new(addr))
         .flat_map(|(addr, _)| [addr.to_string(), addr.short(dialect)])
-        .map(|name| format!("`tflock why {name}`"))
+        .map(|name| vec![Word::Value(name)])
         .collect();
-    error.hints.retain(|hint| !vain.iter().any(|vain| hint.starts_with(vain)));
+    let is_vain = |command: &CommandLine| command.is("why") && vain.contains(&command.words);
+    error.hints.retain(|hint| !hint.commands().any(is_vain));
     let others = std::mem::take(&mut error.others);
     error.others =
         others.into_iter().map(|error| unknown_provider(error, (requirements, lock), folder, dialect)).collect();
@@ -260,11 +268,10 @@ pub(super) fn unknown_provider(
     let known: BTreeSet<String> = known.map(|other| other.short(dialect)).collect();
     let known: Vec<String> =
         known.into_iter().chain(well_known().map(str::to_owned)).filter(|other| *other != shown).collect();
-    let near =
-        suggest(&shown, known.iter().map(String::as_str)).into_iter().map(|near| format!("did you mean {near}?"));
+    let near = suggest(&shown, known.iter().map(String::as_str)).into_iter().map(Step::meant);
     error.hints.splice(0..0, near);
     if implied {
-        error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect));
+        error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect).into());
     }
     error.in_file(roots::file_from(folder, &first.file)).at(first.position)
 }
@@ -330,9 +337,9 @@ mod unknown_provider_tests {
              integrations/github write `provider = gh`"
         );
         let error = named(&[("github", Resource, "github")], "github");
-        assert!(error.hints[0].ends_with("add one with the source that is meant"), "{:?}", error.hints);
+        assert!(error.hints[0].to_string().ends_with("add one with the source that is meant"), "{:?}", error.hints);
         let error = named(&[("acme/x", RequiredProviders, "x")], "acme/x");
-        assert_eq!((error.hints, error.position.unwrap().line), (vec!["look".to_owned()], 1));
+        assert_eq!((error.hints, error.position.unwrap().line), (vec![Step::from("look")], 1));
         // What was typed is in no file.
         assert_eq!(named(&[], "acme/x").file, None);
     }

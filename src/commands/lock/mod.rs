@@ -37,6 +37,7 @@ use crate::interrupt::Interrupt;
 use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::question::{Answer, Query, Refusal};
+use crate::step::Step;
 use crate::workspace::{NamedProviders, RunSettings};
 
 pub use root::LockRoot;
@@ -98,7 +99,7 @@ pub(super) struct Learned {
     /// The named packages that are locked in some root module.
     pub(super) reselected: BTreeSet<String>,
     /// The notes of the command.
-    pub(super) notes: BTreeSet<String>,
+    pub(super) notes: BTreeSet<Step>,
 }
 
 impl LockRoots<'_> {
@@ -241,7 +242,7 @@ impl LockRoots<'_> {
             let releases: BTreeMap<_, _> = members.iter().flat_map(|at| &jobs[*at].unattributed).collect();
             match session {
                 _ if releases.is_empty() => {}
-                _ if run.no_download() => sources.print(not_downloaded(&releases)),
+                _ if run.no_download() => sources.print(not_downloaded(&releases).to_string()),
                 Some(_) => sources.print(unattributed(releases.len())),
                 None => {}
             }
@@ -289,15 +290,17 @@ fn unattributed(providers: usize) -> String {
 }
 
 /// Reports what only packages can show; `true` is for a provider with fewer `h1:` hashes than platforms.
-fn not_downloaded(releases: &BTreeMap<&ProviderAddr, &bool>) -> String {
+fn not_downloaded(releases: &BTreeMap<&ProviderAddr, &bool>) -> Step {
     let fewer: Vec<String> = releases.iter().filter(|(_, fewer)| ***fewer).map(|(addr, _)| addr.to_string()).collect();
     let fewer = match &fewer[..] {
         [] => String::new(),
         some => format!("; fewer h1 hashes than platforms: {}", some.join(", ")),
     };
     let of = counted(releases.len(), "provider");
-    format!(
-        "not checked because of --no-download: whether the hashes of {of} are complete{fewer}; `tflock verify` checks them"
+    step!(
+        "not checked because of --no-download: whether the hashes of {} are complete{}; `tflock verify` checks them",
+        of,
+        fewer
     )
 }
 

@@ -13,7 +13,6 @@ use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::dialect::Dialect;
 use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::lock;
 use crate::lock::plan::Reselect;
 use crate::requirements::{Origin, OriginKind, Requirement, Requirements};
@@ -78,10 +77,9 @@ fn keep_locked(root: &LockRoot, addr: &ProviderAddr, addition: &Addition) -> Res
     let message =
         format!("the constraint {text:?} does not allow the locked version {} of provider {source}", entry.version);
     let hint = if addition.lock_only {
-        format!("`tflock remove --lock-only {}` takes the entry out; then add it again", shell_word(source))
+        step!("`tflock remove --lock-only {}` takes the entry out; then add it again", source)
     } else {
-        let wanted = shell_word(&format!("{source}@{text}"));
-        format!("`tflock add {wanted} --replace` selects a version that it allows")
+        step!("`tflock add {} --replace` selects a version that it allows", format!("{source}@{text}"))
     };
     Err(Error::new(ErrorKind::NotFound, message).about(addr.clone()).hint(hint))
 }

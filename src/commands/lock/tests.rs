@@ -124,7 +124,7 @@ fn the_plan_selects_the_recorded_or_the_newest_version() {
     assert_eq!(job.open[&addr()].selection, Selection::Keep(Version::new(1, 2, 0)));
     assert_eq!(job.open[&addr()].platforms, ["linux_amd64".parse().unwrap()]);
     let error = World::new("~> 2.0", Some(entry("1.2.0", 1))).job(&shared, LockOptions::default()).err().unwrap();
-    assert!(error.hints.iter().any(|hint| hint.starts_with("`tflock upgrade acme/widget`")), "{error:?}");
+    assert!(error.hints.iter().any(|hint| hint.to_string().starts_with("`tflock upgrade acme/widget`")), "{error:?}");
 }
 
 #[test]

@@ -12,7 +12,6 @@ use crate::disk::atomic::Stored;
 use crate::disk::root_files;
 use crate::disk::roots::{MissingModules, Tree, TreeError};
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::git::tracked::{wanted, with_lines, without_lines};
 use crate::git::{Git, GitError, Stage};
 use crate::interrupt::{Interrupt, What};
@@ -21,8 +20,9 @@ use crate::merge::{
     Configured, Decisions, Document, MergeOptions, MergedText, Remark, Side, Split, Three, Unrepaired, has_repeated,
     is_readable, keep_one_of_each, merge_texts, not_literal, split,
 };
-use crate::outcome::{Body, GitReport, GitSetting, Outcome};
+use crate::outcome::{Body, GitReport, GitSetting, Notes, Outcome};
 use crate::path::shown;
+use crate::step::{Step, Value};
 use crate::workspace::root_settings;
 
 /// Let git merge and compare lock files through tflock.
@@ -51,7 +51,7 @@ pub(crate) enum GitCommand {
 }
 
 pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let (mut reports, mut notes, mut differs) = (Vec::new(), Vec::new(), false);
+    let (mut reports, mut notes, mut differs) = (Vec::new(), Notes::default(), false);
     for directory in services.scope.directories() {
         let repository = Git::open(&directory)?;
         reports.push(match args.command {
@@ -60,7 +60,7 @@ pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
                 let others = status(&repository)?.into_iter().filter(|setting| !setting.is_set());
                 notes.extend(others.map(|setting| format!("another line decides: {setting}")));
                 if !on_path(services) {
-                    notes.push("git will not find tflock, which is not on PATH".to_owned());
+                    notes.push("git will not find tflock, which is not on PATH");
                 }
                 GitReport::Installed(stored == Stored::Written)
             }
@@ -69,7 +69,7 @@ pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
                 let settings = status(&repository)?;
                 differs |= settings.iter().any(|setting| !setting.is_set());
                 if settings.iter().any(|setting| setting.found.is_none()) {
-                    notes.push("`tflock git install` sets what is missing".to_owned());
+                    notes.push(step!("`tflock git install` sets what is missing"));
                 }
                 GitReport::Status(settings)
             }
@@ -185,7 +185,7 @@ pub(crate) fn resolve(
     let why = merged.remarks.iter().find(|remark| **remark != Remark::NoBase).map(ToString::to_string);
     let message = format!("cannot merge the sides of {}: {}", shown(file), why.unwrap_or_default());
     let error = Error::new(ErrorKind::LockFile, message);
-    Err(error.in_file(file).hint(format!("to take one side, {}", taking(Side::Ours, file))))
+    Err(error.in_file(file).hint(step!("to take one side, {}", Value::Step(taking(Side::Ours, file)))))
 }
 
 /// The unmerged files of the repository that tflock can merge, relative to the process.
@@ -224,12 +224,13 @@ fn unrepaired(file: &Path, why: Unrepaired) -> Error {
     let error = |reason: &str| Error::new(ErrorKind::LockFile, format!("{what}: {reason}")).in_file(file);
     match why {
         Unrepaired::Refused(finding) => {
-            let refused = error(&finding.message).hint("repair that first, then run `tflock merge --resolve` again");
+            let refused =
+                error(&finding.message).hint(step!("repair that first, then run `tflock merge --resolve` again"));
             Error { position: finding.position, ..refused }
         }
         Unrepaired::Undecided(remarks) => {
             let reasons: Vec<String> = remarks.iter().map(ToString::to_string).collect();
-            let hint = "remove all of its entries except one, then run `tflock lock`, which checks what is left";
+            let hint = step!("remove all of its entries except one, then run `tflock lock`, which checks what is left");
             error(&reasons.join("; ")).hint(hint)
         }
     }
@@ -254,7 +255,7 @@ impl Configuration {
             (split(&text) != Ok(None)).then(|| {
                 let message = "the configuration has conflict markers, so it does not decide about the lock file";
                 let error = Error::new(ErrorKind::Configuration, message).in_file(directory.join(file));
-                error.hint("resolve the conflict, then run `tflock merge --resolve` again")
+                error.hint(step!("resolve the conflict, then run `tflock merge --resolve` again"))
             })
         };
         match settings.load_tree(&settings.tree_options(MissingModules::Skip)) {
@@ -288,17 +289,17 @@ pub(super) fn document_of(file: &Path) -> Document {
 }
 
 /// The command to take one side of a file that cannot be merged: git's, if its index has both sides.
-fn taking(side: Side, file: &Path) -> String {
+fn taking(side: Side, file: &Path) -> Step {
     let in_git = [Stage::Ours, Stage::Theirs].iter().all(|side| stage(file, *side).is_some());
-    if in_git { format!("run `{}`", checkout(side, file)) } else { keep(side) }
+    if in_git { step!("run {}", Value::Step(checkout(side, file))) } else { keep(side).into() }
 }
 
 pub(crate) fn keep(side: Side) -> String {
     format!("keep the lines of {side}, delete those of {} and the markers", side.other())
 }
 
-fn checkout(side: Side, file: &Path) -> String {
-    format!("git checkout --{side} -- {}", shell_word(&shown(file)))
+fn checkout(side: Side, file: &Path) -> Step {
+    step!("`git checkout {} -- {}`", format!("--{side}"), shown(file))
 }
 
 /// Refuses to merge text that no tool writes, on either side.
@@ -313,9 +314,9 @@ pub(super) fn refuse_not_literal(file: &Path, [ours, theirs]: [&[u8]; 2], option
     let line = finding.position.map(|position| format!("line {}: ", position.line)).unwrap_or_default();
     let message = format!("{side} of {} is not merged: {line}{}", shown(file), finding.message);
     let hint = match other {
-        None => format!("theirs is no better; take {} from a revision without such values", shown(file)),
-        Some(other) if options.from_markers => format!("to take the other side, {}", taking(other, file)),
-        Some(other) => format!("`{}` takes the other side", checkout(other, file)),
+        None => format!("theirs is no better; take {} from a revision without such values", shown(file)).into(),
+        Some(other) if options.from_markers => step!("to take the other side, {}", Value::Step(taking(other, file))),
+        Some(other) => step!("{} takes the other side", Value::Step(checkout(other, file))),
     };
     Err(Error::new(ErrorKind::Trust, message).in_file(file).hint(hint))
 }

@@ -11,7 +11,6 @@ use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::cache::Cache;
 use crate::disk::root_files::DirectoryLock;
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::hash::HashScheme;
 use crate::interrupt::What;
 use crate::lockfile::LockEntry;
@@ -24,6 +23,7 @@ use crate::path::shown;
 use crate::path::worktree::boundary;
 use crate::platform::Platform;
 use crate::query::cached;
+use crate::step::{Step, Value};
 use git::{Configuration, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
 
 /// Merge lock files provider by provider.
@@ -165,13 +165,14 @@ fn add_lost_platforms(file: &Path, merged: &mut MergedText, services: &Services<
     let cache = services.open_cache(&[directory.to_owned()]);
     let lost = merged.replaced.iter().filter_map(|replaced| {
         let platforms = lost_platforms(&cache, replaced)?;
-        let lock = platforms.iter().fold("lock".to_owned(), |lock, platform| format!("{lock} --platform {platform}"));
+        let options = platforms.iter().flat_map(|platform| ["--platform".to_owned(), platform.to_string()]);
+        let command = step!("`{} lock {}`", tflock_in(file), Value::Words(options.collect()));
         let reason = Reason::PlatformsLost {
             taken: replaced.taken.version.clone(),
             side: replaced.side.other(),
             dropped: replaced.dropped.version.clone(),
             platforms,
-            command: in_root(file, &lock),
+            command,
         };
         Some(Remark::Entry(replaced.addr.clone(), Box::new(reason)))
     });
@@ -213,52 +214,60 @@ fn outcome(files: Vec<MergedFile>) -> Outcome {
 
 /// The user's next step after conflicts of the driver. Git runs the driver before it writes the merged configuration,
 /// and in any directory, so the step must work anywhere in the repository.
-fn step_of_driver(file: &Path, merged: &MergedText) -> String {
+fn step_of_driver(file: &Path, merged: &MergedText) -> Step {
     step_by_hand(file, merged)
-        .unwrap_or_else(|| "resolve the configuration first, then run `tflock merge --resolve`".to_owned())
+        .unwrap_or_else(|| step!("resolve the configuration first, then run `tflock merge --resolve`"))
 }
 
 /// The next step for a file after its markers were resolved or left.
-fn next_step(file: &Path, merged: &MergedText, configuration: &Configuration) -> String {
+fn next_step(file: &Path, merged: &MergedText, configuration: &Configuration) -> Step {
     let shown = shown(file);
     if !merged.conflicts {
-        return format!("{shown} is resolved: `git add {}`", shell_word(&shown));
+        return step!("{} is resolved: `git add {}`", shown, shown);
     }
     if let Some(step) = step_by_hand(file, merged) {
         return step;
     }
     if let Some(problem) = &configuration.problem {
-        let step = "repair it, then run `tflock merge --resolve` again";
-        return format!("{shown}: the configuration cannot be read ({problem}): {step}");
+        return step!(
+            "{}: the configuration cannot be read ({}): repair it, then run `tflock merge --resolve` again",
+            shown,
+            problem
+        );
     }
-    let lock = format!("then run `{}`", in_root(file, "lock"));
-    match allowed_side(merged, configuration) {
-        Some(side) => format!("{shown}: the configuration allows the version of {side}: {}, {lock}", keep(side)),
-        None => format!("{shown}: keep the lines of one side, delete those of the other and the markers, {lock}"),
-    }
+    let keep = match allowed_side(merged, configuration) {
+        Some(side) => format!("the configuration allows the version of {side}: {}", keep(side)),
+        None => "keep the lines of one side, delete those of the other and the markers".to_owned(),
+    };
+    step!("{}: {}, then run `{} lock`", shown, keep, tflock_in(file))
 }
 
 /// The step for conflicts that the configuration cannot decide.
-fn step_by_hand(file: &Path, merged: &MergedText) -> Option<String> {
+fn step_by_hand(file: &Path, merged: &MergedText) -> Option<Step> {
     let shown = shown(file);
     if document_of(file) != Document::LockFile {
-        return Some(format!("{shown}: between the markers keep the block that is right, and delete the markers"));
+        return Some(
+            format!("{shown}: between the markers keep the block that is right, and delete the markers").into(),
+        );
     }
     let mut conflicts = merged.conflicting().peekable();
     conflicts.peek()?;
     let is_about_hashes = |(_, reason): (_, &Reason)| matches!(reason, Reason::TwoReleases(_) | Reason::NoHashLeft);
     conflicts.all(is_about_hashes).then(|| {
-        let verify = in_root(file, "verify");
-        format!("{shown}: keep the lines of one side, delete those of the other and the markers, then check it with `{verify}`")
+        step!(
+            "{}: keep the lines of one side, delete those of the other and the markers, then check it with `{} verify`",
+            shown,
+            tflock_in(file)
+        )
     })
 }
 
-/// A command to run in the root module of a lock file.
-fn in_root(file: &Path, command: &str) -> String {
-    match directory_of(file) {
-        here if here == Path::new(".") => format!("tflock {command}"),
-        directory => format!("tflock -C {} {command}", shell_word(&shown(directory))),
-    }
+/// The beginning of a command to run in the root module of a lock file.
+fn tflock_in(file: &Path) -> Value {
+    Value::Words(match directory_of(file) {
+        here if here == Path::new(".") => vec!["tflock".to_owned()],
+        directory => vec!["tflock".to_owned(), "-C".to_owned(), shown(directory)],
+    })
 }
 
 /// The side whose versions the configuration allows, if it is the same for every conflicting provider.

@@ -14,7 +14,7 @@ use crate::disk::mirror_writer::{ListedArchive, ReleaseContents, copy_names, dir
 use crate::disk::package as packages;
 use crate::disk::root_files::DirectoryLock;
 use crate::error::Error;
-use crate::finding::{Finding, Rule, shell_word};
+use crate::finding::{Finding, Rule};
 use crate::hash::Sums;
 use crate::hash::archive::Threads;
 use crate::hash::{PackageHash, Sha256Digest};
@@ -27,6 +27,7 @@ use crate::query::engine::unrecorded;
 use crate::query::question::{PackageFacts, Refusal};
 use crate::release::{Release, ReleaseKey, Releases, hashes};
 use crate::settings::SourceChoice;
+use crate::step::{Hole, Step};
 use crate::trust::openpgp;
 use crate::version::Version;
 
@@ -128,7 +129,7 @@ impl MirrorFiles {
             let finding = self.found(Rule::MirrorIncomplete, message, addr, "index.json");
             if release.archives.is_empty() {
                 // `tflock mirror` does not write an index entry for a version without documents and packages.
-                finding.remedied_by(&format!("Remove {version} from index.json: nothing else of it is there."))
+                finding.remedied_by(format!("Remove {version} from index.json: nothing else of it is there."))
             } else {
                 finding
             }
@@ -261,12 +262,12 @@ pub(super) fn check_mirror(
             first.findings.push(of_no_root(finding, &release));
         }
     }
-    let command = command(args, &platforms);
+    let words = words(args, &platforms);
     for finding in checked.iter_mut().flat_map(|outcome| &mut outcome.findings) {
         let is_of_mirror = matches!(finding.rule, Rule::MirrorAltered | Rule::MirrorIncomplete);
         if is_of_mirror && finding.remedy.is_none() {
-            let remedy = finding.rule.help().replace("tflock mirror DIR", &command);
-            *finding = finding.clone().remedied_by(&remedy);
+            let remedy = Step::from(finding.rule.help()).filled_by(Hole::Directory, &words);
+            *finding = finding.clone().remedied_by(remedy);
         }
     }
     Ok((checked, notes))
@@ -276,12 +277,13 @@ fn locked(judged: &MirroredRoot<'_>) -> BTreeSet<ReleaseKey> {
     judged.root.lock().iter().map(|(address, entry)| (address.clone(), entry.version.clone())).collect()
 }
 
-/// The command that copies again what this run checked.
-fn command(args: &MirrorArgs, platforms: &BTreeSet<Platform>) -> String {
-    let recursive = if args.recursive { " -r" } else { "" };
-    let directory = shell_word(&shown(&args.directory));
-    let platforms = platforms.iter().fold(String::new(), |text, platform| text + " --platform " + platform.as_str());
-    format!("tflock mirror{recursive} {directory}{platforms}{}", args.packages.option())
+/// What follows `tflock mirror` to copy again what this run checked.
+fn words(args: &MirrorArgs, platforms: &BTreeSet<Platform>) -> Vec<String> {
+    let recursive = args.recursive.then(|| "-r".to_owned());
+    let mut words: Vec<String> = recursive.into_iter().chain([shown(&args.directory)]).collect();
+    words.extend(platforms.iter().flat_map(|platform| ["--platform".to_owned(), platform.to_string()]));
+    words.extend(args.packages.option());
+    words
 }
 
 /// A problem of a release that earlier runs copied for other lock files.
@@ -293,7 +295,7 @@ fn of_no_root(finding: Finding, (address, version): &ReleaseKey) -> Finding {
         "Find out who changed it; then restore it from a copy, or remove all files of that version: no lock file of this run \
          records {address} {version}."
     );
-    finding.remedied_by(&remedy)
+    finding.remedied_by(remedy)
 }
 
 struct Checking<'a> {

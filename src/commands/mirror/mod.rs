@@ -19,7 +19,7 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::disk::mirror_writer::{ArchiveCopy, MirrorRelease, MirrorWriter, directory_in};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Class, Finding, Level, Rule, shell_word};
+use crate::finding::{Class, Finding, Level, Rule};
 use crate::hash::PackageHashes;
 use crate::interrupt::{Interrupt, What};
 use crate::lockfile::LockEntry;
@@ -142,8 +142,7 @@ pub(crate) fn copy(
 
 fn offline(args: &MirrorArgs) -> Error {
     let message = "mirror downloads packages from their sources, which --offline forbids";
-    let directory = shell_word(&shown(&args.directory));
-    let hint = format!("`tflock mirror --check {directory}` needs no network");
+    let hint = step!("`tflock mirror --check {}` needs no network", shown(&args.directory));
     Error::new(ErrorKind::Offline, message).hint(hint)
 }
 

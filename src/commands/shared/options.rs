@@ -8,7 +8,6 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 use crate::commands::LockOptions;
 use crate::commands::lock::WriteMode;
 use crate::disk::roots::{AssignedVariable, ModuleAccess, ModuleLookup};
-use crate::finding::shell_word;
 use crate::platform::{Platform, PlatformError};
 use crate::settings::{H1Rule, SourceChoice};
 
@@ -121,9 +120,10 @@ impl Packages {
         self.source.clone().or_else(directory).or_else(network)
     }
 
-    /// The option with which another command has the same source, with a space before it.
-    pub(crate) fn option(&self) -> String {
-        self.choice().map_or_else(String::new, |choice| format!(" --source {}", shell_word(&choice.to_string())))
+    /// The option with which another command has the same source.
+    pub(crate) fn option(&self) -> Vec<String> {
+        let words = |choice: SourceChoice| ["--source".to_owned(), choice.to_string()];
+        self.choice().into_iter().flat_map(words).collect()
     }
 }
 

@@ -23,6 +23,7 @@ use crate::outcome::Outcome;
 use crate::parallel;
 use crate::query::Session;
 use crate::query::question::{Answer, Query, Refusal};
+use crate::step::Step;
 use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, directory, named_roots, one_dialect};
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -161,7 +162,7 @@ impl Meant<'_> {
     fn one(&mut self, error: &mut Error) {
         let meant = |name: &&&str| ProviderAddr::parse(name, self.dialect).ok().as_ref() == error.address.as_deref();
         let Some(name) = self.typed.iter().find(meant).copied().filter(|_| error.address.is_some()) else { return };
-        let has_suggestion = error.hints.iter().any(|hint| hint.starts_with("did you mean"));
+        let has_suggestion = error.hints.iter().any(Step::is_meant);
         let mut known = self.known().clone();
         if error.kind == ErrorKind::UnknownProvider {
             // The registry was queried; it has more providers than the working tree.
@@ -174,10 +175,10 @@ impl Meant<'_> {
         let own = error.address.as_deref().map(|addr| addr.short(self.dialect)).unwrap_or_default();
         let others = known.iter().map(String::as_str).filter(|other| other != &name && *other != own);
         let near = suggest(name, others).into_iter();
-        let near = near.map(|near| format!("did you mean {near}?"));
+        let near = near.map(Step::meant);
         error.hints.splice(0..0, foreign_letters(name).into_iter().chain(near));
         if error.hints.is_empty() {
-            error.hints.push("look the address up in the registry: namespace/type, or host/namespace/type".to_owned());
+            error.hints.push("look the address up in the registry: namespace/type, or host/namespace/type".into());
         }
     }
 
@@ -188,7 +189,7 @@ impl Meant<'_> {
             let is_other = |short: &&String| short.rsplit('/').next() == Some(*text) && short.contains('/');
             let of_its_own = ProviderAddr::parse(text, dialect).map(|addr| addr.short(dialect)).unwrap_or_default();
             let others = self.known().iter().filter(is_other).filter(|short| **short != of_its_own);
-            let hints: Vec<String> = others.map(|short| format!("did you mean {short}?")).collect();
+            let hints: Vec<Step> = others.map(Step::meant).collect();
             error.hints.splice(0..0, hints);
         }
     }
@@ -208,10 +209,11 @@ impl Meant<'_> {
 }
 
 /// Names the characters that are not ASCII, since they may look as if they were.
-fn foreign_letters(name: &str) -> Option<String> {
+fn foreign_letters(name: &str) -> Option<Step> {
     let foreign: Vec<String> =
         name.chars().filter(|c| !c.is_ascii()).map(|c| format!("{c:?} (U+{:04X})", u32::from(c))).collect();
-    (!foreign.is_empty()).then(|| format!("it is written with {}, which is not an ASCII letter", foreign.join(", ")))
+    (!foreign.is_empty())
+        .then(|| format!("it is written with {}, which is not an ASCII letter", foreign.join(", ")).into())
 }
 
 /// An opened root module, with the versions that its sources have.
@@ -297,7 +299,7 @@ fn listed_versions(session: Option<&Session>, providers: BTreeSet<ProviderAddr>)
 mod tests {
     use super::*;
 
-    fn hints(typed: &str) -> Vec<String> {
+    fn hints(typed: &str) -> Vec<Step> {
         let addr = ProviderAddr::parse(typed, Dialect::Terraform).unwrap();
         let mut error = Error::new(ErrorKind::UnknownProvider, "none of that name").about(addr).hint("look elsewhere");
         let typed = ["acme/other", typed];
@@ -317,6 +319,9 @@ mod tests {
             ["look the address up in the registry: namespace/type, or host/namespace/type"]
         );
         let hints = hints("h\u{430}shicorp/null");
-        assert!(hints[0].contains("'\u{430}' (U+0430)") && hints[1] == "did you mean hashicorp/null?", "{hints:?}");
+        assert!(
+            hints[0].to_string().contains("'\u{430}' (U+0430)") && hints[1] == "did you mean hashicorp/null?",
+            "{hints:?}"
+        );
     }
 }

@@ -9,8 +9,9 @@ use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::git::ChangedFiles;
-use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
 use crate::path::{shown, worktree};
+use crate::step::Step;
 use crate::workspace::discover::discover_knowing;
 use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
 use crate::{lockfile, parallel};
@@ -133,14 +134,16 @@ impl<'a> Targets<'a> {
     }
 
     /// The note on directories that look like root modules and have no lock file.
-    pub fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<Step> {
         let first = crate::path::shown(self.like_roots.first()?);
         let (is, them) = match self.like_roots.len() {
             1 => (format!("{first} looks like a new root module and has"), "one"),
             count => (format!("{first} and {} more look like new root modules and have", count - 1), "them"),
         };
-        Some(format!(
-            "{is} no lock file: `tflock lock -r --create` writes {them}; the setting `exclude` leaves directories out"
+        Some(step!(
+            "{} no lock file: `tflock lock -r --create` writes {}; the setting `exclude` leaves directories out",
+            is,
+            them
         ))
     }
 
@@ -239,9 +242,9 @@ impl<'a> Targets<'a> {
         &self,
         command: &'static str,
         roots: impl IntoIterator<Item = RootOutcome>,
-        notes: Vec<String>,
+        notes: impl Into<Notes>,
     ) -> Outcome {
-        Outcome { notes, ..self.outcome_of(command, self.in_order(roots)) }
+        Outcome { notes: notes.into(), ..self.outcome_of(command, self.in_order(roots)) }
     }
 
     /// The same with exactly these results, in this order.
@@ -274,10 +277,11 @@ impl<'a> Targets<'a> {
 
 fn none_below(start: &Path, unlocked: Unlocked) -> Error {
     let (lacks, hint) = if unlocked == Unlocked::Created {
-        ("no directory has a lock file or configuration", "name the directory to look in with -C")
+        ("no directory has a lock file or configuration", "name the directory to look in with -C".into())
     } else {
-        let hint =
-            "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider";
+        let hint = step!(
+            "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider"
+        );
         ("no directory has a lock file that Git does not ignore", hint)
     };
     let message = format!("there is no root module in or below {}: {lacks}", shown(start));

@@ -8,7 +8,6 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
-use crate::finding::shell_word;
 use crate::hcl::Anchor;
 use crate::interrupt::Interrupt;
 use crate::path::shown;
@@ -48,7 +47,7 @@ impl TrustStore {
     /// intended. `at` says where it was looked up.
     pub fn absent(named: &Path, at: &str) -> Error {
         let message = format!("there is no trust file {}{at}", shown(named));
-        let hint = format!("`tflock trust init --trust-file {}` writes one", shell_word(&shown(named)));
+        let hint = step!("`tflock trust init --trust-file {}` writes one", shown(named));
         Error::new(ErrorKind::Settings, message).in_file(named).hint(hint)
     }
 

@@ -15,6 +15,7 @@ use crate::lockfile::{self, LockEntry, LockFile};
 use crate::query::cached;
 use crate::release::Release;
 use crate::release::continuity::{self, Witness};
+use crate::step::{Step, Value};
 use crate::trust::Evidence;
 use crate::version::Version;
 use crate::workspace::{RunSettings, git_in};
@@ -51,7 +52,7 @@ impl Witnesses<'_> {
     pub(crate) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
         let (place, revision) = named;
         let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
-        let remedy = restore(addr, [before, self.lock], (&git_in(self.root), revision, lockfile::FILE_NAME));
+        let remedy = restore(addr, [before, self.lock], (git_in(self.root), revision, lockfile::FILE_NAME));
         Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy })
     }
 
@@ -110,31 +111,41 @@ impl Witnesses<'_> {
 pub(crate) fn restore(
     addr: &ProviderAddr,
     [before, now]: [&LockFile; 2],
-    (git, revision, file): (&str, &str, &str),
-) -> Option<String> {
+    (git, revision, file): (Vec<String>, &str, &str),
+) -> Option<Step> {
     let others = |lock: &LockFile| {
         let mut others = lock.clone();
         others.remove(addr);
         others
     };
+    let git = Value::Words(git);
     let restore = if others(before) == others(now) {
-        format!("Restore the entry: `{git} checkout {revision} -- {file}`.")
+        step!("Restore the entry: `{} checkout {} -- {}`.", git, revision, file)
     } else {
-        format!(
-            "Restore the lines of this entry, and no others: `{git} restore --source {revision} --patch -- {file}`."
+        step!(
+            "Restore the lines of this entry, and no others: `{} restore --source {} --patch -- {}`.",
+            git,
+            revision,
+            file
         )
     };
     let version = &before.get(addr)?.version;
     Some(match now.get(addr).map(|entry| &entry.version).filter(|now| *now != version) {
         None => restore,
         // Only the version was to change.
-        Some(now) => format!("{restore} If {now} is wanted: `tflock upgrade --precise {now} {addr}` after that."),
+        Some(now) => step!(
+            "{} If {} is wanted: `tflock upgrade --precise {} {}` after that.",
+            Value::Step(restore),
+            now,
+            now,
+            addr
+        ),
     })
 }
 
 /// The next step if no revision has the entry unchanged.
-fn delete(addr: &ProviderAddr) -> String {
-    format!("Delete the `hashes` of the entry, then run `tflock lock {addr}`.")
+fn delete(addr: &ProviderAddr) -> Step {
+    step!("Delete the `hashes` of the entry, then run `tflock lock {}`.", addr)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

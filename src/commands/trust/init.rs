@@ -144,7 +144,7 @@ fn read(root: &RunSettings) -> Result<LockFile, Error> {
     let Some(bytes) = root_files::read_lock_file(&root.lock_file())? else {
         return Err(Error::new(ErrorKind::LockFile, "there is no lock file here")
             .in_file(file)
-            .hint("`tflock lock` writes one and remembers the signers")
+            .hint(step!("`tflock lock` writes one and remembers the signers"))
             .hint("use -r to include the directories below"));
     };
     let decoded =
@@ -178,7 +178,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_
             }
             Some(Lookup::Withdrawn(message)) => {
                 let error = Error::new(ErrorKind::NotFound, message.clone());
-                errors.push(error.hint(format!("`tflock upgrade {}` selects another release", key.0)));
+                errors.push(error.hint(step!("`tflock upgrade {}` selects another release", key.0)));
                 continue;
             }
             Some(Lookup::Refused(finding, signer)) => {

@@ -19,6 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::settings::SignatureRule;
+use crate::step::Step;
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
@@ -109,7 +110,7 @@ fn act(
     let (path, looked_up) = (settings.trust.shown.clone(), false);
     let report = TrustReport { path, changed, forgotten, looked_up, pins, names };
     let root = RootOutcome::of(&settings.path, Body::Trust(report));
-    Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })
+    Ok(Outcome { notes: notes.into(), ..Outcome::of_roots("trust", vec![root]) })
 }
 
 /// Resolves a text: a pattern or an address, a local name of the root module, or a type that only one provider of the
@@ -142,7 +143,7 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
         [one] => Ok(one.clone()),
         [] => {
             let message = format!("nothing here requires, locks or remembers a provider {text}");
-            let near = near(&full, pins).into_iter().map(|near| format!("did you mean {near}?"));
+            let near = near(&full, pins).into_iter().map(Step::meant);
             let mut error = near.fold(Error::new(ErrorKind::Usage, message), Error::hint);
             if error.hints.is_empty() {
                 error = error.hint("name one that is new by its address: namespace/type, or host/namespace/type");
@@ -154,7 +155,7 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
         }
         several => {
             let message = format!("several providers have the type {text}");
-            let names = several.iter().map(|one| format!("did you mean {one}?"));
+            let names = several.iter().map(Step::meant);
             Err(names.fold(Error::new(ErrorKind::Usage, message), Error::hint))
         }
     }
@@ -163,7 +164,7 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
 fn undenied(pins: &Pins, signer: &Signer) -> Result<(), Error> {
     let Some((key, reason)) = signer.key().and_then(|key| pins.denied.get_key_value(key)) else { return Ok(()) };
     let error = Error::new(ErrorKind::Usage, format!("the trust file denies the key {key}: {reason}"));
-    Err(error.hint(format!("`tflock trust forget {key}` takes that back")))
+    Err(error.hint(step!("`tflock trust forget {}` takes that back", key)))
 }
 
 /// The remembered patterns of the same type as one that is not remembered.
@@ -203,9 +204,9 @@ fn rotated(pins: &Pins, pattern: &AddrPattern, to: &Signer) -> Result<Pin, Error
         let near = near(pattern, pins);
         // A misspelt name must not lead to a command that trusts it.
         if near.is_empty() {
-            error.hint(format!("to accept a signer for the first time: `tflock trust add {pattern} {to}`"))
+            error.hint(step!("to accept a signer for the first time: `tflock trust add {} {}`", pattern, to))
         } else {
-            near.into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")))
+            near.into_iter().fold(error, |error, near| error.hint(Step::meant(near)))
         }
     })
 }
@@ -228,7 +229,7 @@ fn remembered(pattern: &AddrPattern, pins: &Pins) -> Result<AddrPattern, Error> 
     let wider = pattern.clone().widened().into_iter().find(|wider| pins.providers.contains_key(wider));
     wider.ok_or_else(|| {
         let error = Error::new(ErrorKind::NotFound, format!("no signer of {pattern} is remembered"));
-        near(pattern, pins).into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")))
+        near(pattern, pins).into_iter().fold(error, |error, near| error.hint(Step::meant(near)))
     })
 }
 
@@ -246,8 +247,8 @@ fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {
         return Ok(());
     }
     let error = Error::new(ErrorKind::Usage, format!("no signer of {pattern} is remembered"));
-    let near = near(pattern, pins).into_iter().map(|near| format!("did you mean {near}?"));
-    Err(near.fold(error, Error::hint).hint("`tflock trust list` shows what is"))
+    let near = near(pattern, pins).into_iter().map(Step::meant);
+    Err(near.fold(error, Error::hint).hint(step!("`tflock trust list` shows what is")))
 }
 
 fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
@@ -255,7 +256,7 @@ fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
         return Ok(());
     }
     let error = Error::new(ErrorKind::Usage, format!("the key {key} is not denied"));
-    Err(error.hint("to forget a signer, name its provider; `tflock trust list` shows what is remembered"))
+    Err(error.hint(step!("to forget a signer, name its provider; `tflock trust list` shows what is remembered")))
 }
 
 /// All readable lock files below a directory.

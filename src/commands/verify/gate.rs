@@ -18,11 +18,12 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{Body, Outcome, RootOutcome, WorkTreeFindings};
+use crate::outcome::{Body, Notes, Outcome, RootOutcome, WorkTreeFindings};
 use crate::parallel;
 use crate::path::{shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
+use crate::step::{Step, Template};
 use crate::verify::{self, Verified};
 use crate::workspace::{Exclusions, RootSource, Scope};
 
@@ -30,8 +31,10 @@ use crate::workspace::{Exclusions, RootSource, Scope};
 const MOST_NAMED: usize = 5;
 
 /// A limit of the check of modules.
-const GAP: &str = "`init` re-downloads modules, and a tag may move or a registry list a new version before that: run \
-                   `tflock get` first, or `tflock verify --installed` afterwards, to check what was installed";
+const GAP: Template = template!(
+    "`init` re-downloads modules, and a tag may move or a registry list a new version before that: run \
+                   `tflock get` first, or `tflock verify --installed` afterwards, to check what was installed"
+);
 
 pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
@@ -73,7 +76,7 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
         modules::query_sources(&mut changed, options.installed);
     }
     services.events_for(targets.dialect());
-    let (judged, mut notes) = if scope.offline {
+    let (judged, notes) = if scope.offline {
         let known = recalled(&changed, &cache);
         let (judged, notes) = judged(&changed, &known, &cache, options);
         (judged.into_iter().map(|judged| judged.outcome).collect(), notes)
@@ -87,13 +90,14 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     // A hook before each commit judges nothing but the working tree.
     let own = services.variables().get("PRE_COMMIT").is_none().then(|| OWN.to_owned());
     let judged_by = base.as_ref().map_or(own, |base| Some(base.note()));
-    notes.extend(self::notes(&outcome, judged_by, scope.offline, skipped));
+    let mut notes = Notes::from(notes);
+    notes.extend(self::notes(&outcome, judged_by, scope.offline, skipped).0);
     notes.extend(not_judged(&nested));
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
     }
     if locked_modules > 0 && !options.installed {
-        notes.push(GAP.to_owned());
+        notes.push(GAP);
     }
     notes.extend(cache.finish());
     Ok(Outcome { notes, ..outcome })
@@ -235,20 +239,20 @@ const OWN: &str =
     "checked only against the working tree's own settings and trust file; use --base REV to gate a pull request";
 
 /// Notes on what was not checked, and on which settings and trust file were used.
-fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: usize) -> Vec<String> {
-    let mut notes: Vec<String> = if offline { unchecked(outcome).into_iter().collect() } else { Vec::new() };
+fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: usize) -> Notes {
+    let mut notes: Notes = if offline { unchecked(outcome).into_iter().collect() } else { Notes::default() };
     notes.extend(judged_by);
     let is_down = |root: &RootOutcome| match &root.body {
         Ok(Body::Verified(verified)) => verified.inconclusive.iter().any(|it| it.error.kind == ErrorKind::Unavailable),
         _ => false,
     };
     if outcome.roots.iter().any(is_down) {
-        notes.push("`tflock verify --offline` checks against what earlier runs found out".to_owned());
+        notes.push(step!("`tflock verify --offline` checks against what earlier runs found out"));
     }
     notes.extend(day_one(outcome));
     notes.extend(not_checked(outcome));
     if outcome.roots.is_empty() && outcome.work_tree.is_none() {
-        notes.push("there is no root module here: no directory has a lock file".to_owned());
+        notes.push("there is no root module here: no directory has a lock file");
     }
     if skipped > 0 && outcome.many {
         notes.push(format!("skipped {}", counted(skipped, "unchanged root module")));
@@ -278,7 +282,7 @@ fn not_checked(outcome: &Outcome) -> Vec<String> {
 }
 
 /// The next step if no trust file has signers yet.
-fn day_one(outcome: &Outcome) -> Option<String> {
+fn day_one(outcome: &Outcome) -> Option<Step> {
     let findings = outcome.roots.iter().flat_map(|root| &root.findings);
     let unpinned = findings.filter(|finding| finding.rule == Rule::SignerNotPinned && finding.level == Level::Note);
     let providers: BTreeSet<&ProviderAddr> = unpinned.filter_map(|finding| finding.address.as_ref()).collect();
@@ -287,7 +291,7 @@ fn day_one(outcome: &Outcome) -> Option<String> {
         1 => "the signer of 1 provider is".to_owned(),
         count => format!("the signers of {count} providers are"),
     };
-    Some(format!("there is no trust file, so {of} not checked: `tflock trust init` remembers them"))
+    Some(step!("there is no trust file, so {} not checked: `tflock trust init` remembers them", of))
 }
 
 /// Judges root modules by the answers of their sources; root modules with the same sources share queries.

@@ -29,6 +29,7 @@ use crate::query::question::Depth;
 use crate::release::continuity::{self, Witness};
 use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::requirements::Requirements;
+use crate::step::Step;
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::signer::judge as judge_signer;
 use crate::verify as judgment;
@@ -181,7 +182,9 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let facts = Facts { releases, others: by.others, witnesses, served_within: Some(&root.served_within) };
     let (mut verified, findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     let named = |finding: Finding| match root.compared() {
-        Some(base) if finding.rule == Rule::LockFileRemoved => finding.filled("REV", base.short()),
+        Some(base) if finding.rule == Rule::LockFileRemoved => {
+            finding.filled(crate::step::Hole::Revision, base.short())
+        }
         _ => finding,
     };
     let mut findings: Vec<Finding> = findings.into_iter().map(named).collect();
@@ -320,15 +323,16 @@ fn approvable(findings: Vec<Finding>, root: &GateRoot, known: &Releases) -> Vec<
     };
     let mapped = findings.into_iter().map(|finding| {
         let open = is_open(&finding) && accepts(store.pins(), &finding, root, known);
-        if open { finding.remedied_by(&remedy(store.place().shown.to_string_lossy().as_ref())) } else { finding }
+        if open { finding.remedied_by(remedy(store.place().shown.to_string_lossy().as_ref())) } else { finding }
     });
     mapped.collect()
 }
 
-fn remedy(file: &str) -> String {
-    format!(
-        "{file} of this change accepts it already. Make sure that its publisher means it; have the owner of that file approve \
-         the change, and run `tflock verify` with --allow-trust-change."
+fn remedy(file: &str) -> Step {
+    step!(
+        "{} of this change accepts it already. Make sure that its publisher means it; have the owner of that file approve \
+         the change, and run `tflock verify` with --allow-trust-change.",
+        file
     )
 }
 

@@ -360,7 +360,7 @@ impl Copy<'_> {
         let message = format!("the installed module {} {what}", self.call.key);
         Finding::new(Rule::InstalledDiffers, message)
             .about_module(&self.locked.0.source)
-            .remedied_by("Run `tflock get`, which installs what is locked.")
+            .remedied_by(step!("Run `tflock get`, which installs what is locked."))
             .in_file(self.shown)
     }
 
@@ -370,6 +370,7 @@ impl Copy<'_> {
              makes of them is not known: {why}",
             self.call.key
         );
-        Error::new(ErrorKind::Offline, message).hint("`tflock get` installs what is locked, as its source gives it")
+        Error::new(ErrorKind::Offline, message)
+            .hint(step!("`tflock get` installs what is locked, as its source gives it"))
     }
 }

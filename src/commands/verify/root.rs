@@ -14,11 +14,12 @@ use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::count::counted;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Position, Rule, shell_word};
+use crate::finding::{Finding, Position, Rule};
 use crate::git::{TrackedFiles, TrackedFolder};
 use crate::lockfile::{self, LockFile, Spans};
 use crate::path::RepoPath;
 use crate::requirements::Requirements;
+use crate::step::{Hole, Value};
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
 use crate::workspace::{
@@ -140,7 +141,7 @@ impl GateRoot {
             self.text.retain(|finding| !is_missing(finding));
             let message = "the dependency lock file that was here at the base was removed";
             let lost = Finding::new(Rule::LockFileRemoved, message).in_file(lockfile::FILE_NAME);
-            self.text.push(lost.at(Position::default()).filled("REV", change.base.short()));
+            self.text.push(lost.at(Position::default()).filled(Hole::Revision, change.base.short()));
         }
         self.change = Some(change);
     }
@@ -304,9 +305,9 @@ pub fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> V
     let finding = |folder: &TrackedFolder| {
         let place = within(&folder.path);
         let message = format!("git tracks {place}, from where packages are installed without a registry");
-        let git = git_in(&settings.root);
-        let remedy = format!("Remove them from version control: `{git} rm -r --cached {}`.", shell_word(&place));
-        Finding::new(Rule::TrackedPackages, message).in_file(within(&folder.first)).remedied_by(&remedy)
+        let git = Value::Words(git_in(&settings.root));
+        let remedy = step!("Remove them from version control: `{} rm -r --cached {}`.", git, place);
+        Finding::new(Rule::TrackedPackages, message).in_file(within(&folder.first)).remedied_by(remedy)
     };
     packages.iter().map(finding).collect()
 }
@@ -425,5 +426,5 @@ fn pins_at(place: &TrustPlace, base: Option<&Base>, scope: &Scope) -> Result<(Op
 pub(super) fn has_its_own_gate(path: PathBuf) -> Error {
     let message = "this root module is in a git repository within the working tree, which has its own gate";
     let error = Error::new(ErrorKind::Usage, message).in_file(path);
-    error.hint("run `tflock verify --base` in a clone of that repository")
+    error.hint(step!("run `tflock verify --base` in a clone of that repository"))
 }

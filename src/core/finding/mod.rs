@@ -7,12 +7,14 @@ mod position;
 mod rule;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use position::LineIndex;
 pub use rule::{Class, Level, Rule};
 
 use crate::addr::ProviderAddr;
+use crate::step::{Hole, Place, Step};
 use crate::version::Version;
 
 /// A line and a column in a text, both from 1; columns count grapheme clusters.
@@ -56,11 +58,11 @@ pub struct Finding {
     /// The place in the file.
     pub position: Option<Position>,
     /// What to do about it, where that is more than the rule can know.
-    pub remedy: Option<Box<str>>,
-    /// What is in the rule's help in the place of these words in capitals.
-    pub fillings: Vec<(&'static str, Box<str>)>,
-    /// What to do about it, where that is not what the rule says.
-    pub advice: Option<Box<Advice>>,
+    pub remedy: Option<Box<Step>>,
+    /// What only it knows of the help of its rule.
+    pub fillings: Vec<(Hole, Box<str>)>,
+    /// Where its user is.
+    pub place: Option<Arc<Place>>,
 }
 
 /// All ids of one advisory.
@@ -72,13 +74,6 @@ impl AdvisoryIds {
     pub fn has(&self, id: &str) -> bool {
         self.0.iter().any(|own| **own == *id)
     }
-}
-
-/// What to do about a finding, in words for this very run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
-    own: String,
-    of_rule: String,
 }
 
 impl Finding {
@@ -96,7 +91,7 @@ impl Finding {
             position: None,
             remedy: None,
             fillings: Vec::new(),
-            advice: None,
+            place: None,
         }
     }
 
@@ -110,15 +105,14 @@ impl Finding {
     /// The same finding about a package of modules.
     #[must_use]
     pub fn about_module(mut self, package: &str) -> Self {
-        let help = self.rule.help().replace(" SOURCE`", &format!(" {}`", shell_word(package)));
-        self.remedy = Some(help.into());
+        self.remedy = Some(Box::new(Step::from(self.rule.help()).filled(Hole::ModuleSource, package)));
         self
     }
 
-    /// The same finding with what a word in capitals means in its rule's help, such as `FINGERPRINT`.
+    /// The same finding with what a hole in its rule's help stands for.
     #[must_use]
-    pub fn filled(mut self, word: &'static str, value: &str) -> Self {
-        self.fillings.push((word, shell_word(value).into()));
+    pub fn filled(mut self, hole: Hole, value: &str) -> Self {
+        self.fillings.push((hole, value.into()));
         self
     }
 
@@ -138,48 +132,36 @@ impl Finding {
 
     /// The same finding with what to do about this very one.
     #[must_use]
-    pub fn remedied_by(mut self, remedy: &str) -> Self {
-        self.remedy = Some(remedy.into());
+    pub fn remedied_by(mut self, remedy: impl Into<Step>) -> Self {
+        self.remedy = Some(Box::new(remedy.into()));
         self
     }
 
-    /// Puts what to do about it into other words, given its file.
-    pub fn advise(&mut self, words: impl Fn(&str, Option<&Path>) -> String) {
-        let help = self.general_help();
-        let advice = Advice { own: words(&help, self.file.as_deref()), of_rule: words(self.rule.help(), None) };
-        if advice.own != help || advice.of_rule != self.rule.help() {
-            self.advice = Some(Box::new(advice));
-        }
-    }
-
-    /// What to do about it: its remedy, else the help of the rule, about this very provider.
-    pub fn help(&self) -> String {
-        if let Some(advice) = &self.advice {
-            return advice.own.clone();
-        }
-        self.general_help()
+    /// What to do about it, for its user: its remedy, else the help of the rule, about this very provider.
+    pub fn help(&self) -> Step {
+        self.general_help().at(self.place.clone())
     }
 
     /// The help for all findings of its rule, if they are listed together.
-    pub fn help_of_rule(&self) -> &str {
-        self.advice.as_ref().map_or(self.rule.help(), |advice| &advice.of_rule)
+    pub fn help_of_rule(&self) -> Step {
+        let place = self.place.as_deref().map(|place| Arc::new(Place { file: None, ..place.clone() }));
+        Step::from(self.rule.help()).at(place)
     }
 
     /// The same wherever the run was started.
-    pub fn general_help(&self) -> String {
+    pub fn general_help(&self) -> Step {
         if let Some(remedy) = &self.remedy {
-            return remedy.to_string();
+            return (**remedy).clone();
         }
-        let fill =
-            |help: String, (word, value): &(&str, Box<str>)| help.replace(&format!(" {word}"), &format!(" {value}"));
-        let help = self.fillings.iter().fold(self.rule.help().to_owned(), fill);
-        let Some(address) = &self.address else { return help };
-        match &self.version {
-            Some(version) => help.replace("ADDR@VERSION", &format!("{address}@{version}")),
-            None if help.contains("ADDR@VERSION") => return help,
-            None => help,
+        let fill = |help: Step, (hole, value): &(Hole, Box<str>)| help.filled(*hole, value);
+        let mut help = self.fillings.iter().fold(Step::from(self.rule.help()), fill);
+        if let Some(address) = &self.address {
+            if let Some(version) = &self.version {
+                help = help.filled(Hole::Release, format!("{address}@{version}"));
+            }
+            help = help.filled(Hole::Address, address);
         }
-        .replace(" ADDR", &format!(" {address}"))
+        help
     }
 
     /// The same finding at a place in its file, if it is known.
@@ -197,55 +179,22 @@ impl Finding {
     }
 }
 
-/// A word as a shell takes it for one: in double quotes, which POSIX shells, cmd and PowerShell understand, unless a shell
-/// reads something in the word even there.
-pub fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=".contains(c);
-    let is_read = |c: char| "$`\"\\!%".contains(c) || c.is_control();
-    if !text.is_empty() && !text.starts_with('@') && text.chars().all(is_plain) {
-        text.to_owned()
-    } else if !text.contains(is_read) {
-        format!("\"{text}\"")
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dialect::Dialect;
 
     #[test]
-    fn words_are_quoted_for_every_shell() {
-        let rows = [
-            ("envs/prod", "envs/prod"),
-            ("acme/widget@1.0.0", "acme/widget@1.0.0"),
-            ("a b", "\"a b\""),
-            ("", "\"\""),
-            ("acme/widget@~> 1.0", "\"acme/widget@~> 1.0\""),
-            ("a,b", "\"a,b\""),
-            ("it's", "\"it's\""),
-            ("$HOME", "'$HOME'"),
-            ("a\\b", "'a\\b'"),
-            ("it's $x", "'it'\\''s $x'"),
-        ];
-        for (text, word) in rows {
-            assert_eq!(shell_word(text), word);
-        }
-    }
-
-    #[test]
     fn help_is_about_the_very_release() {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let finding = Finding::new(Rule::Republished, "x");
-        assert_eq!(finding.help(), Rule::Republished.help());
-        assert_eq!(finding.clone().about(&addr).help(), Rule::Republished.help());
-        let help = finding.about(&addr).of_version(&Version::new(1, 0, 0)).help();
+        assert_eq!(finding.help(), Step::from(Rule::Republished.help()));
+        assert_eq!(finding.clone().about(&addr).help(), Step::from(Rule::Republished.help()));
+        let help = finding.about(&addr).of_version(&Version::new(1, 0, 0)).help().to_string();
         assert!(help.contains("--accept-republished registry.terraform.io/acme/widget@1.0.0 --reason"), "{help}");
         let withdrawn = Finding::new(Rule::VersionWithdrawn, "x").about(&addr).of_version(&Version::new(1, 0, 0));
-        assert!(withdrawn.help().contains("`tflock upgrade registry.terraform.io/acme/widget`"));
-        let help = Finding::new(Rule::SignerNotPinned, "x").about(&addr).help();
+        assert!(withdrawn.help().to_string().contains("`tflock upgrade registry.terraform.io/acme/widget`"));
+        let help = Finding::new(Rule::SignerNotPinned, "x").about(&addr).help().to_string();
         assert!(help.contains("`tflock trust add registry.terraform.io/acme/widget FINGERPRINT`"), "{help}");
     }
 }

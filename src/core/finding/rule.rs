@@ -1,5 +1,7 @@
 //! The table of rules: one row feeds every format and `tflock explain`.
 
+use crate::step::Template;
+
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -57,8 +59,8 @@ macro_rules! rules {
             }
 
             /// What to do about it, best a command.
-            pub fn help(self) -> &'static str {
-                match self { $(Rule::$variant => $help,)* }
+            pub fn help(self) -> Template {
+                match self { $(Rule::$variant => template!($help),)* }
             }
         }
     };
@@ -66,12 +68,12 @@ macro_rules! rules {
 
 impl Rule {
     /// What to do about it in many root modules at once, where it is not the same commands with `-r`.
-    pub fn help_for_many(self) -> Option<&'static str> {
+    pub fn help_for_many(self) -> Option<Template> {
         // Without --create only those that have a lock file are worked on.
-        (self == Rule::LockFileMissing).then_some(
+        (self == Rule::LockFileMissing).then_some(template!(
             "Run `tflock lock -r --create`, which writes one wherever there is configuration that no module calls, and \
-             commit the files.",
-        )
+             commit the files."
+        ))
     }
 }
 

@@ -22,6 +22,7 @@ use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::hcl::literal;
 use crate::hcl::scan::{Block, Label};
+use crate::step::Template;
 use crate::version::{Constraints, Version};
 
 const MOST_FINDINGS: usize = 10_000;
@@ -320,7 +321,7 @@ fn start(part: &impl Span) -> usize {
 }
 
 /// What to do about conflict markers.
-const MERGE: &str = "Run `tflock merge --resolve PATH`, which merges both sides.";
+const MERGE: Template = template!("Run `tflock merge --resolve PATH`, which merges both sides.");
 
 /// The conflict marker that git left on the line of an offset, and what to say of it.
 fn conflict_marker(text: &str, at: usize) -> Option<(usize, String)> {

@@ -9,6 +9,7 @@ use crate::dialect::Dialect;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
+use crate::step::Step;
 use crate::version::{Constraints, Version};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,7 +235,7 @@ pub enum Reason {
         /// The platforms; empty if only the number of `h1:` shows that there are some.
         platforms: Vec<Platform>,
         /// The command that adds them.
-        command: String,
+        command: Step,
     },
     /// Removed on this side and changed on the other: the changed one is kept.
     KeptThoughRemoved(Side),
@@ -317,7 +318,7 @@ impl fmt::Display for Reason {
                     [] => "platforms".to_owned(),
                     some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
                 };
-                write!(f, "{taken} lacks {platforms}, which {side} has for {dropped}: `{command}` adds the h1 hashes")
+                write!(f, "{taken} lacks {platforms}, which {side} has for {dropped}: {command} adds the h1 hashes")
             }
             Reason::KeptThoughRemoved(side) => {
                 write!(f, "removed by {side}, changed by {}: the changed entry is kept", side.other())

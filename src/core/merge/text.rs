@@ -376,6 +376,6 @@ impl From<MarkerError> for Error {
         let (MarkerError::OutOfOrder { line, .. } | MarkerError::Unclosed { line }) = error;
         Self::new(ErrorKind::LockFile, error.to_string())
             .at(Position { line, column: 1 })
-            .hint("`git checkout --merge FILE` recreates the conflict")
+            .hint(step!("`git checkout --merge FILE` recreates the conflict"))
     }
 }

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Ambiguity, LockedModule, ModuleKey, ModuleLock, ModuleLockFile};
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
 use crate::count::first_of;
-use crate::finding::{Finding, Level, Position, Rule, shell_word};
+use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::PackageHash;
+use crate::step::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
@@ -89,7 +90,7 @@ impl Call {
 pub fn ambiguous(package: &str, ambiguity: &Ambiguity) -> Finding {
     let Ambiguity { reason, help } = ambiguity;
     let message = format!("the module package {package} cannot be locked: {reason}");
-    Finding::new(Rule::ModuleAmbiguous, message).about_module(package).remedied_by(help)
+    Finding::new(Rule::ModuleAmbiguous, message).about_module(package).remedied_by(help.clone())
 }
 
 fn unlocked(lock: &ModuleLock, call: &Call) -> Option<Finding> {
@@ -246,7 +247,8 @@ impl Verdict {
 fn moved(key: &ModuleKey, list: &VersionList, selected: Option<&str>, calls: &[&str]) -> Option<Finding> {
     let (package, version) = (&key.source, key.version.as_ref()?.canonical());
     let is_listed = list.contains(key.version.as_ref()?);
-    let init = format!("`{} init`", list.dialect().program());
+    let program = list.dialect().program();
+    let init = format!("`{program} init`");
     let what = match selected {
         Some(selected) => format!("{init} will install version {selected} of {package}"),
         None => format!("{init} will find no version of {package}"),
@@ -255,18 +257,25 @@ fn moved(key: &ModuleKey, list: &VersionList, selected: Option<&str>, calls: &[&
     let locked = if is_listed { "locked is" } else { "the registry no longer lists the locked" };
     let message = format!("{what} for {}: {locked} {version}", first_of(&calls, MOST_NAMED));
     let get = if is_listed {
-        format!(
-            "`tflock get` before {init} installs the locked version, and so does an exact constraint, `version = \
-             \"{version}\"`."
+        step!(
+            "`tflock get` before `{} init` installs the locked version, and so does an exact constraint, `version = \
+             \"{}\"`.",
+            program,
+            version
         )
     } else {
-        format!("`tflock get` before {init} installs the locked content, if its source still has it.")
+        step!("`tflock get` before `{} init` installs the locked content, if its source still has it.", program)
     };
-    let upgrade = selected.map(|selected| {
-        format!(" `tflock upgrade --modules {}` locks {selected}, once you have reviewed it.", shell_word(package))
-    });
     let finding = Finding { level: Level::Warn, ..Finding::new(Rule::ModuleMoved, message) };
-    Some(finding.remedied_by(&(get + &upgrade.unwrap_or_default())))
+    Some(finding.remedied_by(match selected {
+        Some(selected) => step!(
+            "{} `tflock upgrade --modules {}` locks {}, once you have reviewed it.",
+            Value::Step(get),
+            package,
+            selected
+        ),
+        None => get,
+    }))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -159,7 +159,7 @@ fn served_content_is_checked_against_the_lock() {
     assert_eq!(rule(&served(block.content.hash.as_str(), false)), Some((Rule::ModuleChanged, Level::Deny)));
     assert_eq!(rule(&served(other, false)), Some((Rule::ModuleChanged, Level::Deny)));
     assert_eq!(rule(&served(other, true)), Some((Rule::ModuleMoved, Level::Deny)));
-    let help = of_served(key, block, &served(other, true)).unwrap().help();
+    let help = of_served(key, block, &served(other, true)).unwrap().help().to_string();
     assert!(help.contains(r#"`tflock upgrade --modules "git::https://g.example/net.git?ref=v1"`"#), "{help}");
 }
 

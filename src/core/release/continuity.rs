@@ -23,6 +23,7 @@ use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::settings::ExpiredKeyRule;
+use crate::step::Step;
 use crate::trust::openpgp::{Lapse, Verified};
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::signer::{TrustUpdate, Verdict, denied, judge, refused, unknown_signer};
@@ -120,7 +121,7 @@ pub struct Witness {
     /// Where, for users, such as `HEAD` or `the index`.
     pub place: String,
     /// What to do to have the entry as it was there, where that is known.
-    pub remedy: Option<String>,
+    pub remedy: Option<Step>,
 }
 
 /// True if the served release is not shown to be the recorded one, so it is worth looking for witnesses.
@@ -145,7 +146,7 @@ pub fn altered(recorded: &PackageHashes, release: &Release, witnesses: &[Witness
     let message = format!("the entry of {} {} was changed: {what}", release.address, release.version);
     let finding = Finding::new(Rule::LockFileAltered, message).about(&release.address).of_version(&release.version);
     Some(match &witness.remedy {
-        Some(remedy) => finding.remedied_by(remedy),
+        Some(remedy) => finding.remedied_by(remedy.clone()),
         None => finding,
     })
 }

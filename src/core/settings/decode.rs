@@ -249,7 +249,7 @@ impl Reader<'_> {
         }
         let meant = did_you_mean(nearest(label.text, ids()));
         let problem = Problem::from(format!("there is no rule {:?}{meant}", label.text));
-        self.report(label.offset, problem.hint("`tflock explain` lists the rules".to_owned()));
+        self.report(label.offset, problem.hint(step!("`tflock explain` lists the rules")));
         None
     }
 

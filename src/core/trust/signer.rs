@@ -13,6 +13,7 @@ use crate::addr::{AddrPattern, ProviderAddr};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::settings::Date;
+use crate::step::Hole;
 use crate::version::Version;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,17 +115,16 @@ pub fn refused(addr: &ProviderAddr, version: &Version, signer: &Signer, verdict:
 /// A finding about a signer, with what to do about this very one.
 pub fn by_signer(finding: Finding, signer: &Signer) -> Finding {
     match (signer, finding.rule) {
-        (Signer::Key(key), _) => finding.filled("FINGERPRINT", key.as_str()),
+        (Signer::Key(key), _) => finding.filled(Hole::Fingerprint, key.as_str()),
         (Signer::Unsigned, Rule::SignerNotPinned) => {
             let addr = finding.address.as_ref().map(ToString::to_string).unwrap_or_default();
-            finding.remedied_by(&format!(
-                "Ask its publisher whether releases are meant to be unsigned; then `tflock trust add {addr} unsigned`, or \
-                 `tflock trust init` for all."
+            finding.remedied_by(step!(
+                "Ask its publisher whether releases are meant to be unsigned; then `tflock trust add {} unsigned`, or \
+                 `tflock trust init` for all.",
+                addr
             ))
         }
-        (Signer::Unsigned, Rule::UnexpectedPublisher) => finding.filled("FINGERPRINT", Signer::UNSIGNED).remedied_by(
-            "Ask the publisher why the release is not signed; if that is meant: `tflock trust add ADDR unsigned --reason TEXT`.",
-        ),
+        (Signer::Unsigned, Rule::UnexpectedPublisher) => finding.remedied_by(step!("Ask the publisher why the release is not signed; if that is meant: `tflock trust add ADDR unsigned --reason TEXT`.")),
         (Signer::Unsigned, _) => finding,
     }
 }

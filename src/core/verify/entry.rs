@@ -250,9 +250,9 @@ fn taken_over(addr: &ProviderAddr, lock: &LockFile, dialect: Dialect) -> Option<
          providers lock` adds an entry for {own} that pins nothing"
     );
     let finding = Finding::new(Rule::InitChanges, message).about(addr);
-    Some(finding.remedied_by(
-        "If registry.opentofu.org has the provider, leave the host out of its source address; `tflock lock --prune` removes what `tofu providers lock` added.",
-    ))
+    Some(finding.remedied_by(step!(
+        "If registry.opentofu.org has the provider, leave the host out of its source address; `tflock lock --prune` removes what `tofu providers lock` added."
+    )))
 }
 
 /// What speaks against an address, whatever its version: its looks and its host.

@@ -18,6 +18,7 @@ use crate::release::continuity::{self, Continuity, verdict};
 use crate::release::hashes::{self, HashJudge, Status};
 use crate::release::{Lookup, Release};
 use crate::settings::{Basis, SignatureRule};
+use crate::step::Template;
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 use crate::trust::signer::{Verdict, by_signer, judge, listed, not_pinned, refused, signed_by};
@@ -129,7 +130,7 @@ impl Judged<'_> {
             let message = format!("recorded hash {hash} of {name} belongs to {}", list(&owners));
             (Rule::ContradictedHash, message)
         };
-        self.find(rule, message).at(self.place_of(hash)).filled("HASH", hash.as_str())
+        self.find(rule, message).at(self.place_of(hash)).filled(crate::step::Hole::Hash, hash.as_str())
     }
 
     /// The finding about served archives that are not recorded, if others are.
@@ -281,7 +282,9 @@ fn are(count: usize) -> &'static str {
 }
 
 /// What to do where the word of a mirror does not suffice.
-const SIGNED_COPIES: &str = "If the origin registry is reachable, verify with `--source origin`; or let the mirror keep the copies of the signed documents that `tflock mirror` writes, and the trust file the signer.";
+const SIGNED_COPIES: Template = template!(
+    "If the origin registry is reachable, verify with `--source origin`; or let the mirror keep the copies of the signed documents that `tflock mirror` writes, and the trust file the signer."
+);
 
 impl Judged<'_> {
     pub(super) fn release(&self) -> Vec<Finding> {

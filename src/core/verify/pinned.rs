@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry;
 use crate::finding::Rule;
+use crate::step::Template;
 use crate::trust::pins::{BlockKey, Pin, Pins, Republication, Signer};
 use crate::trust::publishers::{Publisher, publishers};
 use crate::trust::signer::listed;
@@ -19,16 +20,20 @@ pub struct PinChange {
     /// The block of the new file that says it, if any.
     pub block: Option<BlockKey>,
     /// What to do about it, if that is not the help of the rule.
-    pub remedy: Option<&'static str>,
+    pub remedy: Option<Template>,
 }
 
 /// What to do where releases may be unsigned now.
-const UNSIGNED: &str = "Ask the publisher why its releases are not signed; have the owner of the trust file approve it, and run \
-                        `tflock verify` with --allow-trust-change.";
+const UNSIGNED: Template = template!(
+    "Ask the publisher why its releases are not signed; have the owner of the trust file approve it, and run \
+                        `tflock verify` with --allow-trust-change."
+);
 
 /// What to do where a well-known publisher is not known by a key.
-const UNKNOWN_KEY: &str = "Compare the fingerprint with what the publisher announces; if it is theirs, have the owner of the trust \
-                           file approve it, and run `tflock verify` with --allow-trust-change.";
+const UNKNOWN_KEY: Template = template!(
+    "Compare the fingerprint with what the publisher announces; if it is theirs, have the owner of the trust \
+                           file approve it, and run `tflock verify` with --allow-trust-change."
+);
 
 /// The pins that count while a lock file is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -249,7 +249,7 @@ fn add(installation: &mut Installation, method: &Item, body: &Object, dialect: D
         _ => {
             let mut error = wrong(method.position, format_args!("unknown provider installation method {name:?}"));
             if name == "oci_mirror" {
-                error.hints = vec!["oci_mirror is a method of OpenTofu: use --tool tofu".to_owned()];
+                error.hints = vec!["oci_mirror is a method of OpenTofu: use --tool tofu".into()];
             }
             return Err(error);
         }

@@ -223,7 +223,7 @@ impl From<MirrorError> for Error {
         let mapped = Self::new(ErrorKind::Disk, error.to_string()).in_file(path);
         match error {
             MirrorError::Missing(_) | MirrorError::NotADirectory(_) => {
-                mapped.hint("correct the path of the filesystem mirror; `tflock mirror DIR` makes one")
+                mapped.hint(step!("correct the path of the filesystem mirror; `tflock mirror DIR` makes one"))
             }
             MirrorError::Unreadable { .. } => mapped,
         }

@@ -14,6 +14,7 @@ use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
 use crate::path::links::FileRefusal;
 use crate::path::{shown, worktree};
+use crate::step::Step;
 
 /// Why a module tree cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,23 +90,23 @@ impl ModuleProblem {
         dialect == Dialect::OpenTofu && is_refused
     }
 
-    pub(super) fn next_steps(&self, dialect: Dialect) -> Vec<String> {
-        let install = format!("install the modules with `{} get`", dialect.program());
+    pub(super) fn next_steps(&self, dialect: Dialect) -> Vec<Step> {
+        let install = step!("install the modules with `{} get`", dialect.program());
         match self {
             // Terraform knows no variables there.
             Self::NotStatic(Unevaluated::Unset(name)) | Self::VersionNotStatic(Unevaluated::Unset(name))
                 if dialect == Dialect::OpenTofu =>
             {
-                vec![set(name)]
+                vec![set(name).into()]
             }
             _ if self.is_refused_by(dialect) => {
-                vec!["correct the configuration or the value: `tofu init` refuses it too".to_owned()]
+                vec!["correct the configuration or the value: `tofu init` refuses it too".into()]
             }
             Self::NoDirectory { submodule: Some(path), .. } => {
-                vec![format!("check out the git submodule {path}: `git submodule update --init`")]
+                vec![step!("check out the git submodule {}: `git submodule update --init`", path)]
             }
             Self::NoDirectory { .. } => {
-                vec!["correct its source, or first run what creates the directory, such as `make`".to_owned()]
+                vec!["correct its source, or first run what creates the directory, such as `make`".into()]
             }
             Self::NotInstalled(_)
             | Self::SourceChanged { .. }

@@ -170,7 +170,7 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
             None => format!("no version of {addr} has a package for {platform}"),
         };
         let optional = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
-        let near = platform.meant().map(|near| format!("did you mean {near}?"));
+        let near = platform.meant().map(crate::step::Step::meant);
         errors.push(
             near.into_iter().fold(Error::new(ErrorKind::NotFound, message), Error::hint).hint(hint).hint(optional),
         );

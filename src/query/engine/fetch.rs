@@ -261,6 +261,6 @@ fn known(cache: &Cache, zh: Sha256Digest) -> Option<PackageFacts> {
 /// For a package that matches its registry's signed checksums, but has no hash in a lock file.
 pub fn unrecorded(key: &PackageKey) -> Error {
     let message = format!("the lock file records no hash of the package of {key}");
-    let hint = format!("`tflock lock --platform {} {}` records them", key.platform, key.address);
+    let hint = step!("`tflock lock --platform {} {}` records them", key.platform, key.address);
     Error::new(ErrorKind::NotFound, message).hint(hint)
 }

@@ -26,11 +26,14 @@ use crate::release::{Attestation, Offer, Release, ReleaseKey, hashes};
 use crate::settings::SignatureRule;
 use crate::source::oci::OciPackage;
 use crate::source::{Mirror, MirrorArchive, MirrorPackage, MirrorPackages, Miss};
+use crate::step::Template;
 use crate::trust::Evidence;
 use crate::version::Version;
 
 /// What to do where the word of a trusted mirror is wrong.
-const WITHOUT_TRUST: &str = "Ask the operator of the mirror. If the origin registry is reachable, `tflock lock --source origin` works without the mirror; without `trust_all_hashes` in the CLI configuration, only packages that tflock downloads are recorded.";
+const WITHOUT_TRUST: Template = template!(
+    "Ask the operator of the mirror. If the origin registry is reachable, `tflock lock --source origin` works without the mirror; without `trust_all_hashes` in the CLI configuration, only packages that tflock downloads are recorded."
+);
 
 #[derive(Debug)]
 pub(super) struct MirrorSource {

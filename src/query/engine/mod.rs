@@ -273,10 +273,12 @@ fn unexplained(release: &Release, query: &Query, by_registry: bool) -> Option<Er
     let Release { address, version, .. } = release;
     let (what, why, hint) = if by_registry {
         let why = "no archive that the registry names has it, and the checksums do not show which archives exist";
-        ("h1", why, format!("`git log -S {first}` finds who recorded it"))
+        ("h1", why, step!("`git log -S {}` finds who recorded it", first))
     } else {
-        let hint = "a mirror may lack the packages of other platforms: `tflock verify --source origin` checks with the registry";
-        ("hashes", "no package that was served has it", hint.to_owned())
+        let hint = step!(
+            "a mirror may lack the packages of other platforms: `tflock verify --source origin` checks with the registry"
+        );
+        ("hashes", "no package that was served has it", hint)
     };
     let which = if others == 0 { first.to_string() } else { format!("{first} and {others} more recorded {what}") };
     Some(Error::new(ErrorKind::Unavailable, format!("{which} of {address} {version}: {why}")).hint(hint))

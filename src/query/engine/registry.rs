@@ -356,11 +356,14 @@ pub(super) fn check(
 fn no_signing_key(addr: &ProviderAddr, version: &Version) -> Finding {
     let host = addr.host();
     let message = format!("{host} lists no signing key for {addr} {version}, although a signature is required");
-    let remedy = format!(
-        "Where {host} signs nothing, write `host \"{host}\" {{ signature = \"never\" }}` into `.tflock.hcl`, and run \
-         `tflock trust add {addr} unsigned`."
+    let remedy = step!(
+        "Where {} signs nothing, write `host \"{}\" { signature = \"never\" }` into `.tflock.hcl`, and run \
+         `tflock trust add {} unsigned`.",
+        host,
+        host,
+        addr
     );
-    Finding::new(Rule::NoSigningKey, message).about(addr).remedied_by(&remedy)
+    Finding::new(Rule::NoSigningKey, message).about(addr).remedied_by(remedy)
 }
 
 fn missing_signature(addr: &ProviderAddr, version: &Version, miss: Miss) -> Refusal {

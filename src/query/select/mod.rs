@@ -176,7 +176,7 @@ impl Candidates<'_> {
             let newest = newest_release(self.offers).map(|newest| format!("the newest there is {newest}"));
             let error = newest.into_iter().fold(error(message), Error::hint);
             return error
-                .hint(format!("first select a version that both have: `tflock upgrade --precise VERSION {from}`"));
+                .hint(step!("first select a version that both have: `tflock upgrade --precise VERSION {}`", from));
         }
         if let Some(place) = self.source {
             return match &query.selection {
@@ -186,10 +186,10 @@ impl Candidates<'_> {
         }
         if query.recorded.as_ref().is_some_and(|entry| entry.version != *version) {
             return error(format!("provider {addr} has no release {version}"))
-                .hint(format!("`tflock outdated` shows the newest of {addr}"));
+                .hint(step!("`tflock outdated` shows the newest of {}", addr));
         }
         error(format!("the locked version {version} of provider {addr} is no longer available"))
-            .hint(format!("`tflock upgrade {addr}` selects another release"))
+            .hint(step!("`tflock upgrade {}` selects another release", addr))
     }
 
     /// The finding where bans alone leave nothing to select.
@@ -243,7 +243,7 @@ impl Candidates<'_> {
                 .fold(error, |it, newest| it.hint(format!("the newest release is {newest}"))),
             (false, _) => error,
         };
-        error.hint(format!("`tflock why {addr}` shows which module requires what"))
+        error.hint(step!("`tflock why {}` shows which module requires what", addr))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::addr::ProviderAddr;
 use crate::count::nonzero;
-use crate::diff::{AddedHash, Change, ChangeKind};
+use crate::diff::{AddedHash, Change, ChangeKind, Standing};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
@@ -90,28 +90,16 @@ fn without_names(diff: &str) -> &str {
     diff.find("@@").map_or(diff, |at| &diff[at..])
 }
 
-/// The end of the text for a signer that this run remembered.
-const FIRST_USE: &str = "first use)";
-
 fn signers(made: &MadeChanges<'_>, style: Style) -> String {
+    let all = || made.iter().flat_map(|(_, changes)| &changes.changes).filter(|change| change.signer.is_some());
+    let is_first = |change: &Change| change.standing == Standing::FirstUse;
+    let first: BTreeSet<&ProviderAddr> = all().filter(|it| is_first(it)).map(|it| &it.address).collect();
     let mut signers: BTreeMap<(bool, String), BTreeSet<String>> = BTreeMap::new();
-    for change in made.iter().flat_map(|(_, changes)| &changes.changes) {
-        if let Some(signed) = signed_by_name(change, style) {
-            signers.entry((is_signed(change), signed)).or_default().insert(style.addr(&change.address));
-        }
-    }
     // A first use in one lock file is a pin for the following ones.
-    let first: BTreeSet<String> = signers
-        .iter()
-        .filter(|((_, signed), _)| signed.ends_with(FIRST_USE))
-        .flat_map(|(_, addrs)| addrs.clone())
-        .collect();
-    for ((_, signed), addrs) in &mut signers {
-        if !signed.ends_with(FIRST_USE) {
-            addrs.retain(|addr| !first.contains(addr));
-        }
+    for change in all().filter(|change| is_first(change) || !first.contains(&change.address)) {
+        let signed = signed_by_name(change, style).unwrap_or_default();
+        signers.entry((is_signed(change), signed)).or_default().insert(style.addr(&change.address));
     }
-    signers.retain(|_, addrs| !addrs.is_empty());
     signers.into_iter().fold(String::new(), |mut text, ((is_signed, signed), addrs)| {
         let addrs: Vec<String> = addrs.into_iter().collect();
         let line = flow(0, &format!("{}: {}", printable(&signed), addrs.join(", ")), style);
@@ -135,7 +123,11 @@ pub(super) fn conclusion(made: &MadeChanges<'_>, naming: RootSummary, style: Sty
         _ => conclusion_of_several(made),
     };
     let mut seen = BTreeSet::new();
-    helps(&mut text, made.iter().flat_map(|(_, changes)| &changes.advice).filter(|it| seen.insert(*it)), style);
+    helps(
+        &mut text,
+        made.iter().flat_map(|(_, changes)| &changes.advice).filter(|it| seen.insert(it.to_string())),
+        style,
+    );
     text
 }
 

@@ -19,6 +19,7 @@ use crate::report::layout::Paint;
 use crate::report::parts::{Part, TextLine, lines, terminal};
 use crate::report::problems::failures;
 use crate::report::{Detail, Style, groups, json, printable, problems, sbom, summary};
+use crate::step::Step;
 
 pub(super) use packages::module_changes;
 
@@ -117,15 +118,15 @@ fn body(root: &RootOutcome, many: bool, style: Style) -> Vec<Part> {
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
     let others = outcome.roots.iter().filter(|root| !has_findings(root)).flat_map(RootOutcome::placed_findings);
-    let mut text = notes(&outcome.notes, style) + &problems::findings(others, naming, style);
+    let mut text = notes(&outcome.notes.0, style) + &problems::findings(others, naming, style);
     text.push_str(&failures(outcome.errors(), naming, style));
     text + &outcome.error.iter().map(|error| problems::error_text(error, style)).collect::<String>()
 }
 
-pub(super) fn notes(notes: &[String], style: Style) -> String {
+pub(super) fn notes(notes: &[Step], style: Style) -> String {
     if style.detail == Detail::Quiet {
         return String::new();
     }
-    let line = |note: &String| TextLine::default().painted(Paint::Aside, "note:").plain(" ").plain(note);
+    let line = |note: &Step| TextLine::default().painted(Paint::Aside, "note:").plain(" ").plain(note.to_string());
     terminal(&[Part::Lines(notes.iter().map(line).collect())], style)
 }

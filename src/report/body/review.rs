@@ -73,7 +73,7 @@ pub(super) fn conclusion(changed: &Changed<'_>, style: Style) -> String {
         let printed = format!("not checked: {}", printable(&error.message));
         text.push_str(&paragraph("", &printed, Paint::Careful, style));
         for hint in &error.hints {
-            text.push_str(&paragraph("  ", &printable(hint), Paint::Aside, style));
+            text.push_str(&paragraph("  ", &printable(&hint.to_string()), Paint::Aside, style));
         }
     }
     if others > 0 {

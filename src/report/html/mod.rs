@@ -150,7 +150,7 @@ fn findings(findings: &[FindingGroup<'_>], naming: RootSummary) -> Option<Markup
                     @if let Some(file) = &finding.file {
                         p.place { code { (text(&shown(file))) @if let Some(at) = finding.position { ":" (at) } } }
                     }
-                    p { (inline(&finding.help())) }
+                    p { (inline(&finding.help().to_string())) }
                     @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, naming)) } }
                 }
             } }
@@ -170,7 +170,7 @@ fn failed(error: &Error) -> Markup {
     html! {
         p.failed { (text(&error.message)) }
         @if let Some(file) = &error.file { p.place { code { (text(&shown(file))) @if let Some(at) = error.position { ":" (at) } } } }
-        @if !error.hints.is_empty() { ul { @for hint in &error.hints { li { (inline(hint)) } } } }
+        @if !error.hints.is_empty() { ul { @for hint in &error.hints { li { (inline(&hint.to_string())) } } } }
     }
 }
 

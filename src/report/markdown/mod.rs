@@ -92,7 +92,7 @@ fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: ReviewStyle) 
         Ok(_) => {
             let roots = vec![RootOutcome { findings: Vec::new(), ..root.clone() }];
             results(
-                &Outcome { roots, work_tree: None, notes: Vec::new(), error: None, ..*outcome },
+                &Outcome { roots, work_tree: None, notes: crate::outcome::Notes::default(), error: None, ..*outcome },
                 naming,
                 left,
                 style,
@@ -125,7 +125,7 @@ pub(super) fn failure(error: &Error) -> String {
             let _ = writeln!(text, "\n- at {}", code(&format!("{}{place}", shown(file))));
         }
         for hint in &error.hints {
-            let _ = writeln!(text, "- {}", sentences(hint));
+            let _ = writeln!(text, "- {}", sentences(&hint.to_string()));
         }
         text
     })

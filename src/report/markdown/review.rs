@@ -114,7 +114,7 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
     for error in stated {
         let _ = write!(text, "**Not checked:** {}", escaped(&error.message));
         for hint in &error.hints {
-            let _ = write!(text, "; {}", sentences(hint));
+            let _ = write!(text, "; {}", sentences(&hint.to_string()));
         }
         text.push_str("\n\n");
     }

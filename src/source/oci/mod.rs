@@ -171,7 +171,7 @@ fn altered(repository: &OciRepository, wanted: &str, got: &Sha256Digest) -> Erro
 fn unauthorized(repository: &OciRepository, sent: bool) -> Error {
     let refused = if sent { "rejected the credentials" } else { "requires credentials" };
     about(repository, ErrorKind::Unauthorized, format!("the OCI registry of {repository} {refused}"))
-        .hint(format!("`docker login {}` stores credentials that are found", repository.registry()))
+        .hint(step!("`docker login {}` stores credentials that are found", repository.registry()))
         .hint("or write an oci_credentials block into the CLI configuration of OpenTofu")
 }
 

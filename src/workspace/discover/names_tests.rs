@@ -60,6 +60,6 @@ fn an_unknown_name_is_an_error_with_a_suggestion() {
     let error = named.unknown().unwrap();
     assert_eq!(error.message, "no root module requires or locks a provider hashicorp/awz");
     assert_eq!(error.hints[0], "did you mean hashicorp/aws?");
-    assert!(error.others[0].hints[0].contains("-C src"), "{error:?}");
+    assert!(error.others[0].hints[0].to_string().contains("-C src"), "{error:?}");
     assert!(NamedProviders::new(&[]).unknown().is_none());
 }

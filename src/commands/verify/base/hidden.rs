@@ -103,8 +103,11 @@ impl Base {
         let lost =
             self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.is_present(path));
         let message = "the dependency lock file was taken out of version control";
-        let finding =
-            |path| Finding::new(Rule::LockFileRemoved, message).in_file(path).filled("REV", self.compared().short());
+        let finding = |path| {
+            Finding::new(Rule::LockFileRemoved, message)
+                .in_file(path)
+                .filled(crate::step::Hole::Revision, self.compared().short())
+        };
         lost.map(finding).collect()
     }
 
@@ -261,9 +264,9 @@ impl Base {
         let more = paths.count();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let message = format!("cannot judge {}{more}, which changed: the sparse checkout leaves it out", shown(first));
-        let error = Error::new(ErrorKind::Usage, message).in_file(first).hint(
-            "check out everything: `git sparse-checkout disable`; in actions/checkout leave out `sparse-checkout`",
-        );
+        let error = Error::new(ErrorKind::Usage, message).in_file(first).hint(step!(
+            "check out everything: `git sparse-checkout disable`; in actions/checkout leave out `sparse-checkout`"
+        ));
         Some((first.parent().unwrap_or(first).to_owned(), error))
     }
 }

@@ -160,7 +160,7 @@ impl LostLockFile {
     pub fn finding(&self, base: &Compared) -> Finding {
         let message = "the dependency lock file that was here at the base was removed";
         let finding = Finding::new(Rule::LockFileRemoved, message).in_file(self.path.join(FILE_NAME));
-        finding.filled("REV", base.short())
+        finding.filled(crate::step::Hole::Revision, base.short())
     }
 }
 

@@ -22,6 +22,7 @@ use crate::addr::{AddrError, PartError, ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
 use crate::documents::shown;
 use crate::error::{Error, ErrorKind};
+use crate::step::Step;
 use crate::version::{ConstraintError, Constraints};
 use place::Files;
 
@@ -304,16 +305,16 @@ impl From<EditError> for Error {
                 .hint("replace the other one with --replace"),
             EditError::AlreadyRequired { place, .. } => at(&place)
                 .hint("change the requirement with --replace")
-                .hint("take a newer version within it with `tflock upgrade`"),
+                .hint(step!("take a newer version within it with `tflock upgrade`")),
             EditError::RequiredAs { place, other, .. } => {
                 at(&place).hint(format!("leave out --name, or give --name {other}"))
             }
             EditError::NotRequired { addr, uses, near } => {
                 let made = made(ErrorKind::Configuration).about(addr);
                 if uses.is_empty() && near.is_none() {
-                    return made.hint("`tflock why` lists the providers that are required");
+                    return made.hint(step!("`tflock why` lists the providers that are required"));
                 }
-                let made = near.into_iter().fold(made, |made, near| made.hint(format!("did you mean {near}?")));
+                let made = near.into_iter().fold(made, |made, near| made.hint(Step::meant(near)));
                 uses.iter().fold(made, |made, found| made.hint(format!("used by {found}")))
             }
             EditError::InUse { addr, uses } => Error::all(uses.into_iter().map(|found| {
@@ -324,7 +325,7 @@ impl From<EditError> for Error {
             .unwrap_or_else(|| made(ErrorKind::Configuration))
             .hint("remove what uses the provider first, or pass --force"),
             EditError::Json { file, what } => {
-                made(ErrorKind::Configuration).in_file(file).hint(format!("{what}, then run `tflock lock`"))
+                made(ErrorKind::Configuration).in_file(file).hint(step!("{}, then run `tflock lock`", what))
             }
             EditError::Layout { file } => {
                 made(ErrorKind::Configuration).in_file(file).hint("write the entry of required_providers by hand")

@@ -19,6 +19,7 @@ pub use writer::{Anchor, Comments, Remark, Value, Writer};
 
 use crate::error::{Error, ErrorKind};
 use crate::finding::{LineIndex, Position};
+use crate::step::Step;
 
 pub struct Reader<'a> {
     lines: LineIndex<'a>,
@@ -29,13 +30,13 @@ pub struct Reader<'a> {
 #[derive(Debug)]
 pub struct Problem {
     pub message: String,
-    hint: Option<String>,
+    hint: Option<Step>,
 }
 
 impl Problem {
     #[must_use]
-    pub fn hint(mut self, hint: String) -> Self {
-        self.hint = Some(hint);
+    pub fn hint(mut self, hint: impl Into<Step>) -> Self {
+        self.hint = Some(hint.into());
         self
     }
 }

@@ -18,11 +18,11 @@ fn served(archives: &[u8]) -> Release {
 
 /// What is said where an entry records the first numbers, the others are on offer, and HEAD recorded the last ones.
 fn warned(entry: &[u8], archives: &[u8], head: &[u8]) -> Option<String> {
-    let remedy = Some("Take it back.".to_owned());
+    let remedy = Some(Step::from("Take it back."));
     let (version, recorded_there) = (Version::new(1, 0, 0), recorded(head));
     let witness = Witness { version, recorded: recorded_there, place: "HEAD".to_owned(), remedy };
     let finding = altered(&recorded(entry), &served(archives), &[witness])?;
-    assert_eq!((finding.rule, finding.help().as_str()), (Rule::LockFileAltered, "Take it back."));
+    assert_eq!((finding.rule, &*finding.help().to_string()), (Rule::LockFileAltered, "Take it back."));
     Some(finding.message)
 }
 
