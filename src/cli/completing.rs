@@ -74,7 +74,7 @@ fn with_offers(argument: Arg, typed: &Arc<Typed>) -> Arg {
     let typed = Arc::clone(typed);
     match name.as_str() {
         "OS_ARCH" => argument.value_parser(PossibleValuesParser::new(Platform::built())),
-        "ADDR" | "ADDR[@CONSTRAINT]" | "ADDR|FINGERPRINT" => {
+        "ADDR" | "ADDR[@CONSTRAINT]" | "ADDR[@VERSION]" | "ADDR|FINGERPRINT" => {
             argument.add(ArgValueCompleter::new(move |current: &OsStr| typed.providers(current)))
         }
         "RULE|TOPIC|HASH|ADDR" => argument.add(ArgValueCompleter::new(move |current: &OsStr| {
