@@ -335,7 +335,7 @@ impl Setup<'_, '_> {
         }
         let list = platforms.iter().map(|platform| format!("\"{platform}\"")).collect::<Vec<_>>().join(", ");
         let line = format!("platforms = [{list}]");
-        let file = self.create(settings::FILE_NAME, &format!("{line} # those that lock files cover\n"), What::File)?;
+        let file = self.create(settings::FILE_NAME, &format!("{line} # lock files cover these\n"), What::File)?;
         if file.state == SetupState::Created && known.is_empty() && named.is_empty() {
             notes.push(format!("which platforms the lock files cover is unknown without the network: `{line}` is for this machine alone"));
         }
