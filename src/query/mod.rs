@@ -1,6 +1,6 @@
 //! From a question about a release to its answer.
 //!
-//! A [`question`] says what is wanted of one provider; [`select`] and [`criteria`] choose one of the offered versions,
+//! A [`question`] says what is wanted of one provider; [`select`] chooses one of the offered versions,
 //! as values; a [`Session`] sends requests to the sources, each once for all root modules, and decides nothing. What progress
 //! may show are plain [`Events`], whose sender knows nothing of bars, terminals or languages.
 

@@ -1,4 +1,4 @@
-//! `install`: installs the locked packages in every root module; each is downloaded and unpacked once. [`fetch`] fills
+//! `install`: installs the locked packages in every root module; each is downloaded and unpacked once. [`packages`] fills
 //! the package store, and [`place`] links packages into root modules. Only content with a recorded `h1:` is kept or
 //! linked.
 

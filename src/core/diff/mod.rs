@@ -1,10 +1,8 @@
 //! What changed between two lock files: plain functions from values to values.
 //!
-//! [`changes`] finds the changes, [`judge()`] judges the added and removed hashes, [`origin_changes()`] finds
-//! changed requirements, [`risk()`] says how dangerous a change is, and [`explain()`] puts it into words. The folder
-//! knows nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
-//!
-//! A verdict for each added or removed hash, and how dangerous a change is: the judge's status, expressed as a change.
+//! [`changes`] finds the changes, [`judge()`] judges the added and removed hashes, [`risk()`] says how dangerous a
+//! change is, and [`explain()`] puts it into words. The folder knows nothing of files, registries or formats; what is
+//! known of packages is handed in as [`Packages`].
 
 mod change;
 mod explain;

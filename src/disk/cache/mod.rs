@@ -133,7 +133,7 @@ impl Cache {
         self.state().index.lookup(self.folder().as_deref(), zh, origin)
     }
 
-    /// Remembers a pair. [`Origin::Computed`] is for pairs computed here from bytes whose `zh:` was checked, only.
+    /// Remembers a pair. [`IndexOrigin::Computed`] is for pairs computed here from bytes whose `zh:` was checked, only.
     pub fn record(&self, entry: IndexEntry) {
         self.state().index.record(self.folder().as_deref(), entry);
     }
