@@ -27,6 +27,7 @@ mod install;
 mod interrupted;
 mod kept;
 mod killed;
+mod levels;
 mod lock;
 mod lock_broken;
 mod lock_differential;

@@ -18,7 +18,7 @@ use crate::disk::mirror_writer::directory_in;
 use crate::disk::package::{KnownFiles, hash_directory_once};
 use crate::disk::package_store::{Shelf, StagedPackage, StoredPackage};
 use crate::error::{Error, ErrorKind};
-use crate::finding::Finding;
+use crate::finding::{Finding, Level};
 use crate::git::TrackedFiles;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockFile;
@@ -29,7 +29,7 @@ use crate::query::engine::{Destination, FetchOrder, FetchedPackage};
 use crate::query::question::{Depth, Refusal};
 use crate::query::{PackageKey, Session};
 use crate::release::Release;
-use crate::verify::entry;
+use crate::verify::{entry, leveled};
 use crate::version::Version;
 use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings, absent};
 
@@ -121,9 +121,13 @@ impl InstallRoot {
             if !args.providers.is_empty() && !only.contains(address) {
                 continue;
             }
-            let forbidden = entry::of_address(address, &self.settings.settings);
-            if !forbidden.is_empty() {
-                findings.extend(forbidden);
+            let of_address = entry::of_address(address, &self.settings.settings).into_iter();
+            let settings = (&self.settings.settings, self.settings.now);
+            let of_address = of_address.map(|finding| leveled(finding, Some(&entry.version), settings));
+            let of_address: Vec<Finding> = of_address.collect();
+            let is_forbidden = of_address.iter().any(|finding| finding.level == Level::Deny);
+            findings.extend(of_address);
+            if is_forbidden {
                 continue;
             }
             for &platform in &platforms {

@@ -115,10 +115,15 @@ impl RuleBook {
         found.into_iter().map(|finding| self.leveled(finding, version)).collect()
     }
 
+    /// Findings of the settings about the address of a release.
+    pub(in crate::commands) fn of_address(&self, addr: &ProviderAddr, version: &Version) -> Vec<Finding> {
+        let found = entry::of_address(addr, &self.settings).into_iter();
+        found.map(|finding| self.leveled(finding, Some(version))).collect()
+    }
+
     /// True if the settings forbid queries about a release.
     pub(in crate::commands) fn forbids(&self, addr: &ProviderAddr, version: &Version) -> bool {
-        let of_address = entry::of_address(addr, &self.settings).into_iter();
-        of_address.map(|finding| self.leveled(finding, Some(version))).any(|finding| finding.level == Level::Deny)
+        self.of_address(addr, version).iter().any(|finding| finding.level == Level::Deny)
     }
 
     /// Which versions of a provider are not newly selected.

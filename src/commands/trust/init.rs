@@ -48,7 +48,7 @@ type Recorded<'a> = BTreeMap<LookupKey, Vec<Recording<'a>>>;
 #[derive(Default)]
 struct TrustTree<'a> {
     recorded: Recorded<'a>,
-    forbidden: Vec<Finding>,
+    of_addresses: Vec<Finding>,
 }
 
 #[derive(Clone)]
@@ -110,7 +110,7 @@ pub(super) fn init<'r>(
     let mut roots = Vec::new();
     for (store, tree) in stores {
         let mut outcomes = one_tree(store, &tree.recorded, &context)?;
-        outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(tree.forbidden.iter().cloned()));
+        outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(tree.of_addresses.iter().cloned()));
         roots.extend(outcomes);
     }
     Ok(Outcome::of_roots("trust", roots).with_error(Error::all(unread)))
@@ -128,9 +128,9 @@ impl<'a> TrustTree<'a> {
         let rules = RuleBook::new(root, &LockOptions::default());
         for (addr, entry) in lock.iter() {
             let key = (addr.clone(), entry.version.clone());
+            let of_address = rules.of_address(&key.0, &key.1).into_iter();
+            self.of_addresses.extend(of_address.map(|it| it.in_file(root.lock_file_shown())));
             if rules.forbids(&key.0, &key.1) {
-                let new = rules.against(&key.0, None).into_iter().map(|it| it.in_file(root.lock_file_shown()));
-                self.forbidden.extend(new);
                 continue;
             }
             questions.entry(key.clone()).or_insert_with(|| question(key.1.clone(), rules.of(&key.0, &[])));

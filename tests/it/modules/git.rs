@@ -6,23 +6,23 @@ use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, widget};
 
 /// Commits files to a repository next to the working tree, and serves it as `/net.git`.
-pub(super) struct Repository(pub(super) Workspace);
+pub(crate) struct Repository(pub(crate) Workspace);
 
 impl Repository {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let work = Workspace::with_files(&[("main.tf", ""), ("sub/main.tf", "")]);
         work.git(["init", "--quiet"]);
         Self(work)
     }
 
-    pub(super) fn commit(&self, file: &str, text: &str) -> String {
+    pub(crate) fn commit(&self, file: &str, text: &str) -> String {
         self.0.write(file, text);
         self.0.git(["add", "-A"]);
         self.0.git(["commit", "--quiet", "-m", "change"]);
         self.0.git(["rev-parse", "HEAD"]).stdout.trim().to_owned()
     }
 
-    pub(super) fn served_by(&self, registry: Registry) -> Registry {
+    pub(crate) fn served_by(&self, registry: Registry) -> Registry {
         self.served_as(registry, "net.git")
     }
 

@@ -6,7 +6,7 @@ mod broken;
 mod differential;
 mod files;
 mod get;
-mod git;
+pub(crate) mod git;
 mod honest;
 mod hostile;
 mod installed;
@@ -30,7 +30,7 @@ use crate::support::worlds::widget;
 const CALL: &str = "module \"net\" {\n  source  = \"{{other-host}}/acme/net/lab\"\n  version = \"~> 1.0\"\n}\n";
 
 /// A module that requires the widget.
-const NEEDS_WIDGET: &str =
+pub(crate) const NEEDS_WIDGET: &str =
     "terraform {\n  required_providers {\n    widget = {\n      source = \"{{registry}}/acme/widget\"\n    }\n  }\n}\n";
 
 /// A registry with the widget, and a module in two versions that requires it.

@@ -1,0 +1,534 @@
+//! Each rule at each level, in every command that raises it, with the exit code that follows.
+//!
+//! `levels.txt` has the worlds and the commands, `levels.tsv` what each command finds in each world, at which of the levels that
+//! the settings give. By default each command runs once for each rule that it raises; with `TFLOCK_TEST_LEVELS` set, every command runs in every world, so a
+//! command that raises a rule without a row fails the test. `UPDATE=1` writes the table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use tflock_core::finding::{Class, Level, Rule};
+
+use crate::modules::git::Repository;
+use crate::support::keys::{self, Key};
+use crate::support::locked::{LOCK, MAIN, hashes, locked, pinned, planted};
+use crate::support::packages::Shape;
+use crate::support::proposal::{SETTINGS, TRUST, without_last_line_with};
+use crate::support::registry::{Flaw, Registry};
+use crate::support::run::Run;
+use crate::support::workspace::{TESTDATA, Workspace};
+use crate::support::worlds::PLATFORMS;
+
+const LEVELS: [(Level, &str); 3] = [(Level::Note, "note"), (Level::Warn, "warn"), (Level::Deny, "deny")];
+
+/// A world of `levels.txt`: how it comes about, and commands that make sense in it only.
+#[derive(Debug, Default)]
+struct World {
+    name: String,
+    steps: Vec<String>,
+    commands: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    worlds: Vec<World>,
+    /// What runs in every world.
+    commands: Vec<String>,
+    /// Commands whose exit code says something else than what was found.
+    reports: Vec<String>,
+    /// Rule, start of the command or `*`, and why the level of the settings does not count there.
+    fixed: Vec<(String, String)>,
+    /// Rules that no world raises yet.
+    open: Vec<String>,
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(name)
+}
+
+fn book() -> Book {
+    let mut book = Book::default();
+    for line in std::fs::read_to_string(file("levels.txt")).unwrap().lines() {
+        let line = line.trim();
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "" | "#" => {}
+            "world" => book.worlds.push(World { name: rest.to_owned(), ..World::default() }),
+            // What follows has no rows yet.
+            "later" if std::env::var_os("UPDATE").is_none() => break,
+            "later" => {}
+            "open" => book.open.push(rest.to_owned()),
+            "everywhere" => book.commands.push(rest.to_owned()),
+            "reports" => book.reports.push(rest.to_owned()),
+            "fixed" => {
+                let (what, why) = rest.split_once(": ").unwrap_or_else(|| panic!("no reason: {line}"));
+                assert!(!why.is_empty(), "{line}");
+                let (rule, command) = what.split_once(' ').unwrap();
+                book.fixed.push((rule.to_owned(), command.to_owned()));
+            }
+            "run" => book.worlds.last_mut().unwrap().commands.push(rest.to_owned()),
+            _ => book.worlds.last_mut().unwrap().steps.push(line.to_owned()),
+        }
+    }
+    book
+}
+
+/// The level that a rule gets in one of three rounds. Neighbours differ, so a command that takes the level of another rule is seen.
+fn stated(rule: Rule, round: usize) -> Level {
+    let at = Rule::ALL.iter().position(|one| *one == rule).unwrap();
+    LEVELS[(at + round) % 3].0
+}
+
+fn word(level: Level) -> &'static str {
+    LEVELS.iter().find(|(one, _)| *one == level).unwrap().1
+}
+
+fn settings(round: usize) -> String {
+    Rule::ALL.iter().fold(String::new(), |mut text, rule| {
+        writeln!(text, "level \"{}\" {{\n  is = \"{}\"\n}}", rule.id(), word(stated(*rule, round))).unwrap();
+        text
+    })
+}
+
+fn key(name: &str) -> Key {
+    match name {
+        "GOOD" => keys::GOOD,
+        "OTHER" => keys::OTHER,
+        "EXPIRED" => keys::EXPIRED,
+        "REVOKED" => keys::REVOKED,
+        _ => panic!("there is no key {name}"),
+    }
+}
+
+/// A world that has come about.
+struct Scene {
+    registry: Option<Registry>,
+    workspace: Option<Workspace>,
+    repository: Option<Repository>,
+    levels: String,
+}
+
+impl Scene {
+    fn of(world: &World, round: usize) -> Self {
+        let workspace = Workspace::with_files(&[(SETTINGS, &settings(round))]);
+        let mut scene = Self {
+            registry: Some(Registry::start()),
+            workspace: Some(workspace),
+            repository: None,
+            levels: settings(round),
+        };
+        for step in &world.steps {
+            scene.step(step);
+        }
+        scene
+    }
+
+    fn registry(&self) -> &Registry {
+        self.registry.as_ref().unwrap()
+    }
+
+    fn workspace(&self) -> &Workspace {
+        self.workspace.as_ref().unwrap()
+    }
+
+    fn filled(&self, text: &str) -> String {
+        let registry = self.registry();
+        let mut text = text.replace("\\n", "\n").replace("{{registry}}", &registry.host());
+        text = text.replace("{{other-host}}", &registry.other_host()).replace("{{testdata}}", TESTDATA);
+        text = text.replace("{{work}}", self.workspace().path("").to_str().unwrap());
+        text = text.replace("{{mirror}}", &registry.mirror_url());
+        for (name, key) in [("GOOD", keys::GOOD), ("OTHER", keys::OTHER)] {
+            text = text.replace(&format!("{{{{{name}}}}}"), &key.fingerprint());
+        }
+        while let Some(start) = text.find("{{hashes ") {
+            let end = start + text[start..].find("}}").unwrap();
+            let (provider, version) = text[start + "{{hashes ".len()..end].split_once(' ').unwrap();
+            let lines = format!("\"{}\"", hashes(registry, provider, version).join("\",\n    \""));
+            text.replace_range(start..end + 2, &lines);
+        }
+        for hash in ["zh", "h1"] {
+            while let Some(start) = text.find(&format!("{{{{{hash} ")) {
+                let end = start + text[start..].find("}}").unwrap();
+                let words: Vec<&str> = text[start + 5..end].split(' ').collect();
+                let package = registry.package(words[0], words[1], words[2]);
+                let value = if hash == "zh" { package.zh() } else { package.h1 };
+                text.replace_range(start..end + 2, &value);
+            }
+        }
+        text
+    }
+
+    fn serve(&mut self, change: impl FnOnce(Registry) -> Registry) {
+        self.registry = self.registry.take().map(change);
+    }
+
+    fn edit(&self, path: &str, change: impl FnOnce(&str) -> String) {
+        let before = self.workspace().read(path);
+        let after = change(&before);
+        assert_ne!(before, after, "{path} is as it was");
+        self.workspace().write(path, &after);
+    }
+
+    fn step(&mut self, step: &str) {
+        let words: Vec<String> = step.split(' ').map(|word| self.filled(word)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        // The text behind the first word, and behind the second.
+        let rest = self.filled(step.split_once(' ').map_or("", |(_, rest)| rest));
+        let (path, text) = rest.split_once(' ').unwrap_or((&rest, ""));
+        if !self.served(&words, text) {
+            self.written(&words, &rest, (path, text));
+        }
+    }
+
+    /// Steps about the registry; false if it is not one.
+    fn served(&mut self, words: &[&str], text: &str) -> bool {
+        match *words {
+            ["release", provider, version] => self.serve(|it| it.release(provider, version, PLATFORMS)),
+            ["release", provider, version, ref platforms @ ..] => {
+                self.serve(|it| it.release(provider, version, platforms));
+            }
+            ["signed_by", name] => self.serve(|it| it.signed_by(key(name))),
+            ["listing", name] => self.serve(|it| it.listing(&[key(name)])),
+            ["signed_late"] => self.serve(|it| it.signed_on(keys::AFTER_EXPIRY)),
+            ["unsigned"] => self.serve(Registry::unsigned),
+            ["named", name] => self.serve(|it| it.named(name)),
+            ["packages"] => self.serve(Registry::with_packages),
+            ["another", platform] => self.serve(|it| it.another(&[platform])),
+            ["standing_for", host] => self.serve(|it| it.standing_for(host)),
+            ["warning", ..] => self.serve(|it| it.warning(text)),
+            ["flawed", flaw] => {
+                let flaw = match flaw {
+                    "MissingSignature" => Flaw::MissingSignature,
+                    "TamperedZip" => Flaw::TamperedZip,
+                    "PackagesWrongZh" => Flaw::PackagesWrongZh,
+                    "PackagesWrongH1" => Flaw::PackagesWrongH1,
+                    _ => panic!("there is no flaw {flaw}"),
+                };
+                self.serve(|it| it.flawed(flaw));
+            }
+            ["shaped", shape] => {
+                let shape = match shape {
+                    "DuplicateEntry" => Shape::DuplicateEntry,
+                    "Go" => Shape::Go,
+                    _ => panic!("there is no shape {shape}"),
+                };
+                self.serve(|it| it.shaped(shape));
+            }
+            ["republish", provider, version] => self.registry().republish(provider, version),
+            ["withdraw", provider, version] => self.registry().withdraw(provider, version),
+            ["add_platform", provider, version, platform] => {
+                self.registry().add_platform(provider, version, platform);
+            }
+            ["module", name, version, ref files @ ..] => {
+                let needs = crate::modules::NEEDS_WIDGET.replace("{{registry}}", &self.registry().host());
+                let more: Vec<(&str, &str)> = files.iter().map(|file| (*file, "# more\n")).collect();
+                let files: Vec<(&str, &str)> = [("main.tf", needs.as_str())].into_iter().chain(more).collect();
+                self.serve(|it| it.module(name, version, &files));
+            }
+            // A repository with modules, its branch `main` and its tag `v1` on this commit.
+            ["repository", file] => {
+                let repository = self.repository.take().unwrap_or_else(Repository::new);
+                repository.commit(file, &crate::modules::NEEDS_WIDGET.replace("{{registry}}", &self.registry().host()));
+                repository.0.git(["branch", "--force", "-m", "main"]);
+                repository.0.git(["tag", "--force", "v1"]);
+                self.serve(|it| repository.served_by(it));
+                self.repository = Some(repository);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Steps about the working tree.
+    fn written(&mut self, words: &[&str], rest: &str, (path, text): (&str, &str)) {
+        let registry = self.registry();
+        let workspace = self.workspace();
+        match words[0] {
+            // An honest lock file for both providers of `MAIN`, and a trust file.
+            "locked" => {
+                let honest = locked(registry);
+                workspace.write("main.tf", &MAIN.replace("{{registry}}", &registry.host()));
+                workspace.write(LOCK, &honest.lock_file());
+                workspace.write(TRUST, &pinned(registry));
+            }
+            "settings" => workspace.write(SETTINGS, &(rest.to_owned() + "\n" + &self.levels)),
+            "write" => workspace.write(path, &(text.to_owned() + "\n")),
+            "append" => self.edit(path, |before| format!("{before}{text}\n")),
+            "edit" => {
+                let (old, new) = text.split_once(" => ").unwrap_or_else(|| panic!("no arrow: {text}"));
+                self.edit(path, |before| before.replace(old, new));
+            }
+            "drop" => self.edit(path, |before| without_last_line_with(before, text)),
+            "plant" => self.edit(path, |before| planted(before, text)),
+            "remove" => {
+                let path = workspace.path(path);
+                if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
+            }
+            "copy" => workspace.write_bytes(text, &std::fs::read(workspace.path(path)).unwrap()),
+            "package" => {
+                let package = registry.package(words[1], words[2], words[3]);
+                workspace.write_bytes(words[4], &package.zip);
+            }
+            #[cfg(unix)]
+            "link" => std::os::unix::fs::symlink(path, workspace.path(text)).unwrap(),
+            "git" => drop(workspace.git(&words[1..])),
+            // No level refuses what comes before.
+            "tflock" => {
+                let settings = workspace.read(SETTINGS);
+                workspace.write(SETTINGS, &settings.replace(&self.levels, ""));
+                workspace.tflock(registry, &words[1..]).ended_with(0);
+                workspace.write(SETTINGS, &settings);
+            }
+            "forget" => {
+                let cache = workspace.path("").with_file_name("cache");
+                std::fs::remove_dir_all(&cache).unwrap();
+                std::fs::create_dir(&cache).unwrap();
+            }
+            "base" => {
+                if !workspace.has(".git") {
+                    workspace.git(["init", "--quiet"]);
+                }
+                workspace.git(["add", "--all"]);
+                workspace.git(["commit", "--quiet", "--message", "base"]);
+                workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+            }
+            "environment" => {
+                let (name, value) = (path.to_owned(), text.to_owned());
+                self.workspace = self.workspace.take().map(|it| it.env(&name, &value));
+            }
+            "trust_git" => {
+                let file = registry.ca_file().to_str().unwrap().to_owned();
+                self.workspace = self.workspace.take().map(|it| it.env("GIT_SSL_CAINFO", &file));
+            }
+            _ => panic!("what is {words:?}?"),
+        }
+    }
+
+    fn run(&self, command: &str) -> Run {
+        let copy = self.workspace().copied();
+        let args: Vec<String> = command.split(' ').map(|word| self.filled(word)).collect();
+        copy.tflock(self.registry(), args.iter().map(String::as_str).chain(["--format", "json"]))
+    }
+}
+
+/// What a run found, and whether an error came on top of that.
+fn found(run: &Run) -> (BTreeSet<(Rule, Level)>, bool) {
+    let mut found = BTreeSet::new();
+    let mut failed = false;
+    let rule = |id: &str| Rule::ALL.iter().copied().find(|rule| rule.id() == id);
+    let level = |name: &str| LEVELS.iter().find(|(_, word)| *word == name).map(|(level, _)| *level);
+    if let Ok(json) = serde_json::from_str::<serde_json::Value>(&run.stdout) {
+        let mut open = vec![&json];
+        while let Some(value) = open.pop() {
+            // An error, wherever a command reports it.
+            failed |= value.get("kind").is_some() && value.get("hints").is_some();
+            let text = |name| value.get(name).and_then(serde_json::Value::as_str);
+            if let (Some(rule), Some(level)) = (text("rule").and_then(rule), text("level").and_then(level)) {
+                found.insert((rule, level));
+            }
+            match value {
+                serde_json::Value::Array(values) => open.extend(values),
+                serde_json::Value::Object(values) => open.extend(values.values()),
+                _ => {}
+            }
+        }
+    }
+    for (start, level) in [("note[", Level::Note), ("warning[", Level::Warn), ("denied[", Level::Deny)] {
+        for line in run.stderr.lines() {
+            let id = line.split_once(start).and_then(|(_, rest)| rest.split_once(']'));
+            found.extend(id.and_then(|(id, _)| rule(id)).map(|rule| (rule, level)));
+        }
+    }
+    (found, failed || run.stderr.contains("error: "))
+}
+
+fn code(findings: &BTreeSet<(Rule, Level)>) -> i32 {
+    let denied = findings.iter().filter(|(_, level)| *level == Level::Deny);
+    denied.map(|(rule, _)| if rule.class() == Class::Other { 1 } else { 3 }).max().unwrap_or(0)
+}
+
+/// World, command, rule -> the levels of the settings at which it was seen, and what was seen instead.
+type Table = BTreeMap<(String, String, String), String>;
+
+fn judged(book: &Book, world: &World, commands: &[&String], wrong: &mut Vec<String>) -> Table {
+    let mut seen: BTreeMap<(String, Rule), BTreeMap<Level, Option<Level>>> = BTreeMap::new();
+    for round in 0..3 {
+        let scene = Scene::of(world, round);
+        for command in commands {
+            let run = scene.run(command);
+            let (findings, failed) = found(&run);
+            let wanted = code(&findings);
+            let is_report = book.reports.iter().any(|report| command.starts_with(report.as_str()));
+            let is = run.code.unwrap_or(-1);
+            // What is not known counts more than a finding of class other, and less than a refusal.
+            let is_open = is == 4 && wanted < 3;
+            if !(is == wanted || is_report || is_open || (failed && (is > wanted || is == 2))) {
+                let said: Vec<&str> = run.stderr.lines().take(5).collect();
+                wrong.push(format!(
+                    "{} {command}: exit code {is} instead of {wanted}: {findings:?} {said:?}",
+                    world.name
+                ));
+            }
+            for (rule, level) in findings {
+                let at = seen.entry(((*command).clone(), rule)).or_default();
+                let stated = stated(rule, round);
+                // One finding of a rule at the level is enough: others may have one of their own.
+                let entry = at.entry(stated).or_insert(Some(level));
+                if level == stated {
+                    *entry = Some(level);
+                }
+            }
+        }
+    }
+    let row = |((command, rule), at): ((String, Rule), BTreeMap<Level, Option<Level>>)| {
+        let shown = LEVELS.map(|(level, name)| match at.get(&level) {
+            Some(Some(is)) if *is == level => name.to_owned(),
+            Some(Some(is)) => format!("{name}={}", word(*is)),
+            _ => format!("{name}=none"),
+        });
+        ((world.name.clone(), command, rule.id().to_owned()), shown.join(" "))
+    };
+    seen.into_iter().map(row).collect()
+}
+
+fn read() -> Table {
+    let text = std::fs::read_to_string(file("levels.tsv")).unwrap_or_default();
+    let row = |line: &str| {
+        let [world, command, rule, levels] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        ((world.to_owned(), command.to_owned(), rule.to_owned()), levels.to_owned())
+    };
+    text.lines().map(row).collect()
+}
+
+/// Worlds and commands in which each command raises each of its rules once.
+fn covering(table: &Table) -> BTreeSet<(&str, &str)> {
+    let (mut covered, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    // Rules that few worlds raise come first: what else is raised there needs no other world.
+    let worlds =
+        |rule: &str| table.keys().filter(|(.., id)| id == rule).map(|(world, ..)| world).collect::<BTreeSet<_>>().len();
+    let mut rows: Vec<_> = table.keys().map(|row| (worlds(&row.2), row)).collect();
+    rows.sort();
+    for (_, (world, command, rule)) in rows {
+        if covered.contains(&(command, rule)) {
+            continue;
+        }
+        needed.insert((world.as_str(), command.as_str()));
+        let raised = table.keys().filter(|(name, one, _)| name == world && one == command);
+        covered.extend(raised.map(|(_, command, rule)| (command, rule)));
+    }
+    needed
+}
+
+/// Checks every so many worlds, from one of them on: no test is to take long.
+fn check(part: usize, parts: usize) {
+    let (book, table) = (book(), read());
+    let all = std::env::var_os("TFLOCK_TEST_LEVELS").is_some();
+    let mut wrong = Vec::new();
+    let needed = covering(&table);
+    for world in book.worlds.iter().skip(part).step_by(parts) {
+        let commands = book.commands.iter().chain(&world.commands);
+        let runs = |command: &str| all || needed.contains(&(&*world.name, command));
+        let commands: Vec<&String> = commands.filter(|command| runs(command)).collect();
+        let rows = || table.iter().filter(|((name, command, _), _)| *name == world.name && runs(command));
+        let now = judged(&book, world, &commands, &mut wrong);
+        for ((_, command, rule), levels) in &now {
+            let was = rows().find(|((_, one, other), _)| one == command && other == rule).map(|(_, levels)| levels);
+            if was != Some(levels) {
+                wrong.push(format!("{}\t{command}\t{rule}\t{levels}\tthe table says {was:?}", world.name));
+            }
+        }
+        for (key, _) in rows().filter(|(key, _)| !now.contains_key(*key)) {
+            wrong.push(format!("{key:?} is not raised any more"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_rule_has_a_row_at_each_level() {
+    let (book, table) = (book(), read());
+    let mut wrong = Vec::new();
+    for rule in Rule::ALL {
+        let of_rule = || table.iter().filter(|((_, _, id), _)| id == rule.id());
+        let is_open = book.open.iter().any(|id| id == rule.id());
+        if of_rule().next().is_none() != is_open {
+            wrong.push(format!("{}: a world raises it, or `levels.txt` says that it is open", rule.id()));
+        }
+        for ((world, command, id), levels) in of_rule() {
+            let is_fixed = book
+                .fixed
+                .iter()
+                .any(|(one, start)| one == id && (start == "*" || command.starts_with(start.as_str())));
+            // At some level another rule may end the run before; then another world shows it.
+            let is_full = |levels: &String| levels == "note warn deny";
+            let is_elsewhere = || of_rule().any(|((_, other, _), levels)| other == command && is_full(levels));
+            let only_absent = levels.split(' ').all(|one| !one.contains('=') || one.ends_with("=none"));
+            if !is_full(levels) && !is_fixed && !(only_absent && is_elsewhere()) {
+                wrong.push(format!("{world}: {command}: {id}: {levels}"));
+            }
+        }
+    }
+    for world in &book.worlds {
+        let has_row = table.keys().any(|(name, ..)| *name == world.name);
+        assert!(has_row, "the world {} raises nothing", world.name);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Writes the table anew: `UPDATE=1`.
+#[test]
+fn the_table_is_written_on_request() {
+    if std::env::var_os("UPDATE").is_none() {
+        return;
+    }
+    let book = book();
+    let (mut table, mut wrong) = (Table::new(), Vec::new());
+    let only = std::env::var("TFLOCK_TEST_LEVELS").unwrap_or_default();
+    let is_meant = |world: &&World| only.is_empty() || only.split(',').any(|name| name == world.name);
+    for world in book.worlds.iter().filter(is_meant) {
+        let commands: Vec<&String> = book.commands.iter().chain(&world.commands).collect();
+        table.extend(judged(&book, world, &commands, &mut wrong));
+    }
+    table.extend(
+        read()
+            .into_iter()
+            .filter(|((name, ..), _)| book.worlds.iter().any(|world| world.name == *name && !is_meant(&world))),
+    );
+    let text = table.iter().fold(String::new(), |mut text, ((world, command, rule), levels)| {
+        writeln!(text, "{world}\t{command}\t{rule}\t{levels}").unwrap();
+        text
+    });
+    std::fs::write(file("levels.tsv"), text).unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn worlds_part_1() {
+    check(0, 6);
+}
+
+#[test]
+fn worlds_part_2() {
+    check(1, 6);
+}
+
+#[test]
+fn worlds_part_3() {
+    check(2, 6);
+}
+
+#[test]
+fn worlds_part_4() {
+    check(3, 6);
+}
+
+#[test]
+fn worlds_part_5() {
+    check(4, 6);
+}
+
+#[test]
+fn worlds_part_6() {
+    check(5, 6);
+}
