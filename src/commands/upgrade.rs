@@ -20,7 +20,7 @@ use crate::lock::plan::{self, OneForAll};
 use crate::outcome::Outcome;
 use crate::query::select;
 use crate::settings::{Age, Date};
-use crate::version::Version;
+use crate::version::{Constraints, Version};
 use crate::workspace::RunSettings;
 
 /// Select the newest versions that the constraints allow.
@@ -135,8 +135,13 @@ impl UpgradeArgs {
             };
             let version = version.parse().map_err(|problem| {
                 let error = Error::new(ErrorKind::Usage, format!("{text}: expected ADDR@VERSION: {problem}"));
-                let add = format!("{name}@{version}");
-                error.hint(step!("`tflock add --replace {}` changes the constraint of the configuration", add))
+                match version.parse::<Constraints>() {
+                    Ok(range) if !range.is_empty() => {
+                        let add = format!("{name}@{version}");
+                        error.hint(step!("`tflock add --replace {}` changes the constraint of the configuration", add))
+                    }
+                    _ => error,
+                }
             })?;
             if self.precise.is_some() {
                 let message = format!("{text} has a version, and so has --precise");
