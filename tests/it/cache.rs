@@ -26,7 +26,7 @@ fn second_machine(export: &str) -> Workspace {
 }
 
 /// An export whose entries lie about the contents of their archives.
-fn lying(export: &str) -> String {
+pub(crate) fn lying(export: &str) -> String {
     use tflock_core::hash::Sha256Digest;
     let lie = Sha256Digest::of(b"a lie").to_base64();
     let lines = export.lines().filter(|line| !line.starts_with("sha256 "));

@@ -250,7 +250,7 @@ impl SameVersions {
             let why = against(same, &versions, (jobs, addr));
             for job in jobs.iter_mut() {
                 let Some(own) = own(job) else { continue };
-                let finding = differs(job, addr, (&own, &versions), &why);
+                let finding = job.root.rules.leveled(differs(job, addr, (&own, &versions), &why), Some(&own));
                 if let Some(Ok(decision)) = &mut job.decision {
                     decision.findings.push(finding);
                 }

@@ -26,9 +26,10 @@ use crate::query::PackageKey;
 use crate::query::engine::unrecorded;
 use crate::query::question::{PackageFacts, Refusal};
 use crate::release::{Release, ReleaseKey, Releases, hashes};
-use crate::settings::SourceChoice;
+use crate::settings::{Settings, SourceChoice};
 use crate::step::{Hole, Step};
 use crate::trust::openpgp;
+use crate::verify::leveled;
 use crate::version::Version;
 
 pub(super) struct MirrorFiles {
@@ -97,7 +98,7 @@ impl MirrorFiles {
             let about = |platform: Option<&Platform>, finding: Finding| MirrorProblem {
                 release: key.clone(),
                 platform: platform.cloned(),
-                finding,
+                finding: finding.of_version(&key.1),
             };
             for platform in release.archives.keys() {
                 let package = PackageKey::of(key, platform);
@@ -243,6 +244,8 @@ pub(super) fn check_mirror(
     let (judged, notes) = judged(args, roots, &known, &memory);
     let locked: Vec<BTreeSet<ReleaseKey>> =
         judged.iter().map(|judged| judged.as_ref().map(locked).unwrap_or_default()).collect();
+    let settings: Vec<Option<&Settings>> =
+        judged.iter().map(|judged| Some(&judged.as_ref().ok()?.root.settings().settings)).collect();
     let wanted: BTreeSet<PackageKey> =
         judged.iter().flatten().flat_map(|judged| &judged.wanted).map(|(key, _)| key.clone()).collect();
     let checking = Checking { contents: &contents, known: &known };
@@ -263,14 +266,23 @@ pub(super) fn check_mirror(
         }
     }
     let words = words(args, &platforms);
-    for finding in checked.iter_mut().flat_map(|outcome| &mut outcome.findings) {
-        let is_of_mirror = matches!(finding.rule, Rule::MirrorAltered | Rule::MirrorIncomplete);
-        if is_of_mirror && finding.remedy.is_none() {
-            let remedy = Step::from(finding.rule.help()).filled_by(Hole::Directory, &words);
-            *finding = finding.clone().remedied_by(remedy);
+    for (outcome, settings) in checked.iter_mut().zip(settings) {
+        for finding in outcome.findings.iter_mut().filter(|it| is_of_mirror(it)) {
+            if finding.remedy.is_none() {
+                let remedy = Step::from(finding.rule.help()).filled_by(Hole::Directory, &words);
+                *finding = finding.clone().remedied_by(remedy);
+            }
+            if let Some(settings) = settings {
+                let version = finding.version.as_deref().cloned();
+                *finding = leveled(finding.clone(), version.as_ref(), (settings, now));
+            }
         }
     }
     Ok((checked, notes))
+}
+
+fn is_of_mirror(finding: &Finding) -> bool {
+    matches!(finding.rule, Rule::MirrorAltered | Rule::MirrorIncomplete)
 }
 
 fn locked(judged: &MirroredRoot<'_>) -> BTreeSet<ReleaseKey> {
@@ -343,7 +355,7 @@ impl Checking<'_> {
                 "the package of {key} in the mirror has the checksum {zh}, which neither the lock file nor a signed list next to \
                  it has",
             );
-            Err(Finding::new(Rule::MirrorAltered, message).about(&key.address).into())
+            Err(Finding::new(Rule::MirrorAltered, message).about(&key.address).of_version(&key.version).into())
         });
         answers
     }
@@ -361,5 +373,5 @@ impl Checking<'_> {
 }
 
 fn lacks(key: &PackageKey, what: &str) -> Refusal {
-    Finding::new(Rule::MirrorIncomplete, format!("{what} {key}")).about(&key.address).into()
+    Finding::new(Rule::MirrorIncomplete, format!("{what} {key}")).about(&key.address).of_version(&key.version).into()
 }

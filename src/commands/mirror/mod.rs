@@ -31,6 +31,7 @@ use crate::query::question::{Depth, PackageFacts, Query, Refusal};
 use crate::query::select::Rules;
 use crate::query::{PackageKey, Session};
 use crate::release::{Lookup, ReleaseKey, Releases, hashes};
+use crate::verify::leveled;
 
 /// Copy the locked packages into a directory that serves as a mirror.
 ///
@@ -377,6 +378,10 @@ impl MirroredRoot<'_> {
             match answer {
                 Ok(package) => report.packages.push(package),
                 Err(Refusal::Error(error)) => failed.push(error),
+                // Other findings say why there is no package to copy, whatever the settings say.
+                Err(Refusal::Finding(finding, _)) if finding.rule == Rule::PlatformMissing => {
+                    findings.push(leveled(*finding, None, (&root.settings().settings, root.settings().now)));
+                }
                 Err(Refusal::Finding(finding, _)) => findings.push(*finding),
             }
         }

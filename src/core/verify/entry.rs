@@ -190,9 +190,9 @@ pub fn uncovered<'a>(
 }
 
 impl Judged<'_> {
-    /// The finding as a mere note, for what counts only under conditions.
-    pub(super) fn noted(finding: Finding) -> Finding {
-        Finding { level: Level::Note, ..finding }
+    /// The finding at the level that circumstances give it, unless the settings state one for its rule.
+    pub(super) fn unless_stated(&self, level: Level, finding: Finding) -> Finding {
+        if self.subject.settings.level(finding.rule.id()).is_some() { finding } else { Finding { level, ..finding } }
     }
 }
 

@@ -78,7 +78,7 @@ impl Judged<'_> {
     fn malformed(&self, hash: &PackageHash) -> Finding {
         let finding = continuity::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it is in the place of a true one.
-        if matches!(self.knowledge, Lookup::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
+        if matches!(self.knowledge, Lookup::Known(_)) { finding } else { self.unless_stated(Level::Warn, finding) }
     }
 
     /// The finding that the entry was changed, if the served release seems to differ from the recorded one.
@@ -352,7 +352,7 @@ impl Judged<'_> {
             let message =
                 format!("{} is {}; there is no trust file that would remember it", self.name(), signed_by(signer));
             let finding = by_signer(self.find(Rule::SignerNotPinned, message), signer);
-            return Some(Self::noted(finding).at(self.version_at()));
+            return Some(self.unless_stated(Level::Note, finding).at(self.version_at()));
         };
         let finding = match verdict(pins, release, signer) {
             Verdict::FirstUse => Some(not_pinned(self.addr, &release.version, signer)),
