@@ -83,6 +83,7 @@ impl Launcher {
             Transports::Files => "file",
         };
         let named = vec![option_with("--git-dir=", bare)];
+        interrupt.catch_signals();
         Self {
             directory: plain(bare),
             named,

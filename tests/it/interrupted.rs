@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::killed::{Dice, files, is_leftover, restore};
 use crate::lock_network::wait_until;
+use crate::modules::git::Repository;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::workspace::Workspace;
 
@@ -266,31 +267,27 @@ fn fmt() {
     interrupted_at_any_moment(&workspace, &registry, &["fmt", "-r"]);
 }
 
-/// Commands with a server that never answers what they ask.
-const NEVER: Duration = Duration::from_secs(3600);
+const PROVIDERS: [Endpoint; 3] = [Endpoint::Versions, Endpoint::Download, Endpoint::Zip];
+const MODULES: [Endpoint; 3] = [Endpoint::ModuleVersions, Endpoint::ModuleDownload, Endpoint::ModuleArchive];
 
-/// All answers come after that time.
-fn no_answer_is_waited_for(commands: &[&[&str]], after: Duration) {
-    let mut registry = registry();
-    let world = locked(&registry);
-    for endpoint in [
-        Endpoint::Versions,
-        Endpoint::Download,
-        Endpoint::Zip,
-        Endpoint::ModuleVersions,
-        Endpoint::ModuleDownload,
-        Endpoint::ModuleArchive,
-    ] {
-        registry = registry.answers(endpoint, Answer::slow(after));
+/// Signals commands that wait for such an answer of these endpoints.
+fn no_answer_is_waited_for(
+    (world, mut registry): (&Workspace, Registry),
+    commands: &[&[&str]],
+    (endpoints, answer): (&[Endpoint], &Answer),
+) {
+    for endpoint in endpoints {
+        registry = registry.answers(*endpoint, answer.clone());
     }
     for (at, args) in commands.iter().enumerate() {
         let workspace = world.copied();
         let old = files(&workspace);
         forget(&workspace);
         registry.forget_requests();
+        registry.hold(true);
         let json = [*args, &["--format", "json"]].concat();
         let mut process = start(&workspace, &registry, if at % 2 == 0 { args } else { &json });
-        let is_waiting = || registry.requests().iter().any(|request| !request.path.starts_with("/.well-known"));
+        let is_waiting = || registry.requests().iter().any(|request| endpoints.contains(&request.endpoint));
         wait_until(|| is_waiting() || process.try_wait().unwrap().is_some());
         let signal = if at % 3 == 0 { Signal::Terminate } else { Signal::Interrupt };
         signal.send(&process);
@@ -305,12 +302,19 @@ fn no_answer_is_waited_for(commands: &[&[&str]], after: Duration) {
             assert_eq!(document["error"]["message"], "interrupted: no file was changed");
         }
         assert_eq!(files(&workspace), old, "{args:?}");
-        // Nor does it change them when the answer comes.
-        if after < Duration::from_secs(1) {
-            std::thread::sleep(2 * after);
-            assert_eq!(files(&workspace), old, "{args:?}");
-        }
+        // Nor does it change them when the answer comes; and no program that it started goes on.
+        registry.hold(false);
+        wait_until(|| !is_named_by_a_process(&workspace));
+        assert_eq!(files(&workspace), old, "{args:?}");
     }
+}
+
+/// Whether the command line of a process names something in the sandbox of a workspace; false where that cannot be seen.
+fn is_named_by_a_process(workspace: &Workspace) -> bool {
+    let sandbox = workspace.path("").parent().unwrap().display().to_string();
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    let line = |process: std::fs::DirEntry| std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+    processes.flatten().any(|process| String::from_utf8_lossy(&line(process)).contains(&sandbox))
 }
 
 /// Commands that write, over remote modules.
@@ -324,14 +328,20 @@ const WRITING: [&[&str]; 7] = [
     &["trust", "init", "-r"],
 ];
 
+/// However long the answer takes: it is held back until the process has ended.
 #[test]
 fn no_answer_is_waited_for_by_commands_that_write() {
-    no_answer_is_waited_for(&WRITING, NEVER);
+    let registry = registry();
+    let world = locked(&registry);
+    no_answer_is_waited_for((&world, registry), &WRITING, (&[PROVIDERS, MODULES].concat(), &Answer::held()));
 }
 
 #[test]
 fn an_answer_that_comes_soon_changes_nothing() {
-    no_answer_is_waited_for(&WRITING, Duration::from_millis(500));
+    let soon = Duration::from_millis(500);
+    let registry = registry();
+    let world = locked(&registry);
+    no_answer_is_waited_for((&world, registry), &WRITING, (&[PROVIDERS, MODULES].concat(), &Answer::slow(soon)));
 }
 
 #[test]
@@ -343,5 +353,28 @@ fn no_answer_is_waited_for_by_commands_that_read() {
         &["sbom", "-r", "--deep", "--platform", "linux_amd64"],
         &["why", "-r"],
     ];
-    no_answer_is_waited_for(&commands, NEVER);
+    let registry = registry();
+    let world = locked(&registry);
+    no_answer_is_waited_for((&world, registry), &commands, (&[PROVIDERS, MODULES].concat(), &Answer::held()));
+}
+
+#[test]
+fn no_answer_to_git_is_waited_for() {
+    let repository = Repository::new();
+    repository.commit("main.tf", "output \"x\" {\n  value = 1\n}\n");
+    repository.0.git(["branch", "--force", "-m", "main"]);
+    let registry = repository.served_by(registry());
+    let world = locked(&registry).env("GIT_SSL_CAINFO", registry.ca_file().to_str().unwrap());
+    let call = format!("module \"git\" {{\n  source = \"git::https://{}/net.git?ref=main\"\n}}\n", registry.host());
+    for at in 0..ROOTS {
+        world.write(&format!("r{at}/git.tf"), &call);
+    }
+    world.tflock(&registry, ["lock", "-r", "--lock-modules", "--platform", "linux_amd64"]).ended_with(0);
+    let commands: [&[&str]; 4] = [
+        &["lock", "-r", "--platform", "darwin_arm64"],
+        &["get", "-r"],
+        &["upgrade", "-r", "--modules"],
+        &["verify", "-r"],
+    ];
+    no_answer_is_waited_for((&world, registry), &commands, (&[Endpoint::Other], &Answer::held()));
 }

@@ -32,6 +32,9 @@ pub enum Endpoint {
     Other,
 }
 
+/// More than ever wait.
+pub(super) const HELD: usize = usize::MAX / 2;
+
 /// An answer in place of the truth, for ever or a number of times.
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -113,6 +116,11 @@ impl Answer {
     /// The true body, once so many of such answers are waiting; the connection breaks if that never happens.
     pub fn together(count: usize) -> Self {
         Self::new(Effect::Together(count))
+    }
+
+    /// The true body, once [`super::Registry::hold`] lets it go.
+    pub fn held() -> Self {
+        Self::together(HELD)
     }
 
     /// No answer: the connection breaks.

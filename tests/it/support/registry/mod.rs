@@ -286,6 +286,11 @@ impl Registry {
         self.world().releases.retain(|it| !(it.provider == provider && it.version == version));
     }
 
+    /// Holds back the answers that are [`Answer::held`], or lets them go.
+    pub fn hold(&self, held: bool) {
+        self.world().waiting.store(if held { 0 } else { answer::HELD }, Ordering::SeqCst);
+    }
+
     /// Forgets the requests so far.
     pub fn forget_requests(&self) {
         self.world().requests.clear();
