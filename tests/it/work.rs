@@ -131,6 +131,35 @@ fn many_new_pins_are_no_square() {
     grows_linearly(|count| work(NOTHING, &pinned(count), &["verify", "--offline", "--base", "HEAD"]), 7);
 }
 
+/// Names of which large parts are the same, and none is similar to those of another namespace.
+#[test]
+fn many_new_names_are_no_square() {
+    let lock = |namespace: &str, count: usize| {
+        let entries: String = (0..count).map(|n| entry(&format!("p{n:05}"), 1)).collect();
+        [(LOCK, HEADER.to_owned() + &entries.replace("/acme/", &format!("/{namespace}/")))]
+    };
+    let run = |count| {
+        let args = ["verify", "--offline", "--base", "HEAD"];
+        work(&lock("acme-of-the-clouds", count), &lock("acne-in-all-the-clouds", count), &args)
+    };
+    grows_linearly(run, 7);
+}
+
+#[test]
+fn many_new_providers_are_no_square() {
+    let files = |count: usize| {
+        let required = |n| format!("    p{n:05} = {{\n      source = \"acme/p{n:05}\"\n    }}\n");
+        let main = (0..count).map(required).collect::<String>();
+        let main = format!("terraform {{\n  required_providers {{\n{main}  }}\n}}\n");
+        let shelf =
+            |n| format!("mirror/registry.terraform.io/acme/p{n:05}/1.0.0/linux_amd64/terraform-provider-p{n:05}");
+        let packages = (0..count).map(|n| (shelf(n), "#!\n".to_owned()));
+        std::iter::once(("main.tf".to_owned(), main)).chain(packages).collect::<Vec<_>>()
+    };
+    let args = ["lock", "--fs-mirror", "mirror", "--platform", "linux_amd64"];
+    grows_linearly(|count| work(NOTHING, &files(count), &args), 5);
+}
+
 /// A file of each of so many root modules.
 fn in_each(count: usize, file: &str, text: impl Fn(usize) -> String) -> Vec<(String, String)> {
     (0..count).map(|n| (format!("live/r{n:05}/{file}"), text(n))).collect()

@@ -1,5 +1,6 @@
 //! Decides the entries of one root module, or collects the reasons against them.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -64,6 +65,8 @@ pub(super) struct RootDecision<'a> {
     pub(super) cache: &'a Cache,
     pub(super) pins: Pins,
     pub(super) decision: Decision,
+    /// The names that new ones may be mistaken for.
+    pub(super) names: OnceCell<UsedNames>,
 }
 
 impl RootDecision<'_> {
@@ -154,8 +157,8 @@ impl RootDecision<'_> {
     fn about_name(&self, addr: &ProviderAddr, version: &Version) -> Option<Finding> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
         let required = self.root.requirements.iter().map(|(addr, _)| addr);
-        let others = UsedNames::of(locked.chain(required).filter(|other| *other != addr));
-        let finding = entry::similar_name(addr, &others)?;
+        let names = self.names.get_or_init(|| UsedNames::of(locked.chain(required)));
+        let finding = entry::similar_name(addr, names)?;
         let level = self.root.rules.stated(finding.rule).unwrap_or(Level::Warn);
         Some(self.root.rules.leveled(Finding { level, ..finding }, Some(version)))
     }

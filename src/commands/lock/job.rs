@@ -1,5 +1,6 @@
 //! One root module with its plan: the queries that are still open, and how it ends.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -169,7 +170,7 @@ impl LockJob {
         let findings = self.root.findings.iter().cloned().map(leveled);
         let findings = findings.chain(self.against.values().flatten().cloned()).collect();
         let decision = Decision { findings, ..Decision::default() };
-        let mut deciding = RootDecision { root: &self.root, cache, pins, decision };
+        let mut deciding = RootDecision { root: &self.root, cache, pins, decision, names: OnceCell::new() };
         for (addr, step) in &self.plan.steps {
             let Some(answer) = answers.get(addr) else {
                 deciding.decision.keep(addr, step);

@@ -1,10 +1,7 @@
 //! Addresses that are easily taken for another provider's: one or two letters off a well-known one, or off one that is in
 //! use. What reads alike by letters of other scripts is in `verify/entry.rs`.
-//!
-//! Texts that are at most two edits apart, found without comparing each with each.
 
-use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use url::Url;
@@ -36,35 +33,108 @@ pub fn registry_page(addr: &ProviderAddr, version: &Version) -> Option<Url> {
 #[derive(Debug, Clone, Default)]
 pub struct UsedNames {
     addresses: BTreeSet<ProviderAddr>,
-    hosts: BTreeSet<Hostname>,
+    /// How many addresses have each host.
+    hosts: BTreeMap<Hostname, usize>,
     host_names: Names,
     names: Names,
 }
 
-/// Texts, also by what is near them.
+/// Texts in the order of their letters, so those that begin alike are compared once.
 #[derive(Debug, Clone, Default)]
-struct Names {
-    texts: Vec<String>,
-    near: Near,
-    /// The addresses that they are of.
-    shown: Vec<String>,
+struct Names(Vec<Name>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    letters: Vec<char>,
+    text: String,
+    /// The address that it is of.
+    shown: String,
 }
 
 impl Names {
-    fn of(named: impl IntoIterator<Item = (String, String)>) -> Self {
-        let (texts, shown): (Vec<String>, Vec<String>) = named.into_iter().unzip();
-        Self { near: Near::of(texts.iter().map(String::as_str)), texts, shown }
+    fn of(texts: impl IntoIterator<Item = (String, String)>) -> Self {
+        let lettered = |(text, shown): (String, String)| Name { letters: text.chars().collect(), text, shown };
+        let mut names: Vec<Name> = texts.into_iter().map(lettered).collect();
+        names.sort();
+        Self(names)
     }
 
-    /// The first that is near a text, and passes.
+    /// The first that is at most two edits away from a text, and passes.
     fn find(&self, text: &str, passes: impl Fn(&str) -> bool) -> Option<&str> {
-        let mut candidates = self.near.candidates(text).into_iter();
-        candidates.find(|at| passes(&self.texts[*at])).map(|at| self.shown[at].as_str())
+        let mut distances = Distances::to(text);
+        let mut rest = &self.0[..];
+        while let Some((name, others)) = rest.split_first() {
+            if let Some(beginning) = distances.too_far(&name.letters) {
+                let is_alike = |other: &Name| other.letters.starts_with(&name.letters[..beginning]);
+                rest = &rest[rest.partition_point(is_alike)..];
+                continue;
+            }
+            if distances.whole() <= EDITS && passes(&name.text) {
+                return Some(&name.shown);
+            }
+            rest = others;
+        }
+        None
     }
 
-    /// The first that is this text.
-    fn position(&self, text: &str) -> Option<usize> {
-        self.near.candidates(text).into_iter().find(|at| self.texts[*at] == text)
+    /// Those that are this text.
+    fn same(&self, text: &str) -> impl Iterator<Item = &str> {
+        let letters: Vec<char> = text.chars().collect();
+        let start = self.0.partition_point(|name| name.letters < letters);
+        self.0[start..].iter().take_while(move |name| name.letters == letters).map(|name| name.shown.as_str())
+    }
+}
+
+/// How many edits lead from each beginning of a text to each beginning of another; a swap of neighbours is one.
+struct Distances {
+    to: Vec<char>,
+    from: Vec<char>,
+    /// Those from the empty beginning, from the first letter, and so on.
+    rows: Vec<Vec<usize>>,
+}
+
+/// How many edits make a name similar.
+const EDITS: usize = 2;
+
+impl Distances {
+    fn to(text: &str) -> Self {
+        let to: Vec<char> = text.chars().collect();
+        Self { rows: vec![(0..=to.len()).collect()], from: Vec::new(), to }
+    }
+
+    /// Goes on to another text. How long a beginning of it is too far from every beginning, so whatever follows is too.
+    fn too_far(&mut self, from: &[char]) -> Option<usize> {
+        let alike = self.from.iter().zip(from).take_while(|(one, other)| one == other).count();
+        self.rows.truncate(alike + 1);
+        from.clone_into(&mut self.from);
+        // A swap leads two letters on.
+        let is_near = |row: &Vec<usize>, edits: usize| row.iter().any(|distance| *distance <= edits);
+        while self.rows.len() <= from.len() {
+            self.add_row();
+            let [.., before, last] = &self.rows[..] else { break };
+            if !is_near(last, EDITS) && !is_near(before, EDITS - 1) {
+                return Some(self.rows.len() - 1);
+            }
+        }
+        None
+    }
+
+    fn add_row(&mut self) {
+        let (at, last) = (self.rows.len(), &self.rows[self.rows.len() - 1]);
+        let mut row = vec![at];
+        for (to, letter) in self.to.iter().enumerate() {
+            let replaced = last[to] + usize::from(self.from[at - 1] != *letter);
+            let mut fewest = replaced.min(last[to + 1] + 1).min(row[to] + 1);
+            if at > 1 && to > 0 && self.from[at - 1] == self.to[to - 1] && self.from[at - 2] == *letter {
+                fewest = fewest.min(self.rows[at - 2][to - 1] + 1);
+            }
+            row.push(fewest);
+        }
+        self.rows.push(row);
+    }
+
+    fn whole(&self) -> usize {
+        self.rows[self.from.len()][self.to.len()]
     }
 }
 
@@ -74,15 +144,18 @@ static WELL_KNOWN: LazyLock<Names> =
 impl UsedNames {
     /// Indexes the addresses that are in use.
     pub fn of<'a>(used: impl IntoIterator<Item = &'a ProviderAddr>) -> Self {
-        let used: Vec<&ProviderAddr> = used.into_iter().collect();
-        let hosts: BTreeSet<Hostname> = used.iter().map(|addr| addr.host().clone()).collect();
+        let addresses: BTreeSet<ProviderAddr> = used.into_iter().cloned().collect();
+        let mut hosts: BTreeMap<Hostname, usize> = BTreeMap::new();
+        for addr in &addresses {
+            *hosts.entry(addr.host().clone()).or_default() += 1;
+        }
         // Ports distinguish services on one host.
-        let plain = hosts.iter().map(Hostname::as_ascii).filter(|host| !host.contains(':'));
+        let plain = hosts.keys().map(Hostname::as_ascii).filter(|host| !host.contains(':'));
         let host_names = REGISTRIES.into_iter().chain(plain).map(|host| (host.to_owned(), host.to_owned()));
         Self {
             host_names: Names::of(host_names),
-            names: Names::of(used.iter().map(|addr| (name_of(addr), addr.to_string()))),
-            addresses: used.into_iter().cloned().collect(),
+            names: Names::of(addresses.iter().map(|addr| (name_of(addr), addr.to_string()))),
+            addresses,
             hosts,
         }
     }
@@ -97,32 +170,35 @@ impl UsedNames {
     /// Only the owner of a namespace publishes there, so names of one namespace are never similar; nor are those of one
     /// provider at both default registries. What is in use itself is what is meant.
     pub fn mistaken_for(&self, addr: &ProviderAddr) -> Option<String> {
-        if self.contains(addr) {
-            return None;
-        }
-        if let Some(host) = self.mistaken_host(addr.host()) {
+        if self.contains(addr) { None } else { self.mistaken_for_another(addr) }
+    }
+
+    /// The same for an address whether or not it is one of these itself.
+    pub fn mistaken_for_another(&self, addr: &ProviderAddr) -> Option<String> {
+        if let Some(host) = self.mistaken_host(addr) {
             return Some(format!("{host}/{}/{}", addr.namespace(), addr.type_name()));
         }
-        let own = name_of(addr);
-        if WELL_KNOWN.position(&own).is_some() || self.names.position(&own).is_some() {
+        let (own, shown) = (name_of(addr), addr.to_string());
+        if WELL_KNOWN.same(&own).next().is_some() || self.names.same(&own).any(|other| other != shown) {
             return None;
         }
         let exchanged = format!("{}/{}", addr.type_name(), addr.namespace());
         let is_meant = addr.namespace() != addr.type_name();
         let lists = [&self.names, &*WELL_KNOWN];
         lists.into_iter().find_map(|names| {
-            let swapped = names.position(&exchanged).filter(|_| is_meant).map(|at| names.shown[at].as_str());
+            let swapped = names.same(&exchanged).next().filter(|_| is_meant);
             names.find(&own, |other| is_near(&own, other)).or(swapped).map(str::to_owned)
         })
     }
 
-    /// The registry that a host may be mistaken for.
-    fn mistaken_host(&self, host: &Hostname) -> Option<&str> {
-        let own = host.as_ascii();
-        if own.contains(':') || REGISTRIES.contains(&own) || self.hosts.contains(host) {
+    /// The registry that the host of an address may be mistaken for.
+    fn mistaken_host(&self, addr: &ProviderAddr) -> Option<&str> {
+        let own = addr.host().as_ascii();
+        let others = self.hosts.get(addr.host()).map_or(0, |count| count - usize::from(self.contains(addr)));
+        if own.contains(':') || REGISTRIES.contains(&own) || others > 0 {
             return None;
         }
-        self.host_names.find(own, |other| strsim::osa_distance(own, other) <= 2 && other.len() >= 8)
+        self.host_names.find(own, |other| other != own && other.len() >= 8)
     }
 }
 
@@ -272,84 +348,32 @@ mod tests {
     }
 }
 
-/// Two edits, of which a swap of neighbours is one, touch at most four of these. So one of them is in both texts, at most two
-/// places apart.
-const PIECES: usize = 5;
-const EDITS: usize = 2;
-
-/// Some texts, by their pieces.
-#[derive(Debug, Clone, Default)]
-struct Near(HashMap<Piece, Vec<usize>>);
-
-/// A part of a text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Piece {
-    /// How many characters the whole text has.
-    length: usize,
-    number: usize,
-    characters: String,
-}
-
-impl Near {
-    pub(super) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let mut pieces: HashMap<Piece, Vec<usize>> = HashMap::new();
-        for (at, text) in texts.into_iter().enumerate() {
-            let text: Vec<char> = text.chars().collect();
-            for number in 0..PIECES {
-                let characters = text[range(text.len(), number)].iter().collect();
-                pieces.entry(Piece { length: text.len(), number, characters }).or_default().push(at);
-            }
-        }
-        Self(pieces)
-    }
-
-    /// The numbers of all texts that are at most two edits away from this one, among few others.
-    fn candidates(&self, text: &str) -> BTreeSet<usize> {
-        let text: Vec<char> = text.chars().collect();
-        let mut found = BTreeSet::new();
-        for length in text.len().saturating_sub(EDITS)..=text.len() + EDITS {
-            for number in 0..PIECES {
-                let Range { start, end } = range(length, number);
-                for from in start.saturating_sub(EDITS)..=start + EDITS {
-                    let Some(part) = text.get(from..from + (end - start)) else { continue };
-                    let piece = Piece { length, number, characters: part.iter().collect() };
-                    found.extend(self.0.get(&piece).into_iter().flatten());
-                }
-            }
-        }
-        found
-    }
-}
-
-fn range(length: usize, number: usize) -> Range<usize> {
-    length * number / PIECES..length * (number + 1) / PIECES
-}
-
 #[cfg(test)]
 mod near_tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn few_texts_are_compared() {
-        let names = |word: &str| -> Vec<String> {
-            (0..2_000_u64).map(|n| format!("{word}{:x}/{:x}", n * 7_919 % 65_537, n * 104_729 % 99_991)).collect()
-        };
-        let (old, new) = (names("acme"), names("other"));
-        let near = Near::of(old.iter().map(String::as_str));
-        let compared: usize = new.iter().map(|name| near.candidates(name).len()).sum();
-        assert!(compared < 200_000, "{compared} of 4,000,000 pairs");
+    fn found(names: &[&str], text: &str) -> Vec<String> {
+        let names = Names::of(names.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));
+        let found = std::cell::RefCell::new(Vec::new());
+        let none = names.find(text, |name| {
+            found.borrow_mut().push(name.to_owned());
+            false
+        });
+        assert_eq!(none, None);
+        found.into_inner()
     }
 
     proptest! {
         #[test]
-        fn what_is_near_is_a_candidate(one in "[ab/é]{0,14}", other in "[ab/é]{0,14}") {
-            let is_near = strsim::osa_distance(&one, &other) <= EDITS;
-            prop_assert!(!is_near || Near::of([one.as_str()]).candidates(&other).contains(&0));
+        fn what_is_near_is_found(names in proptest::collection::btree_set("[ab/é]{0,8}", 1..20), text in "[ab/é]{0,8}") {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let near = names.iter().copied().filter(|name| strsim::osa_distance(name, &text) <= EDITS);
+            prop_assert_eq!(found(&names, &text), near.collect::<Vec<_>>());
         }
 
         #[test]
-        fn what_was_edited_is_a_candidate(
+        fn what_was_edited_is_found(
             text in "[a-z/]{6,40}",
             edits in proptest::collection::vec((0..4, 0..40_usize, proptest::char::range('a', 'z')), 0..=EDITS),
         ) {
@@ -365,7 +389,7 @@ mod near_tests {
             }
             let edited: String = edited.into_iter().collect();
             let is_near = strsim::osa_distance(&text, &edited) <= EDITS;
-            prop_assert!(!is_near || Near::of([text.as_str()]).candidates(&edited).contains(&0));
+            prop_assert_eq!(found(&["other/name", &text], &edited).contains(&text), is_near);
         }
     }
 }

@@ -268,10 +268,10 @@ pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
     seen.into_iter().chain(forbidden).map(|finding| finding.about(addr)).collect()
 }
 
-/// The finding that a new address may be mistaken for one in use or a well-known one.
+/// The finding that a new address may be mistaken for another one in use or a well-known one.
 pub fn similar_name(addr: &ProviderAddr, used: &UsedNames) -> Option<Finding> {
     // Letters of other scripts have a finding of their own.
-    let other = used.mistaken_for(addr).filter(|_| looks_like(addr).is_none())?;
+    let other = used.mistaken_for_another(addr).filter(|_| looks_like(addr).is_none())?;
     let message = format!("{addr} is easily mistaken for {other}, and is another provider");
     Some(Finding::new(Rule::SimilarName, message).about(addr))
 }
