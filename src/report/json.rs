@@ -80,14 +80,11 @@ impl Serialize for Listing<'_> {
 
 /// A list whose values are made one by one as they are written: all of them together take many times the memory of the
 /// text.
-pub(super) struct Each<'a, T, F: Fn(&T) -> Value> {
-    pub(super) items: &'a [T],
-    pub(super) value: F,
-}
+pub(super) struct Each<I>(pub(super) I);
 
-impl<T, F: Fn(&T) -> Value> Serialize for Each<'_, T, F> {
+impl<I: Iterator<Item = Value> + Clone> Serialize for Each<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.items.iter().map(&self.value))
+        serializer.collect_seq(self.0.clone())
     }
 }
 
@@ -159,7 +156,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Install(report)) => one("install", json!(report)),
         Ok(Body::Mirror(report)) => one("mirror", json!(report)),
         Ok(Body::Audit(report)) => one("audit", json!(report)),
-        Ok(Body::Sbom(inventory)) => one("sbom", sbom::cyclonedx(inventory)),
+        Ok(Body::Sbom(inventory)) => one("sbom", json!(sbom::cyclonedx(inventory))),
         Ok(Body::Git(reports)) => git(reports),
         Ok(Body::Merged(files)) => merged(files),
         Ok(Body::Shortened(shortened)) => self::shortened(shortened),

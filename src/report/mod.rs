@@ -139,8 +139,10 @@ impl Format {
             Self::Gitlab => of(ANNOTATED, |it, _| gitlab::render(it), Some(|_, error| gitlab::failure(error))),
             Self::Sarif => of(ANNOTATED, |it, _| sarif::render(it), Some(|_, error| sarif::failure(error))),
             Self::Commit => of(&["diff"], commit::render, None),
-            Self::Cyclonedx => of(&["sbom"], |outcome, _| sbom::render(outcome, sbom::cyclonedx), None),
-            Self::Spdx => of(&["sbom"], |outcome, _| sbom::render(outcome, sbom::spdx), None),
+            Self::Cyclonedx => {
+                of(&["sbom"], |outcome, _| sbom::render(outcome, |it| json::harmless(&sbom::cyclonedx(it))), None)
+            }
+            Self::Spdx => of(&["sbom"], |outcome, _| sbom::render(outcome, |it| json::harmless(&sbom::spdx(it))), None),
         }
     }
 

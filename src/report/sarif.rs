@@ -45,7 +45,7 @@ fn document(items: &[Annotation]) -> String {
         } }),
         column_kind: "unicodeCodePoints",
         invocations: [invocation],
-        results: Each { items: &remarks, value: |item: &&Annotation| result(item, &rules) },
+        results: Each(remarks.iter().map(|item| result(item, &rules))),
     };
     super::json::harmless(&SarifDocument { schema: SCHEMA, version: "2.1.0", runs: [run] })
 }

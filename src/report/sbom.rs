@@ -3,8 +3,10 @@
 //! Source: <https://cyclonedx.org/docs/1.6/json/>, <https://spdx.github.io/spdx-spec/v2.3/>.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use packageurl::PackageUrl;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::goinfo::GoModule;
@@ -12,16 +14,17 @@ use crate::hash::{PackageHash, Sha256Digest};
 use crate::outcome::{
     Body, Inventory, InventoryContents, InventoryModule, InventoryProgram, InventoryProvider, Outcome, RootOutcome,
 };
+use crate::report::json::Each;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The inventory in one of the two formats.
-pub(super) fn render(outcome: &Outcome, document: fn(&Inventory) -> Value) -> String {
-    let text = |root: &RootOutcome| match &root.body {
-        Ok(Body::Sbom(inventory)) => Some(super::json::harmless(&document(inventory))),
+pub(super) fn render(outcome: &Outcome, text: fn(&Inventory) -> String) -> String {
+    let inventory = |root: &RootOutcome| match &root.body {
+        Ok(Body::Sbom(inventory)) => Some(text(inventory)),
         _ => None,
     };
-    outcome.roots.iter().find_map(text).unwrap_or_default()
+    outcome.roots.iter().find_map(inventory).unwrap_or_default()
 }
 
 fn property(name: &str, value: impl Into<String>) -> Value {
@@ -38,43 +41,55 @@ fn with(mut object: Value, members: impl IntoIterator<Item = (&'static str, Opti
     object
 }
 
-pub(super) fn cyclonedx(inventory: &Inventory) -> Value {
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CycloneDx<C, D> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    bom_format: &'static str,
+    spec_version: &'static str,
+    version: u8,
+    metadata: Value,
+    components: C,
+    dependencies: D,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serial_number: Option<String>,
+}
+
+pub(super) fn cyclonedx(inventory: &Inventory) -> impl Serialize {
     let root = format!("inventory:{}", inventory.name);
-    let mut components: Vec<Value> = Vec::new();
-    let roots: Vec<&str> =
-        inventory.needs.keys().map(String::as_str).filter(|part| part.starts_with("root:")).collect();
-    components.extend(roots.iter().map(|part| {
+    let roots = inventory.needs.keys().map(String::as_str).filter(|part| part.starts_with("root:"));
+    let components = roots.clone().map(|part| {
         let path = part.trim_start_matches("root:");
         json!({ "type": "application", "bom-ref": part, "name": if path.is_empty() { "." } else { path } })
-    }));
-    components.extend(inventory.modules.iter().map(|(part, module)| module_component(part, module)));
-    components.extend(inventory.providers.iter().map(|(part, provider)| provider_component(part, provider)));
+    });
+    let components = components
+        .chain(inventory.modules.iter().map(|(part, module)| module_component(part, module)))
+        .chain(inventory.providers.iter().map(|(part, provider)| provider_component(part, provider)));
     let depends = |part: &str, on: Vec<&str>| json!({ "ref": part, "dependsOn": on });
-    let mut dependencies = vec![depends(&root, roots)];
-    dependencies
-        .extend(inventory.needs.iter().map(|(part, on)| depends(part, on.iter().map(String::as_str).collect())));
-    let mut document = json!({
-        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "version": 1,
-        "metadata": {
+    let of_all = std::iter::once(depends(&root, roots.collect()));
+    let of_parts = inventory.needs.iter().map(move |(part, on)| depends(part, on.iter().map(String::as_str).collect()));
+    let mut document = CycloneDx {
+        schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        bom_format: "CycloneDX",
+        spec_version: "1.6",
+        version: 1,
+        metadata: json!({
             "timestamp": inventory.created,
             "tools": { "components": [{ "type": "application", "name": "tflock", "version": VERSION }] },
             "component": { "type": "application", "bom-ref": root, "name": inventory.name },
-        },
-        "components": components,
-        "dependencies": dependencies,
-    });
-    if inventory.serial {
-        document["serialNumber"] = json!(serial(&document));
-    }
+        }),
+        components: Each(components),
+        dependencies: Each(of_all.chain(of_parts)),
+        serial_number: None,
+    };
+    document.serial_number = inventory.serial.then(|| serial(&document));
     document
 }
 
 /// A UUID of version 8, computed from the content.
-fn serial(document: &Value) -> String {
-    let digest = Sha256Digest::of(document.to_string().as_bytes()).to_hex();
+fn serial(document: &impl Serialize) -> String {
+    let digest = digest(document).to_hex();
     let part = |from: usize, to: usize| &digest[from..to];
     format!("urn:uuid:{}-{}-8{}-8{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
 }
@@ -280,61 +295,86 @@ fn module_package(id: &str, module: &GoModule) -> Value {
     package(id, &built.path, [("versionInfo", version), ("externalRefs", reference), ("comment", sum)])
 }
 
-pub(super) fn spdx(inventory: &Inventory) -> Value {
-    let ids: BTreeMap<&str, String> =
-        inventory.needs.keys().enumerate().map(|(at, part)| (part.as_str(), format!("SPDXRef-{}", at + 1))).collect();
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Spdx<P, R> {
+    spdx_version: &'static str,
+    data_license: &'static str,
+    #[serde(rename = "SPDXID")]
+    id: &'static str,
+    name: String,
+    document_namespace: String,
+    creation_info: Value,
+    packages: P,
+    relationships: R,
+}
+
+pub(super) fn spdx(inventory: &Inventory) -> impl Serialize {
+    let id = |(at, part): (usize, &String)| (part.clone(), format!("SPDXRef-{}", at + 1));
+    let ids: Rc<BTreeMap<String, String>> = Rc::new(inventory.needs.keys().enumerate().map(id).collect());
+    let parts = inventory.needs.keys().zip(0..).map(|(part, at)| (part.as_str(), format!("SPDXRef-{}", at + 1)));
+    let packages = parts.clone().flat_map(|(part, id)| packages_of(inventory, part, &id).0);
+    let relations = parts.flat_map(|(part, id)| packages_of(inventory, part, &id).1);
+    let depends = inventory.needs.iter().flat_map(move |(part, on)| {
+        let ids = Rc::clone(&ids);
+        on.iter().filter_map(move |on| Some(relation(&ids[part], "DEPENDS_ON", ids.get(on)?)))
+    });
+    let (packages, relationships) = (Each(packages), Each(relations.chain(depends)));
+    let content = digest(&(&packages, &relationships)).to_hex();
+    Spdx {
+        spdx_version: "SPDX-2.3",
+        data_license: "CC0-1.0",
+        id: "SPDXRef-DOCUMENT",
+        name: inventory.name.clone(),
+        document_namespace: format!("https://spdx.org/spdxdocs/tflock-{content}"),
+        creation_info: json!({ "created": inventory.created, "creators": [format!("Tool: tflock-{VERSION}")] }),
+        packages,
+        relationships,
+    }
+}
+
+fn digest(document: &impl Serialize) -> Sha256Digest {
+    // Only keys that are no strings cannot be written, and there are none.
+    Sha256Digest::of(serde_json::to_string(document).unwrap_or_default().as_bytes())
+}
+
+/// What SPDX calls packages of a part and of what is inside of it, and how they are related.
+fn packages_of(inventory: &Inventory, part: &str, id: &str) -> (Vec<Value>, Vec<Value>) {
     let (mut packages, mut relations) = (Vec::new(), Vec::new());
-    for (part, id) in &ids {
-        let (mut programs, mut comment, mut name, mut version) = (None, Vec::new(), (*part).to_owned(), None);
-        if let Some(path) = part.strip_prefix("root:") {
-            relations.push(relation("SPDXRef-DOCUMENT", "DESCRIBES", id));
-            name = if path.is_empty() { inventory.name.clone() } else { path.to_owned() };
-        } else if let Some(provider) = inventory.providers.get(*part) {
-            name = provider.address.to_string();
-            version = Some(provider.version.to_string());
-            comment.extend(provider.download_host.iter().map(|host| format!("download host: {host}")));
-            comment.extend(provider.signer.iter().map(|signer| format!("signer: {signer}")));
-            comment.extend(provider.hashes.keys().map(|hash| described(provider, hash)));
-            comment.extend(provider.program.iter().flat_map(program_properties).map(|it| line_of(&it)));
-            programs = provider.program.as_ref();
-        } else if let Some(module) = inventory.modules.get(*part) {
-            name.clone_from(&module.source);
-            version.clone_from(&module.version);
-            comment.extend(module.commit.iter().map(|commit| format!("commit: {commit}")));
-            comment.extend(module.hash.clone());
+    let (mut programs, mut comment, mut name, mut version) = (None, Vec::new(), part.to_owned(), None);
+    if let Some(path) = part.strip_prefix("root:") {
+        relations.push(relation("SPDXRef-DOCUMENT", "DESCRIBES", id));
+        name = if path.is_empty() { inventory.name.clone() } else { path.to_owned() };
+    } else if let Some(provider) = inventory.providers.get(part) {
+        name = provider.address.to_string();
+        version = Some(provider.version.to_string());
+        comment.extend(provider.download_host.iter().map(|host| format!("download host: {host}")));
+        comment.extend(provider.signer.iter().map(|signer| format!("signer: {signer}")));
+        comment.extend(provider.hashes.keys().map(|hash| described(provider, hash)));
+        comment.extend(provider.program.iter().flat_map(program_properties).map(|it| line_of(&it)));
+        programs = provider.program.as_ref();
+    } else if let Some(module) = inventory.modules.get(part) {
+        name.clone_from(&module.source);
+        version.clone_from(&module.version);
+        comment.extend(module.commit.iter().map(|commit| format!("commit: {commit}")));
+        comment.extend(module.hash.clone());
+    }
+    let comment = (!comment.is_empty()).then(|| json!(comment.join("\n")));
+    packages.push(package(id, &name, [("versionInfo", version.map(Value::from)), ("comment", comment)]));
+    for (at, contents) in programs.iter().flat_map(|it| it.programs.iter().enumerate()) {
+        let mut holder = id.to_owned();
+        if let Some(path) = &contents.path {
+            holder = format!("{id}-program-{}", at + 1);
+            let properties = contents_properties(contents, programs.is_some_and(|it| it.is_reported));
+            let comment = properties.iter().map(line_of).collect::<Vec<_>>().join("\n");
+            packages.push(package(&holder, path, [("comment", Some(json!(comment)))]));
+            relations.push(relation(id, "CONTAINS", &holder));
         }
-        let comment = (!comment.is_empty()).then(|| json!(comment.join("\n")));
-        packages.push(package(id, &name, [("versionInfo", version.map(Value::from)), ("comment", comment)]));
-        for (at, contents) in programs.iter().flat_map(|it| it.programs.iter().enumerate()) {
-            let mut holder = id.clone();
-            if let Some(path) = &contents.path {
-                holder = format!("{id}-program-{}", at + 1);
-                let properties = contents_properties(contents, programs.is_some_and(|it| it.is_reported));
-                let comment = properties.iter().map(line_of).collect::<Vec<_>>().join("\n");
-                packages.push(package(&holder, path, [("comment", Some(json!(comment)))]));
-                relations.push(relation(id, "CONTAINS", &holder));
-            }
-            for (at, module) in go_modules(contents).iter().enumerate() {
-                let inner = format!("{holder}-{}", at + 1);
-                packages.push(module_package(&inner, module));
-                relations.push(relation(&holder, "CONTAINS", &inner));
-            }
+        for (at, module) in go_modules(contents).iter().enumerate() {
+            let inner = format!("{holder}-{}", at + 1);
+            packages.push(module_package(&inner, module));
+            relations.push(relation(&holder, "CONTAINS", &inner));
         }
     }
-    for (part, on) in &inventory.needs {
-        relations.extend(
-            on.iter().filter_map(|on| Some(relation(&ids[part.as_str()], "DEPENDS_ON", ids.get(on.as_str())?))),
-        );
-    }
-    let content = Sha256Digest::of(json!([packages, relations]).to_string().as_bytes());
-    json!({
-        "spdxVersion": "SPDX-2.3",
-        "dataLicense": "CC0-1.0",
-        "SPDXID": "SPDXRef-DOCUMENT",
-        "name": inventory.name,
-        "documentNamespace": format!("https://spdx.org/spdxdocs/tflock-{}", content.to_hex()),
-        "creationInfo": { "created": inventory.created, "creators": [format!("Tool: tflock-{VERSION}")] },
-        "packages": packages,
-        "relationships": relations,
-    })
+    (packages, relations)
 }
