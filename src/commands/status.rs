@@ -312,7 +312,8 @@ impl Setup<'_, '_> {
     fn create(&self, name: &str, text: &str, what: What) -> Result<SetupFile, Error> {
         let path = self.top.join(name);
         let file = |state, text: &str| SetupFile { path: PathBuf::from(name), state, text: text.to_owned() };
-        if path.symlink_metadata().is_ok() {
+        // A link is read, so one that leads out is refused.
+        if self.read(name)?.is_some() {
             return Ok(file(SetupState::Kept, ""));
         }
         if !self.dry_run {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::audit::{MAIN, database, found};
 use crate::support::packages::{Content, Shape};
+use crate::support::proposal::commit;
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -180,6 +181,37 @@ fn programs_are_the_same_wherever_they_are_read() {
         std::fs::remove_dir_all(cache.join("packages")).unwrap();
         forget();
         assert_eq!(programs(&["--offline"]), downloaded, "installed: {files:?}");
+    }
+}
+
+/// Whichever program brings a module, and whichever had it before.
+#[test]
+fn a_change_adds_what_no_program_had_before() {
+    const BOTH: Files = &[("terraform-provider-widget", Clean), ("libexec/real", Affected)];
+    const SWAPPED: Files = &[("terraform-provider-widget", Affected), ("libexec/real", Clean)];
+    const ALONE: Files = &[("terraform-provider-widget", Clean)];
+    for (before, now, adds, says) in [
+        (ALONE, BOTH, true, "advisories found: "),
+        (ALONE, SWAPPED, true, "advisories found: "),
+        (BOTH, SWAPPED, false, "0 advisories"),
+        (SWAPPED, BOTH, false, "0 advisories"),
+        (BOTH, ALONE, false, "ok: "),
+        (ALONE, SEVENTEEN, false, "1 more program not read"),
+    ] {
+        let release = |registry: Registry, version, files| {
+            registry.release("acme/widget", version, &["linux_amd64"]).shaped(Shape::Holding(files))
+        };
+        let registry = release(Registry::start(), "2.0.0", before);
+        let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+        workspace.tflock(&registry, ["lock", "--platform=linux_amd64"]).ended_with(0);
+        workspace.git(["init", "--quiet"]);
+        commit(&workspace, "base");
+        let registry = release(registry, "2.0.1", now);
+        workspace.tflock(&registry, ["upgrade"]).ended_with(0);
+        let run = audit(&workspace, &registry, &["--base=HEAD"]).ended_with(0);
+        let json = audit(&workspace, &registry, &["--base=HEAD", "--format=json"]).ended_with(0);
+        assert_eq!(is_affected(&found(&json)), adds, "{before:?} {now:?}: {run}");
+        assert!(run.stdout.contains(says), "{before:?} {now:?}: {run}");
     }
 }
 

@@ -163,3 +163,26 @@ fn what_is_there_stays() {
     let run = workspace.tflock(&registry, ["setup", "--ci", "github"]).ended_with(2);
     assert!(run.touched().is_empty() && run.stderr.contains("no published home"), "{run}");
 }
+
+/// The working tree may be that of a pull request.
+#[cfg(unix)]
+#[test]
+fn setup_writes_through_no_link_that_leads_out() {
+    let registry = registry();
+    let names = [SETTINGS, TRUST, ".gitattributes", ".gitlab-ci.yml", ".gitlab/tflock.yml", ".gitlab"];
+    for (name, is_there) in names.into_iter().flat_map(|name| [(name, true), (name, false)]) {
+        let workspace = repository();
+        let outside = workspace.path("").with_file_name("tmp");
+        let target = if name == ".gitlab" { outside.clone() } else { outside.join("target") };
+        if is_there && name != ".gitlab" {
+            std::fs::write(&target, "kept").unwrap();
+        }
+        let link = workspace.path(name);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let run = workspace.tflock(&registry, ["setup", "--ci", "gitlab"]).ended_with(2);
+        assert!(run.stderr.contains(name.split('/').next().unwrap()), "{run}");
+        let left: Vec<_> = std::fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(left.is_empty() || std::fs::read_to_string(outside.join("target")).unwrap() == "kept", "{run}");
+    }
+}
