@@ -27,11 +27,10 @@ fi
 body=$(dirname "$MARKDOWN")/comment.md
 {
   printf '%s\n' "$MARKER"
-  cat "$MARKDOWN"
-  if [ "$EXIT_CODE" = 0 ]; then
-    printf '\n`tflock verify` passed.\n'
+  if [ -s "$MARKDOWN" ]; then
+    cat "$MARKDOWN"
   else
-    printf '\n`tflock verify` ended with exit code %s.\n' "$EXIT_CODE"
+    printf '### Could not be checked\n\nThe log of the job has the reason.\n'
   fi
 } >"$body"
 

@@ -9,9 +9,8 @@ if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
 fi
 
 folder=$(mktemp -d "$RUNNER_TEMP/tflock-reports-XXXXXX")
-verify=(verify --recursive --format github --report "sarif=$folder/tflock.sarif" --report "markdown=$folder/verify.md"
+verify=(verify --recursive --format github --report "sarif=$folder/tflock.sarif" --report "markdown=$folder/tflock.md"
   --inconclusive "$INCONCLUSIVE")
-changes=(diff --recursive --exit-code --format markdown)
 if [ -n "$base" ]; then
   verify+=(--base "$base")
 fi
@@ -20,32 +19,16 @@ if [ "$ALLOW_TRUST_CHANGE" = true ]; then
 fi
 if [ "$OFFLINE" = true ]; then
   verify+=(--offline)
-else
-  changes+=(--online)
 fi
 
-: >"$folder/verify.md"
-: >"$folder/diff.md"
+: >"$folder/tflock.md"
 code=0
 tflock "${verify[@]}" || code=$?
 
-# The explanation is for reviewers; the gate has decided above.
+# The report explains what changed since the base, where anything did.
 changed=false
-if [ -n "$base" ]; then
-  difference=0
-  tflock "${changes[@]}" "$base" >"$folder/diff.md" || difference=$?
-  case $difference in
-    1 | 3 | 4) changed=true ;;
-    *) : >"$folder/diff.md" ;;
-  esac
-  cat "$folder/diff.md" >>"$GITHUB_STEP_SUMMARY"
-fi
-
-# A comment may have 65,536 characters. The explanation is in the step summary as well.
-if [ "$(cat "$folder/diff.md" "$folder/verify.md" | wc -c)" -lt 65000 ]; then
-  cat "$folder/diff.md" "$folder/verify.md" >"$folder/tflock.md"
-else
-  cp "$folder/verify.md" "$folder/tflock.md"
+if grep -q '^#### Changes' "$folder/tflock.md"; then
+  changed=true
 fi
 
 {

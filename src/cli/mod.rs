@@ -138,7 +138,8 @@ fn outcome(
     match with_near_names((invocation.run)(&services), &services, &invocation.providers) {
         Ok(outcome) => {
             let ctx = ctx(outcome.many);
-            Ok(outcome.advised(&ctx))
+            let repository = arguments.global.has(Format::Html).then(|| services.scope.repository());
+            Ok(Outcome { repository, ..outcome.advised(&ctx) })
         }
         Err(mut error) => {
             let ctx = ctx(false);

@@ -39,10 +39,8 @@ pub(super) fn write(
 
 /// The step summary file, if annotations were requested.
 fn step_summary(global: &Global, environment: &Environment) -> Option<PathBuf> {
-    let annotates =
-        global.format == Format::Github || global.report.iter().any(|(format, _)| *format == Format::Github);
     let file = environment.variables.get("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())?;
-    annotates.then(|| environment.directory.join(file))
+    global.has(Format::Github).then(|| environment.directory.join(file))
 }
 
 fn append(file: &Path, text: &str) -> std::io::Result<()> {

@@ -545,6 +545,20 @@ impl Step {
         self.pieces.iter().filter_map(|piece| if let Piece::Run(command) = piece { Some(command) } else { None })
     }
 
+    /// The first command of tflock in it that can be typed as it is, without a word to fill in.
+    pub fn command(&self) -> Option<String> {
+        let place = self.place.as_deref().cloned().unwrap_or_default();
+        let is_whole = |command: &&CommandLine| {
+            let is_open = |word: &Word| match word {
+                Word::Plain(text) => text.bytes().all(|byte| byte.is_ascii_uppercase()),
+                Word::Value(_) => false,
+                Word::Hole(hole) => *hole != Hole::File || place.file.is_none(),
+            };
+            command.subcommand.is_some() && !command.words.iter().any(is_open)
+        };
+        self.commands().find(is_whole).map(|command| command.words(&place).join(" "))
+    }
+
     /// The same step with the value of a hole.
     #[must_use]
     pub fn filled(self, hole: Hole, value: impl fmt::Display) -> Self {
@@ -675,6 +689,8 @@ mod tests {
         let every = Some(Arc::new(Place { way: Way::All, file: None }));
         assert_eq!(step!("`tflock lock {}`", words).at(every.clone()), "`tflock lock -r \"a b\"`");
         assert_eq!(step!("`tflock lock {}` `tflock`", Value::Words(Vec::new())).at(every), "`tflock lock -r` `tflock`");
+        let whole = step!("`tflock trust add ADDR`, `git log`, `tflock trust list --reason TEXT`, `tflock lock -r`");
+        assert_eq!(whole.command().as_deref(), Some("tflock lock -r"));
         let mirror = Step::from(template!("`tflock mirror DIR`: {}")).filled_by(Hole::Directory, &["m".to_owned()]);
         assert_eq!(mirror, "`tflock mirror m`: ");
     }

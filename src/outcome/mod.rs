@@ -23,10 +23,11 @@ use crate::merge::Shortened;
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::requirements::{Origin, Requirement};
-use crate::step::Step;
+use crate::step::{Place, Step};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use crate::verify::{Compared, Verified};
+use crate::workspace::Repository;
 use advice::InvocationContext;
 
 pub use crate::disk::mirror_writer::Fate;
@@ -53,6 +54,8 @@ pub struct Outcome {
     pub roots: Vec<RootOutcome>,
     /// Findings about the working tree as a whole, if no root module is at its top.
     pub work_tree: Option<WorkTreeFindings>,
+    /// For `verify --base`: what the change does to lock files, as `diff` explains it.
+    pub since_base: Vec<RootOutcome>,
     /// True if several root modules were requested (`-C` repeated, `-r`), even if only one was found.
     pub many: bool,
     /// Notes for users, printed on standard error.
@@ -67,6 +70,10 @@ pub struct Outcome {
     pub graph: Option<GraphFormat>,
     /// True if root modules were searched for: next steps for all of them get `-r`.
     pub recursive: bool,
+    /// For a page: where its facts are from.
+    pub repository: Option<Repository>,
+    /// Where the user is, for next steps about the whole run.
+    pub place: Option<Arc<Place>>,
 }
 
 /// Notes, of which most are plain text.
@@ -140,10 +147,22 @@ impl Outcome {
         self.roots.iter().flat_map(RootOutcome::errors)
     }
 
+    /// What a change was compared with.
+    pub fn base(&self) -> Option<&Compared> {
+        let of_tree = self.work_tree.as_ref().and_then(|tree| tree.base.as_ref());
+        of_tree.or_else(|| {
+            self.roots.iter().find_map(|root| match &root.body {
+                Ok(Body::Verified(verified)) => verified.base.as_ref(),
+                _ => None,
+            })
+        })
+    }
+
     /// Gives next steps the place of the user.
     #[must_use]
     pub fn advised(mut self, ctx: &InvocationContext) -> Self {
         self.recursive = ctx.recursive;
+        self.place = Some(Arc::new(ctx.of_all(None)));
         for finding in self.work_tree.iter_mut().flat_map(|tree| &mut tree.findings) {
             finding.place = Some(Arc::new(ctx.of_root(Path::new(""), finding.file.as_deref())));
         }

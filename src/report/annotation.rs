@@ -8,9 +8,10 @@ use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
-use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, Same, first_names, root_modules};
-use crate::report::problems::{grouped_errors, grouped_findings};
+use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, RootSummary, Same, first_names, root_modules};
+use crate::report::problems::{advice, grouped_errors, grouped_findings};
 use crate::report::{Detail, Style, shown, summary};
+use crate::step::Step;
 use crate::trust::pins::Signer;
 use crate::trust::publishers::{Publisher, publisher};
 use crate::trust::signer::signed_by;
@@ -63,10 +64,11 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
         items.extend(listed.into_iter().map(|error| unanswered(error, &file)));
     }
     match findings {
-        Findings::Each => items.extend(outcome.findings().map(|(_, finding)| of_finding(finding, &[]))),
+        Findings::Each => items.extend(outcome.findings().map(|(_, it)| of_finding(it, &it.help(), &[]))),
         Findings::Grouped => {
             let groups = grouped_findings(outcome.findings(), Style::default());
-            items.extend(groups.iter().map(|group| of_finding(group.first, &group.paths)));
+            let steps = advice(&groups, RootSummary::of(outcome, Style::default()));
+            items.extend(groups.iter().zip(steps).map(|(it, step)| of_finding(it.first, &step, &it.paths)));
         }
     }
     let failed = outcome.roots.iter().filter(|root| !matches!(root.body, Ok(Body::Verified(_))));
@@ -93,14 +95,14 @@ fn in_roots(paths: &[&Path]) -> String {
     format!(" In {}: {}.", root_modules(paths.len()), first_names(paths, MOST_NAMES))
 }
 
-fn of_finding(finding: &Finding, paths: &[&Path]) -> Annotation {
+fn of_finding(finding: &Finding, step: &Step, paths: &[&Path]) -> Annotation {
     let rule = finding.rule;
     Annotation {
         rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help().text },
         level: finding.level,
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
         // A text of a registry may already be a sentence.
-        message: format!("{}. {}{}", finding.message.trim_end_matches('.'), finding.help(), in_roots(paths)),
+        message: format!("{}. {step}{}", finding.message.trim_end_matches('.'), in_roots(paths)),
         address: finding.address.as_ref().map(ToString::to_string),
         file: finding.file.as_deref().map(shown),
         position: finding.position,
@@ -174,7 +176,7 @@ fn unanswered(error: &Error, path: &Path) -> Annotation {
 
 /// The signer of a changed release, and the page where its publisher describes it.
 fn of_release(change: &Change) -> String {
-    let signer = signed(change).map(|signed| format!(" The release is {signed}."));
+    let signer = signed_in_short(change, Style::default()).map(|signed| format!(" The release is {signed}."));
     let link = change.link.as_ref().map(|link| format!(" Its publisher's page: {link}"));
     format!("{}{}", signer.unwrap_or_default(), link.unwrap_or_default())
 }
@@ -224,11 +226,18 @@ pub(super) fn signed(change: &Change) -> Option<String> {
     Some(format!("{by}{identity} ({known}{identical}{standing})"))
 }
 
+/// The same with the first 16 digits in place of a fingerprint, and with -v in full.
+fn signed_in_short(change: &Change, style: Style) -> Option<String> {
+    let signed = signed_by_name(change, style)?;
+    let key = change.signer.as_ref().and_then(Signer::key).filter(|_| style.detail < Detail::Verbose);
+    Some(key.map_or_else(|| signed.clone(), |key| signed.replace(key.as_str(), key.short())))
+}
+
 /// What a reviewer wants to know of the release: its signer, its age, and what the registry warns of.
-pub(super) fn release_facts(change: &Change) -> Vec<String> {
+pub(super) fn release_facts(change: &Change, style: Style) -> Vec<String> {
     let warnings =
         change.registry_warnings.iter().map(|text| format!("the registry warns: {}", text.trim_end_matches('.')));
-    [signed(change), age(change)].into_iter().flatten().chain(warnings).collect()
+    [signed_in_short(change, style), age(change)].into_iter().flatten().chain(warnings).collect()
 }
 
 /// `2 days old (signed on 2026-01-01)`.

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
 use crate::report::annotation::{Annotation, Findings, items, of_failure};
+use crate::report::verdict::Verdict;
 use crate::report::{printable, summary};
 use crate::topics::more_about_rule;
 
@@ -18,7 +19,9 @@ const LEVELS: [(Level, &str, &str); 3] =
 
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut text = annotations(&items(outcome, Findings::Grouped));
-    for line in summary::lines(outcome) {
+    // The last line of a log is read first.
+    let verdict = Verdict::of(outcome);
+    for line in summary::lines(outcome).into_iter().chain(verdict.iter().flat_map(Verdict::lines)) {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{}", printable(&line));
     }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use crate::addr::ProviderAddr;
 use crate::count::{counted, first_of, nonzero};
-use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange, explain, headline, risk};
+use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange};
+use crate::diff::{constraints, explain, headline, risk};
 use crate::error::Error;
 use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;
@@ -28,6 +29,9 @@ const MOST_IN_HEADING: usize = 20;
 
 /// How many changed requirements are named for a change of several root modules.
 const MOST_PLACES: usize = 3;
+
+/// How many different parts of the headlines of one change are shown.
+const MOST_PARTS: usize = 6;
 
 /// Equal items with the root modules that have them, in order of first appearance.
 pub(super) struct Same<'a, K> {
@@ -174,7 +178,12 @@ pub(super) struct ChangeGroup<'a> {
     /// The change of the first lock file, with the hashes of all.
     pub(super) change: Cow<'a, Change>,
     pub(super) risk: Risk,
+    /// What happened, for all root modules.
     pub(super) headline: String,
+    /// The parts of the headlines, each with the number of root modules.
+    parts: Vec<(String, usize)>,
+    /// How the recorded constraints changed, each with the number of root modules.
+    constraints: Vec<(String, usize)>,
     pub(super) places: Vec<Occurrence<'a>>,
     /// The rules of the findings about the provider, at least warnings.
     pub(super) rules: BTreeSet<Rule>,
@@ -191,28 +200,39 @@ pub(super) struct Occurrence<'a> {
     pub(super) position: Option<Position>,
 }
 
-/// The facts that are the same for all root modules with a change.
+/// What makes two changes one: the release, and the verdict on it.
 #[derive(PartialEq, Eq, Hash)]
 struct ChangeKey<'a> {
     address: &'a ProviderAddr,
+    moved_from: Option<&'a ProviderAddr>,
     versions: String,
-    headline: String,
+    kind: ChangeKind,
+    risk: Risk,
     signed: Option<String>,
-    /// Empty if they only changed because of another version.
+    /// Empty unless they are dangerous: then each root module may have others.
     hashes: Vec<&'a PackageHash>,
 }
 
 impl<'a> ChangeKey<'a> {
     fn of(change: &'a Change, risk: Risk) -> Self {
-        let is_of_version = matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced);
         let hashes = change.hashes_added.iter().map(|added| &added.hash).chain(&change.hashes_removed);
         Self {
             address: &change.address,
+            moved_from: change.moved_from.as_ref(),
             versions: versions(change),
-            headline: headline(change).join("; "),
+            kind: change.kind,
+            risk,
             signed: signed(change),
-            hashes: hashes.filter(|_| is_of_version || risk == Risk::Dangerous).collect(),
+            hashes: hashes.filter(|_| risk == Risk::Dangerous).collect(),
         }
+    }
+}
+
+/// Counts a text among others.
+fn count(texts: &mut Vec<(String, usize)>, text: String) {
+    match texts.iter_mut().find(|(known, _)| *known == text) {
+        Some((_, count)) => *count += 1,
+        None => texts.push((text, 1)),
     }
 }
 
@@ -243,7 +263,9 @@ impl<'a> Changed<'a> {
                     all.groups.push(ChangeGroup {
                         change: Cow::Borrowed(change),
                         risk,
-                        headline: key.headline.clone(),
+                        headline: String::new(),
+                        parts: Vec::new(),
+                        constraints: Vec::new(),
                         places: vec![place],
                         rules: BTreeSet::new(),
                         required_by: BTreeMap::new(),
@@ -253,15 +275,18 @@ impl<'a> Changed<'a> {
                     all.groups.len() - 1
                 };
                 let group = &mut all.groups[at];
+                group.describe(change);
                 group.rules.extend(rules.get(&change.address).into_iter().flatten());
                 for place in requirements(&change.required_by) {
                     *group.required_by.entry(place).or_default() += 1;
                 }
             }
         }
+        all.groups.iter_mut().for_each(|group| group.headline = group.summary());
         all.groups.sort_by_cached_key(|group| {
-            let replaced = group.change.kind == ChangeKind::HashesReplaced;
-            (Reverse(group.risk), !replaced, group.change.address.clone(), versions(&group.change))
+            let kind = group.change.kind;
+            let [replaced, downgraded] = [ChangeKind::HashesReplaced, ChangeKind::Downgraded].map(|it| kind == it);
+            (Reverse(group.risk), !replaced, !downgraded, group.change.address.clone(), versions(&group.change))
         });
         all
     }
@@ -319,6 +344,36 @@ impl<'a> Changed<'a> {
 impl<'a> ChangeGroup<'a> {
     pub(super) fn roots(&self) -> Vec<&'a Path> {
         self.places.iter().map(|place| place.root).collect()
+    }
+
+    /// Adds what happened in one more root module.
+    fn describe(&mut self, change: &Change) {
+        let (mut parts, constraints) = (headline(change), constraints(change));
+        // They differ between root modules more often than all else.
+        parts.retain(|part| Some(part) != constraints.as_ref());
+        for part in parts {
+            count(&mut self.parts, part);
+        }
+        if let Some(text) = constraints {
+            count(&mut self.constraints, text);
+        }
+    }
+
+    /// What happened: parts that hold for some root modules only have their number.
+    fn summary(&self) -> String {
+        let all = self.places.len();
+        let in_roots = |count: usize| if count == all { String::new() } else { format!(" in {}", root_modules(count)) };
+        let part = |(text, count): &(String, usize)| text.clone() + &in_roots(*count);
+        let mut parts: Vec<String> = self.parts.iter().take(MOST_PARTS).map(part).collect();
+        parts.extend(match &self.constraints[..] {
+            [] => None,
+            [one] => Some(part(one)),
+            several => {
+                let changed = several.iter().map(|(_, count)| count).sum();
+                Some(format!("constraints changed in {}", root_modules(changed)))
+            }
+        });
+        parts.join("; ")
     }
 
     /// What requires the provider, the most shared first: `modules/net/main.tf:4 (module.net), app/main.tf:3 and 58 more`.

@@ -20,6 +20,7 @@ mod problems;
 mod sarif;
 mod sbom;
 mod summary;
+mod verdict;
 
 pub use annotation::rule_of_change;
 pub use printable::{printable, size};

@@ -87,16 +87,11 @@ pub(super) fn findings<'a>(
 ) -> String {
     let place = |finding: &Finding| (!naming.many).then(|| (finding.file.clone(), finding.position));
     let found = groups(findings, place, style);
-    let mut by_rule: HashMap<(Rule, bool), Vec<&FindingGroup<'_>>> = HashMap::new();
-    for group in &found {
-        by_rule.entry((group.first.rule, is_note(group))).or_default().push(group);
-    }
-    let advice: HashMap<(Rule, bool), Advice> =
-        by_rule.iter().map(|(rule, groups)| (*rule, Advice::of(groups, naming))).collect();
+    let steps = advice(&found, naming);
     let mut shown: HashMap<(Rule, bool), usize> = HashMap::new();
     let mut helped: HashSet<(Rule, String)> = HashSet::new();
     let mut text = String::new();
-    for group in found.iter().filter(|group| !is_note(group) || style.detail > Detail::Quiet) {
+    for (group, step) in found.iter().zip(&steps).filter(|(it, _)| !is_note(it) || style.detail > Detail::Quiet) {
         let key = (group.first.rule, is_note(group));
         // One note of each rule is enough.
         let most = if key.1 && style.detail < Detail::Verbose { 1 } else { MOST_OF_RULE };
@@ -106,22 +101,32 @@ pub(super) fn findings<'a>(
             continue;
         }
         one(&mut text, group, naming, style);
-        let more = by_rule.get(&key).map_or(0, Vec::len) - *count;
+        let more = found.iter().filter(|it| (it.first.rule, is_note(it)) == key).count() - *count;
         if *count == most && more > 0 {
             let way = if most == 1 { "-v lists them" } else { "`--format json` lists all" };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  and {more} more of this kind; {way}");
         }
-        if key.1 {
-            continue;
-        }
-        let shared = advice.get(&key).filter(|_| group.first.remedy.is_none());
-        let help = shared.map_or_else(|| own_help(group, naming), |advice| advice.help(group, naming));
-        if helped.insert((group.first.rule, help.to_string())) {
-            helps(&mut text, [&help], style);
+        if !key.1 && helped.insert((group.first.rule, step.to_string())) {
+            helps(&mut text, [step], style);
         }
     }
     text
+}
+
+/// The next step for each finding, the same in every format: one text for all findings of a rule if it fits them all.
+pub(super) fn advice(found: &[FindingGroup<'_>], naming: RootSummary) -> Vec<Step> {
+    let mut by_rule: HashMap<(Rule, bool), Vec<&FindingGroup<'_>>> = HashMap::new();
+    for group in found {
+        by_rule.entry((group.first.rule, is_note(group))).or_default().push(group);
+    }
+    let by_rule: HashMap<(Rule, bool), Advice> =
+        by_rule.iter().map(|(rule, groups)| (*rule, Advice::of(groups, naming))).collect();
+    let step = |group: &FindingGroup<'_>| {
+        let shared = by_rule.get(&(group.first.rule, is_note(group))).filter(|_| group.first.remedy.is_none());
+        shared.map_or_else(|| own_help(group, naming), |advice| advice.help(group, naming))
+    };
+    found.iter().map(step).collect()
 }
 
 fn is_note(group: &FindingGroup<'_>) -> bool {

@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Need, Outcome, RootOutcome};
-use crate::report::groups::{Changed, RootSummary, Same, name, root_modules};
+use crate::report::groups::{Changed, MOST_NAMES, RootSummary, Same, first_names, root_modules};
 use crate::report::layout::Paint;
+use crate::report::verdict::word;
 use crate::report::{Detail, Style, shown};
 use crate::verify::Verified;
 
@@ -18,6 +19,9 @@ use crate::verify::Verified;
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     if outcome.roots.is_empty() && outcome.work_tree.is_none() {
         return vec!["no lock file changed".to_owned()];
+    }
+    if outcome.command == "verify" && outcome.many {
+        return ends(outcome, Style::default()).lines().map(str::to_owned).collect();
     }
     let total = if outcome.many { total(outcome) } else { None };
     // Of several root modules those without problems are only counted, and reviews are counted together.
@@ -28,11 +32,6 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     let parts = parts.filter(|root| !is_review(root) || counted_findings(&root.findings).is_some());
     let failed = outcome.error.iter().map(|error| format!("failed: {}", error.message));
     let (mut same, mut names) = (Same::new(), HashMap::new());
-    let of_tree = outcome.work_tree.iter().filter(|tree| tree.findings.iter().any(|it| it.level > Level::Note));
-    for what in of_tree.filter_map(|tree| counted_findings(&tree.findings)) {
-        names.insert(what.clone(), ".".to_owned());
-        same.add(Path::new(""), what);
-    }
     for root in parts {
         let what = of_root(root);
         names.entry(what.clone()).or_insert_with(|| file_name(root));
@@ -71,11 +70,7 @@ fn of_root(root: &RootOutcome) -> String {
         Ok(Body::Changes(_) | Body::Review(_)) => {
             [Changed::of([root]).total()].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
         }
-        Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => {
-            let ended = word(verified.code());
-            let unknown = format!("{ended}: {} unknown", counted_hashes(verified.unknown));
-            [unknown].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
-        }
+        Ok(Body::Verified(verified)) => verdict(verified, &root.findings),
         Ok(_) => findings.unwrap_or_else(|| "no findings".to_owned()),
         Err(error) => format!("failed: {}", error.message),
     }
@@ -106,9 +101,6 @@ pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Ve
     (parts, left)
 }
 
-/// How many root modules of one result are named.
-const MOST_NAMED: usize = 20;
-
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Reported,
@@ -117,6 +109,7 @@ enum End {
     PartlyChecked,
     Same,
     Passed,
+    Warned,
     Upgradable,
     Differs,
     Changed,
@@ -126,12 +119,13 @@ enum End {
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 11] = [
+const WORDS: [(End, &str); 12] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
     (End::Same, "up to date"),
     (End::Passed, "passed"),
+    (End::Warned, "passed with warnings"),
     (End::Unchanged, "unchanged"),
     (End::NotChecked, "not checked"),
     (End::PartlyChecked, "not fully checked"),
@@ -140,31 +134,29 @@ const WORDS: [(End, &str); 11] = [
     (End::Failed, "failed"),
 ];
 
-/// `40 root modules: 38 changed, 2 failed`, and one line for each that failed, is inconclusive or is refused.
+/// `40 root modules: 38 changed, 2 failed`, and one line for those that failed, are inconclusive or are refused for one reason.
 pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
     let Some(mut text) = total(outcome) else { return String::new() };
     text.push('\n');
     let roots = worst(outcome);
     for (worst, word) in [(End::Inconclusive, "inconclusive"), (End::Refused, "refused"), (End::Failed, "failed")] {
-        let tree = outcome.work_tree.iter().map(|tree| why(&tree.findings)).filter(|why| !why.is_empty());
-        for why in tree.filter(|_| worst == End::Refused) {
-            let _ = writeln!(text, "{} the repository{why}", style.paint(Paint::Bad, "refused:"));
-        }
-        let of: Vec<&RootOutcome> = roots.values().filter(|(end, _)| *end == worst).map(|(_, root)| *root).collect();
-        let most = if style.detail == Detail::Verbose || of.len() <= MOST_NAMED + 1 { of.len() } else { MOST_NAMED };
         let label = style.paint(Paint::Bad, format!("{word}:"));
-        let same = of.first().map(|first| why(&first.findings));
-        let same = same.filter(|first| of.iter().all(|root| why(&root.findings) == *first));
+        let tree = outcome.work_tree.iter().map(|tree| why(&tree.findings)).filter(|why| !why.is_empty());
         // Writing to a string cannot fail, here and below.
-        if let Some(why) = same.filter(|_| of.len() > 3 && of.len() == roots.len() && style.detail < Detail::Verbose) {
-            let _ = writeln!(text, "{label} all {}{why}", root_modules(of.len()));
-            continue;
+        for why in tree.filter(|_| worst == End::Refused) {
+            let _ = writeln!(text, "{label} the repository{why}");
         }
-        for root in of.iter().take(most) {
-            let _ = writeln!(text, "{label} {}{}", name(&root.path), why(&root.findings));
-        }
-        if of.len() > most {
-            let _ = writeln!(text, "{label} {} more; -v names them", of.len() - most);
+        let of = roots.iter().filter(|(_, (end, _))| *end == worst);
+        for (why, paths) in Same::of(of.map(|(path, (_, root))| (*path, why(&root.findings)))).into_items() {
+            let count = root_modules(paths.len());
+            let _ = match paths.len() {
+                ..=MOST_NAMES => writeln!(text, "{label} {}{why}", first_names(&paths, MOST_NAMES)),
+                _ if style.detail == Detail::Verbose => {
+                    writeln!(text, "{label} {count}{why}: {}", first_names(&paths, usize::MAX))
+                }
+                all if all == roots.len() => writeln!(text, "{label} all {count}{why}"),
+                _ => writeln!(text, "{label} {count}{why}: {}", first_names(&paths, 1)),
+            };
         }
     }
     text
@@ -232,6 +224,7 @@ fn end(root: &RootOutcome) -> End {
         },
         Ok(Body::Verified(verified)) if verified.not_checked.is_some() => End::NotChecked,
         Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
+        Ok(Body::Verified(_)) if root.findings.iter().any(|finding| finding.level == Level::Warn) => End::Warned,
         Ok(Body::Verified(_)) => End::Passed,
         Ok(_) if root.is_upgradable() => End::Upgradable,
         Ok(Body::Outdated(report)) if report.complete => End::Same,
@@ -251,42 +244,29 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
     (!is_silent).then(|| verdict(verified, found))
 }
 
+/// The verdict on one root module.
 pub(super) fn verdict(verified: &Verified, found: &[Finding]) -> String {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
-    let verdict = if denied > 0 { "refused" } else { word(verified.code()) };
+    let verdict = if denied > 0 { word(ExitCode::Refused, false) } else { word(verified.code(), warned > 0) };
     if verified.not_checked.is_some() && denied + warned == 0 {
         return "not checked: the configuration could not be read at the base either".to_owned();
     }
     if verified.unchanged && denied + warned == 0 {
         return "unchanged since the base, not checked".to_owned();
     }
-    let mut parts = Vec::new();
-    // "0 hashes proven" is not worth a word next to findings or missing answers.
-    let all_is_well = verified.inconclusive.is_empty() && denied + warned == 0;
-    if verified.proven + verified.unknown > 0 || all_is_well {
-        parts.push(format!("{} proven", counted_hashes(verified.proven)));
-    }
-    if verified.unknown > 0 {
-        parts.push(format!("{} unknown", verified.unknown));
-    }
-    if denied > 0 {
-        parts.push(format!("{denied} denied"));
-    }
-    if warned > 0 {
-        parts.push(counted(warned, "warning"));
-    }
+    let denied = (denied > 0).then(|| format!("{denied} denied"));
+    let warned = (warned > 0).then(|| counted(warned, "warning"));
+    let parts: Vec<String> = hashes(verified, found).into_iter().chain(denied).chain(warned).collect();
     if parts.is_empty() { verdict.to_owned() } else { format!("{verdict}: {}", parts.join(", ")) }
 }
 
-pub(super) fn word(code: ExitCode) -> &'static str {
-    match code {
-        ExitCode::Done => "passed",
-        ExitCode::Inconclusive => "inconclusive",
-        ExitCode::Findings | ExitCode::Refused => "refused",
-        ExitCode::Failed => "failed",
-        ExitCode::Interrupted | ExitCode::Terminated => "interrupted",
-    }
+/// `12 hashes proven, 2 unknown`; `None` next to findings or missing answers if there are no hashes.
+pub(super) fn hashes(verified: &Verified, found: &[Finding]) -> Option<String> {
+    let all_is_well = verified.inconclusive.is_empty() && found.iter().all(|finding| finding.level == Level::Note);
+    let unknown = if verified.unknown > 0 { format!(", {} unknown", verified.unknown) } else { String::new() };
+    let any = verified.proven + verified.unknown > 0 || all_is_well;
+    any.then(|| format!("{} proven{unknown}", counted_hashes(verified.proven)))
 }
 
 pub(super) fn counted_hashes(count: usize) -> String {

@@ -13,9 +13,11 @@ use crate::disk::files;
 use crate::disk::root_files::{self, settings_texts};
 use crate::disk::roots::{self, ModuleAccess};
 use crate::error::{Error, ErrorKind};
+use crate::git::Git;
 use crate::lockfile;
 use crate::path::worktree::{self, Top, WorkTree};
 use crate::path::{links, shown};
+use crate::redact;
 use crate::settings::{self, Settings, SourceChoice, Variables};
 
 pub use discover::{Exclusions, NamedProviders, ProviderNames, directory};
@@ -255,9 +257,29 @@ impl Scope {
         (Top { up, down }, in_work_tree)
     }
 
+    /// The repository of the first directory, for a page that is looked at later: by the address of its origin without secrets, else
+    /// by the name of its directory.
+    pub fn repository(&self) -> Repository {
+        let start = worktree::absolute(&self.directories().into_iter().next().unwrap_or_default());
+        let git = Git::open(&start).ok();
+        let origin = git.as_ref().and_then(|git| git.config("remote.origin.url").ok().flatten());
+        let top = git.as_ref().map_or(&*start, Git::top);
+        let directory = || top.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let commit = git.as_ref().and_then(|git| git.commit("HEAD").ok().flatten()).map(|commit| commit.id);
+        Repository { name: origin.map_or_else(directory, |url| redact::module_source(&url)), commit }
+    }
+
     pub fn dialect(&self) -> Option<Dialect> {
         self.tool.and_then(ToolSelection::dialect)
     }
+}
+
+/// What a page says about where its facts are from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repository {
+    pub name: String,
+    /// The object name of the commit that is checked out.
+    pub commit: Option<String>,
 }
 
 #[derive(Debug, Clone)]

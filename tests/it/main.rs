@@ -10,6 +10,7 @@ mod attack;
 mod audit;
 mod cache;
 mod changing_differential;
+mod comments;
 mod configuration;
 mod diff;
 mod diff_online;

@@ -71,6 +71,9 @@ fn picture(text: &str) -> String {
 /// How wide a comment is drawn, in letters of running text.
 const COMMENT: usize = 104;
 
+/// The longest line in a cell of a table.
+const CELL_WIDTH: usize = 88;
+
 /// The lines of a text that are no longer than this, broken at spaces.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -89,7 +92,12 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 /// Markdown without its marks, and whether all of it is bold.
 fn unmarked(text: &str) -> (String, bool) {
     let is_bold = text.starts_with("**") && text.ends_with("**");
-    let mut plain = text.replace("**", "").replace('`', "").replace("&nbsp;", " ").replace('\\', "");
+    let mut plain = text
+        .replace("*Next step:*", "Next step:")
+        .replace("**", "")
+        .replace('`', "")
+        .replace("&nbsp;", " ")
+        .replace('\\', "");
     while let Some((before, rest)) = plain.split_once("](").map(|(before, rest)| (before.to_owned(), rest.to_owned())) {
         let (_, after) = rest.split_once(')').unwrap();
         plain = before.replacen('[', "", 1) + after;
@@ -97,25 +105,39 @@ fn unmarked(text: &str) -> (String, bool) {
     (plain, is_bold)
 }
 
-/// A comment as a code host shows it: headings, one table, lists, and folded details by their summaries.
-fn comment(markdown: &str) -> String {
-    let (mut body, mut y, mut is_folded) = (String::new(), 20, false);
+/// The lines of a cell, each with whether it is bold.
+fn cell_lines(cell: &str) -> Vec<(String, bool)> {
+    let lines = cell.trim().split("<br>").map(unmarked);
+    lines.flat_map(|(line, is_bold)| wrapped(&line, CELL_WIDTH).into_iter().map(move |line| (line, is_bold))).collect()
+}
+
+fn cells(line: &str) -> Vec<Vec<(String, bool)>> {
+    line.trim_matches('|').split('|').map(cell_lines).collect()
+}
+
+/// The widths of the columns of a table.
+fn columns<'a>(table: impl Iterator<Item = &'a str>) -> Vec<usize> {
     let mut columns: Vec<usize> = Vec::new();
+    for row in table.filter(|line| !line.starts_with("|--")).map(cells) {
+        columns.resize(row.len().max(columns.len()), 0);
+        for (width, cell) in columns.iter_mut().zip(row) {
+            let widest = cell.iter().map(|(line, _)| line.chars().count()).max().unwrap_or(0);
+            *width = (*width).max(widest);
+        }
+    }
+    columns
+}
+
+/// A comment as a code host shows it: headings, tables, lists, commands, and folded details by their summaries.
+fn comment(markdown: &str) -> String {
+    let (mut body, mut y, mut is_folded, mut is_code) = (String::new(), 20, false, false);
+    let mut widths: Vec<usize> = Vec::new();
     let text = |body: &mut String, x: usize, y: usize, class: &str, text: &str| {
         writeln!(body, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escaped(text)).unwrap();
     };
-    let rows: Vec<Vec<String>> = markdown
-        .lines()
-        .filter(|line| line.starts_with('|'))
-        .map(|line| line.trim_matches('|').split('|').map(|cell| unmarked(cell.trim()).0).collect())
-        .collect();
-    for row in rows.iter().filter(|row| !row.iter().all(|cell| cell.trim_matches('-').is_empty() && !cell.is_empty())) {
-        columns.resize(row.len().max(columns.len()), 0);
-        for (width, cell) in columns.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count().min(46));
-        }
-    }
-    for line in markdown.lines() {
+    let lines: Vec<&str> = markdown.lines().collect();
+    for (at, line) in lines.iter().copied().enumerate() {
+        let is_head = at == 0 || !lines[at - 1].starts_with('|');
         match line {
             "<details>" => is_folded = true,
             "</details>" => is_folded = false,
@@ -125,28 +147,29 @@ fn comment(markdown: &str) -> String {
                 y += 24;
             }
             _ if is_folded || line.starts_with("|--") || line.starts_with("<!--") => {}
+            _ if line.starts_with("```") => is_code = !is_code,
             "" => y += 6,
+            _ if is_code => {
+                writeln!(body, "<rect x=\"0\" y=\"{}\" width=\"{}\" height=\"30\"/>", y - 15, COMMENT * 7).unwrap();
+                text(&mut body, 10, y + 5, "code", line);
+                y += 36;
+            }
             _ if line.starts_with('|') => {
-                let cells: Vec<(Vec<String>, bool)> = line
-                    .trim_matches('|')
-                    .split('|')
-                    .map(|cell| unmarked(cell.trim()))
-                    .map(|(cell, is_bold)| (wrapped(&cell, 46), is_bold))
-                    .collect();
-                let height = cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(1) * 18 + 12;
+                if is_head {
+                    widths = columns(lines[at..].iter().copied().take_while(|line| line.starts_with('|')));
+                }
+                let cells = cells(line);
+                let height = cells.iter().map(Vec::len).max().unwrap_or(1) * 18 + 12;
                 let mut x = 0;
-                for ((lines, is_bold), width) in cells.iter().zip(&columns) {
-                    let pixels = width.max(&1) * 8 + 18;
+                for (lines, width) in cells.iter().zip(&widths) {
+                    let pixels = width.max(&1) * 7 + 22;
                     let top = y - 15;
                     writeln!(body, "<rect x=\"{x}\" y=\"{top}\" width=\"{pixels}\" height=\"{height}\"/>").unwrap();
-                    for (at, line) in lines.iter().enumerate() {
-                        let is_head = y < 140 && rows.first().is_some_and(|head| head.contains(line));
-                        let class = if line == "dangerous" {
-                            "danger"
-                        } else if *is_bold || is_head {
-                            "bold"
-                        } else {
-                            ""
+                    for (at, (line, is_bold)) in lines.iter().enumerate() {
+                        let class = match &**line {
+                            "dangerous" | "denied" => "danger",
+                            _ if *is_bold || is_head => "bold",
+                            _ => "",
                         };
                         text(&mut body, x + 8, y + 4 + at * 18, class, line);
                     }
@@ -155,9 +178,10 @@ fn comment(markdown: &str) -> String {
                 y += height;
             }
             _ => {
-                let (class, line) = match line.strip_prefix("### ") {
-                    Some(heading) => ("title", heading.to_owned()),
-                    None => ("", line.replacen("- ", "• ", 1)),
+                let (class, line) = match line.trim_start_matches('#') {
+                    rest if line.starts_with("### ") => ("title", rest.trim_start().to_owned()),
+                    rest if line.starts_with('#') => ("bold", rest.trim_start().to_owned()),
+                    _ => ("", line.replacen("- ", "• ", 1)),
                 };
                 let (line, is_bold) = unmarked(&line);
                 for line in wrapped(&line, COMMENT) {
@@ -171,7 +195,7 @@ fn comment(markdown: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\" aria-label=\"tflock's comment on a pull request\">\n<style>text{{font:13px system-ui,sans-serif;fill:#1f2328}}\
-         .title{{font-size:17px;font-weight:600}}.bold{{font-weight:600}}.danger{{font-weight:600;fill:#cf222e}}\
+         .title{{font-size:17px;font-weight:600}}.bold{{font-weight:600}}.danger{{font-weight:600;fill:#cf222e}}.code{{font-family:ui-monospace,monospace}}\
          rect{{fill:none;stroke:#d0d7de}}#page{{fill:#fff}}@media (prefers-color-scheme:dark){{text{{fill:#e6edf3}}\
          .danger{{fill:#ff7b72}}rect{{stroke:#3d444d}}#page{{fill:#0d1117}}}}</style>\n\
          <rect id=\"page\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"8\"/>\n<g transform=\"translate(20 18)\">\n{body}</g>\n</svg>\n",
@@ -209,8 +233,12 @@ fn the_picture_of_a_terminal_shows_what_is_printed() {
 
 #[test]
 fn the_picture_of_a_comment_shows_what_is_printed() {
-    let diff = changed().tflock(None, ["diff", "--format", "markdown"]).ended_with(0);
-    assert_picture("comment", &comment(&diff.stdout));
+    let changed = changed();
+    changed.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let args = ["verify", "--offline", "--base", "refs/remotes/origin/main", "--format", "markdown"];
+    let verify = changed.tflock(None, args).ended_with(3);
+    let head = changed.git(["rev-parse", "HEAD"]).stdout;
+    assert_picture("comment", &comment(&verify.stdout.replace(&head[..10], "4f2a9c1b07")));
 }
 
 #[test]

@@ -109,6 +109,11 @@ fn report(text: &str) -> Result<(Format, PathBuf), String> {
 }
 
 impl Global {
+    /// True if the result is written in a format.
+    pub(in crate::cli) fn has(&self, format: Format) -> bool {
+        self.format == format || self.report.iter().any(|(other, _)| *other == format)
+    }
+
     pub(in crate::cli) fn detail(&self) -> Detail {
         match (self.quiet, self.verbose) {
             (true, _) => Detail::Quiet,

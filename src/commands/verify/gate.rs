@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::base::{Base, LostLockFile};
+use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
 use super::root::{Opening, has_its_own_gate, open};
 use super::{GateRoot, GateRoots, VerifyArgs, judged, modules, recalled};
@@ -67,22 +68,35 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
         None => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
     let other_tool = of_other_tool(&of_work_tree, &roots);
-    let (mut changed, mut outcomes) = match &base {
-        Some(base) => partition_changed(base, roots)?,
-        None => (roots, Vec::new()),
+    let when = (scope.environment.now, !scope.offline);
+    let (mut changed, mut outcomes, explainer) = match &base {
+        Some(base) => {
+            let (changed, unchanged, used) = partition_changed(base, roots)?;
+            (changed, unchanged, Some(Explainer::new(base, used, &cache, when)))
+        }
+        None => (roots, Vec::new(), None),
     };
     let skipped = outcomes.len();
     if !scope.offline {
         modules::query_sources(&mut changed, options.installed);
     }
     services.events_for(targets.dialect());
+    let mut since_base = Vec::new();
+    let mut explain = |roots: &GateRoots, known: &Releases| {
+        since_base.extend(explainer.iter().flat_map(|explainer| explainer.changes(roots, known)));
+    };
     let (judged, notes) = if scope.offline {
         let known = recalled(&changed, &cache);
+        explain(&changed, &known);
         let (judged, notes) = judged(&changed, &known, &cache, options);
         (judged.into_iter().map(|judged| judged.outcome).collect(), notes)
     } else {
-        judge_online(changed, &cache, args, services)?
+        judge_online(changed, &cache, args, services, &mut explain)?
     };
+    if let Some(explainer) = explainer.filter(|_| targets.found) {
+        let is_wanted = |place: &Path| is_below(scope, place) && !exclusions.as_ref().is_some_and(|it| it.cover(place));
+        since_base = with_removed(since_base, explainer.removed(is_wanted));
+    }
     outcomes.extend(judged);
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
     let of_work_tree = WorkTreeFindings { base: base.as_ref().map(Base::compared), findings: of_work_tree };
@@ -100,17 +114,16 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
         notes.push(GAP);
     }
     notes.extend(cache.finish());
-    Ok(Outcome { notes, ..outcome })
+    Ok(Outcome { since_base, notes, ..outcome })
 }
 
 /// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no
 /// configuration, that the search began in a repository with a gate of its own, and what a sparse checkout leaves out.
 fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<'_>, scope: &Scope) {
-    let starts: BTreeSet<PathBuf> = scope.directories().iter().map(|start| worktree::absolute(start)).collect();
-    let is_below = |place: &Path| place.ancestors().any(|above| starts.contains(above));
+    let starts = starts(scope);
     let is_asked = |lost: &LostLockFile| {
         let is_out = exclusions.is_some_and(|exclusions| exclusions.cover(&lost.place));
-        if targets.found { is_below(&lost.place) && !is_out } else { starts.contains(&lost.place) }
+        if targets.found { is_below(scope, &lost.place) && !is_out } else { starts.contains(&lost.place) }
     };
     let lost = base.lost().into_iter().filter(is_asked);
     let (configured, without): (Vec<LostLockFile>, Vec<LostLockFile>) = lost.partition(|lost| lost.has_configuration);
@@ -128,6 +141,16 @@ fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<
     targets.outcomes.extend(nested.map(|path| RootOutcome::failed(path.clone(), has_its_own_gate(path))));
     let left_out = base.left_out(&starts, exclusions);
     targets.outcomes.extend(left_out.map(|(path, error)| RootOutcome::failed(path, error)));
+}
+
+/// The directories of the run.
+fn starts(scope: &Scope) -> BTreeSet<PathBuf> {
+    scope.directories().iter().map(|start| worktree::absolute(start)).collect()
+}
+
+fn is_below(scope: &Scope, place: &Path) -> bool {
+    let starts = starts(scope);
+    place.ancestors().any(|above| starts.contains(above))
 }
 
 fn verified(base: &Base) -> Verified {
@@ -164,8 +187,9 @@ fn leave_out_consequences(root: &mut RootOutcome) {
     root.findings.retain(|finding| ![Rule::EntryMissing, Rule::PossiblyFromState].contains(&finding.rule));
 }
 
-/// Splits root modules into those that the change affects, with their state at the base, and the outcomes of the others.
-fn partition_changed(base: &Base, roots: GateRoots) -> Result<(GateRoots, Vec<RootOutcome>), Error> {
+/// Splits root modules into those that the change affects, with their state at the base, and the outcomes of the others. Also the
+/// providers that the repository locked before.
+fn partition_changed(base: &Base, roots: GateRoots) -> Result<(GateRoots, Vec<RootOutcome>, UsedNames), Error> {
     let concerned = parallel::consume(roots, parallel::cores(), |(path, root): (PathBuf, Result<GateRoot, Error>)| {
         let is_concerned = root.as_ref().map_or(true, |root| base.concerns(root));
         (path, root, is_concerned)
@@ -193,7 +217,7 @@ fn partition_changed(base: &Base, roots: GateRoots) -> Result<(GateRoots, Vec<Ro
             Err(error) => *result = Err(error),
         }
     }
-    Ok((changed, unchanged))
+    Ok((changed, unchanged, used))
 }
 
 /// Names the root modules that are not judged, since they are in repositories of their own.
@@ -300,6 +324,7 @@ fn judge_online(
     cache: &Arc<Cache>,
     args: &VerifyArgs,
     services: &Services<'_>,
+    explain: &mut dyn FnMut(&GateRoots, &Releases),
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = PackageSources::new(services, cache);
     let mut notes: Vec<String> = Vec::new();
@@ -323,6 +348,7 @@ fn judge_online(
                 Releases::new()
             }
         };
+        explain(&roots, &known);
         let (judged, more) = judged(&roots, &known, cache, args.options());
         outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
         notes.extend(more);

@@ -1,6 +1,7 @@
 //! `verify`: the gate. It receives the answers of registries; it sends no request and changes no trust file.
 
 pub mod base;
+mod explain;
 pub mod facts;
 mod gate;
 mod modules;
@@ -151,7 +152,7 @@ impl Judging<'_> {
             Witnesses { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
         let at_base = root.base().and_then(|(compared, before)| {
             let commit = compared.short();
-            let place = format!("the merge base with {}", compared.revision);
+            let place = format!("the merge base with {}", compared.name());
             witnesses.revision(addr, before, (&place, commit))
         });
         at_base.into_iter().chain(witnesses.of(release)).collect()

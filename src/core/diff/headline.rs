@@ -21,8 +21,10 @@ pub fn headline(change: &Change) -> Vec<String> {
     let empty = pins_nothing(change).then(|| "no usable checksum is recorded".to_owned());
     let mut parts: Vec<(bool, String)> = vec![(replaced, what(change))];
     if let Some(novelty) = change.novelty.as_deref() {
-        let similar = novelty.mistaken_for.as_ref();
-        parts.extend(similar.map(|other| (true, format!("SIMILAR NAME: easily mistaken for {other}"))));
+        if let Some(other) = &novelty.mistaken_for {
+            // That its checksums are right would reassure wrongly.
+            return vec![format!("SIMILAR NAME: easily mistaken for {other}"), what(change)];
+        }
         parts.extend(novelty.namesake.map(|other| (false, format!("not the well-known {other}"))));
         let is_new = "new to this repository, and no signer of it was trusted before";
         parts.extend(novelty.signer_is_new.then(|| (false, is_new.to_owned())));
@@ -188,7 +190,8 @@ pub fn coverage(change: &Change) -> Option<String> {
     })
 }
 
-fn constraints(change: &Change) -> Option<String> {
+/// How the recorded constraints changed: `constraints ~> 1.0 -> ~> 2.0`.
+pub fn constraints(change: &Change) -> Option<String> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let changed = old.constraints != new.constraints;
     changed.then(|| format!("constraints {} -> {}", shown(&old.constraints), shown(&new.constraints)))

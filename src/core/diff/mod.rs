@@ -21,7 +21,7 @@ pub use change::{
     SigningDate, Standing, TextChange, find_callers,
 };
 pub use explain::{Explanation, explain, explain_text};
-pub use headline::{coverage, headline, text_change, verdict_words};
+pub use headline::{constraints, coverage, headline, text_change, verdict_words};
 
 use crate::addr::ProviderAddr;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};

@@ -236,6 +236,12 @@ pub struct Compared {
 }
 
 impl Compared {
+    /// The revision as users name it: `origin/main`.
+    pub fn name(&self) -> &str {
+        let start = ["refs/remotes/", "refs/heads/", "refs/tags/"].iter().find_map(|it| self.revision.strip_prefix(it));
+        start.unwrap_or(&self.revision)
+    }
+
     /// The merge base, short enough for users.
     pub fn short(&self) -> &str {
         self.merge_base.get(..10).unwrap_or(&self.merge_base)

@@ -18,6 +18,7 @@ use crate::report::groups::{Changed, RootSummary};
 use crate::report::layout::Paint;
 use crate::report::parts::{Part, TextLine, lines, terminal};
 use crate::report::problems::failures;
+use crate::report::verdict::Verdict;
 use crate::report::{Detail, Style, groups, json, printable, problems, sbom, summary};
 use crate::step::Step;
 
@@ -50,7 +51,12 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     if !text.is_empty() && !ends.is_empty() {
         text.push('\n');
     }
-    text + &ends
+    text.push_str(&ends);
+    let verdict = Verdict::of(outcome).filter(|_| !well);
+    // The result of one root module ends with its verdict already.
+    let is_said = !outcome.many && matches!(&outcome.roots[..], [RootOutcome { body: Ok(Body::Verified(_)), .. }]);
+    let last = verdict.iter().flat_map(Verdict::lines).skip(usize::from(is_said));
+    last.fold(text, |text, line| text + &line + "\n")
 }
 
 /// True if findings are printed with the result, and not on standard error.
@@ -65,12 +71,19 @@ fn part_of_result(outcome: &Outcome) -> impl Iterator<Item = (&Path, &Finding)> 
     outcome.work_tree_findings().chain(of_roots)
 }
 
-/// Results that look the same in every format. Of several root modules each is below the name of its root module.
+/// Results that look the same in every format.
 pub(super) fn others(outcome: &Outcome, style: Style) -> Vec<Part> {
     let roots = &outcome.roots;
     let mut parts = vec![packages::mirror(roots, style), packages::install(outcome, style), audit::audit(roots, style)];
+    if outcome.many {
+        parts.extend(packages::modules_of_roots(outcome, style));
+        parts.extend((style.detail > Detail::Quiet).then(|| packages::installed_in_roots(outcome, style)));
+    }
     for root in &outcome.roots {
-        if outcome.many && matches!(root.body, Ok(Body::Trust(_) | Body::Modules(_) | Body::Installed(_))) {
+        if outcome.many && matches!(root.body, Ok(Body::Modules(_) | Body::Installed(_))) {
+            continue;
+        }
+        if outcome.many && matches!(root.body, Ok(Body::Trust(_))) {
             parts.push(Part::Heading(format!("{}:", groups::name(&root.path))));
         }
         parts.extend(body(root, outcome.many, style));

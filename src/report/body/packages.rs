@@ -1,7 +1,7 @@
 //! The results of `install`, `mirror`, `get` and `list --modules` for users. Root modules share packages, so they are counted once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
 use crate::count::counted;
@@ -12,7 +12,7 @@ use crate::outcome::{
     MirroredPackage, ModuleHolder, Outcome, OutdatedModule, RootOutcome, UsedModule,
 };
 use crate::platform::Platform;
-use crate::report::groups::root_modules;
+use crate::report::groups::{RootSummary, Same, root_modules};
 use crate::report::layout::{Paint, Table};
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::{Detail, Style, shown, size};
@@ -219,31 +219,84 @@ pub(in crate::report) fn module_changes<'a>(changes: impl IntoIterator<Item = (&
 /// One line for each call: its name, its source, and its place.
 pub(super) fn modules(used: &[UsedModule]) -> Part {
     let row = |module: &UsedModule| {
-        let commit = module.commit.as_deref().map(|commit| commit.get(..12).unwrap_or(commit));
-        let locked = match (module.locked, commit) {
-            (Some(true), Some(commit)) => commit,
-            (Some(true), None) => "yes",
-            (Some(false), _) => "no",
-            (None, _) => "-",
-        };
-        let place = format!("{}:{}", shown(&module.file), module.position);
-        let version = module.version.as_deref().unwrap_or("-");
-        [&*module.call, &*module.source, version, locked, &*place].map(str::to_owned)
+        let [call, source, version, locked] = of_call(module);
+        [call, source, version, locked, place_of(module)]
     };
     Table::of(["CALL", "SOURCE", "VERSION", "LOCKED", "AT"], used.iter().map(row))
-        .map_or_else(|| lines(["no module from elsewhere is called"]), Part::Table)
+        .map_or_else(|| lines([NO_CALL]), Part::Table)
+}
+
+const NO_CALL: &str = "no module from elsewhere is called";
+
+fn of_call(module: &UsedModule) -> [String; 4] {
+    let commit = module.commit.as_deref().map(|commit| commit.get(..12).unwrap_or(commit));
+    let locked = match (module.locked, commit) {
+        (Some(true), Some(commit)) => commit,
+        (Some(true), None) => "yes",
+        (Some(false), _) => "no",
+        (None, _) => "-",
+    };
+    [&*module.call, &*module.source, module.version.as_deref().unwrap_or("-"), locked].map(str::to_owned)
+}
+
+fn place_of(module: &UsedModule) -> String {
+    format!("{}:{}", shown(&module.file), module.position)
+}
+
+/// The calls of several root modules, equal ones once, with the place of those that are in one root module only.
+pub(super) fn modules_of_roots(outcome: &Outcome, style: Style) -> Vec<Part> {
+    let naming = RootSummary::of(outcome, style);
+    let roots = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Modules(used)) => Some((root.path.as_path(), used)),
+        _ => None,
+    });
+    let (with, without): (Vec<_>, Vec<_>) = roots.partition(|(_, used)| !used.is_empty());
+    let calls = with.iter().flat_map(|(path, used)| used.iter().map(move |module| (*path, of_call(module), module)));
+    let row = |([call, source, version, locked], module, paths): ([String; 4], &UsedModule, Vec<&Path>)| {
+        let place = if paths.len() == 1 { place_of(module) } else { String::new() };
+        [call, source, version, locked, naming.label(&paths), place]
+    };
+    let headings = ["CALL", "SOURCE", "VERSION", "LOCKED", "ROOT MODULES", "AT"];
+    let table = Table::of(headings, Same::firsts(calls).into_iter().map(row)).map(Part::Table);
+    let rest: Vec<&Path> = without.into_iter().map(|(path, _)| path).collect();
+    let rest = (!rest.is_empty()).then(|| lines([format!("{NO_CALL}: {}", naming.label(&rest))]));
+    table.into_iter().chain(rest).collect()
 }
 
 pub(super) fn installed_modules(installed: &InstalledModules) -> Part {
+    lines([installed_line(installed, &shown(&installed.path))
+        + if installed.modules.is_empty() { "; nothing to do" } else { "" }])
+}
+
+/// What is installed in several root modules, equal results once.
+pub(super) fn installed_in_roots(outcome: &Outcome, style: Style) -> Part {
+    let naming = RootSummary::of(outcome, style);
+    let results = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Installed(installed)) => {
+            let new = installed.modules.iter().filter(|module| module.changed).count();
+            Some((root.path.as_path(), (installed.modules.len(), new), installed))
+        }
+        _ => None,
+    });
+    let line = |(_, installed, paths): (_, &InstalledModules, Vec<&Path>)| {
+        let roots = naming.label(&paths);
+        if installed.modules.is_empty() {
+            return format!("{}: {roots}", installed_line(installed, ""));
+        }
+        installed_line(installed, &if paths.len() > 1 { format!("each of {roots}") } else { roots })
+    };
+    lines(Same::firsts(results).into_iter().map(line))
+}
+
+fn installed_line(installed: &InstalledModules, place: &str) -> String {
     let new = installed.modules.iter().filter(|module| module.changed).count();
     let count = installed.modules.len();
     let modules = counted(count, "module");
-    let place = shown(&installed.path);
-    lines([match new {
-        0 if count == 0 => "no remote module is called; nothing to do".to_owned(),
+    match new {
+        0 if count == 0 => "no remote module is called".to_owned(),
         0 => format!("{modules} in {place}, all match the lock; nothing to do"),
         _ => format!("installed {new} of {modules} in {place}; all match the lock"),
-    }])
+    }
 }
 
 pub(super) fn module_versions(row: &OutdatedModule) -> [String; 4] {

@@ -17,7 +17,8 @@ use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::{level_of, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
-use crate::report::problems::{Failure, FindingGroup, grouped_errors, grouped_findings};
+use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
+use crate::report::verdict::Verdict;
 use crate::report::{Style, body, graph, parts, printable, shown, summary, word_of};
 use crate::topics::of_rule;
 use crate::version::Version;
@@ -30,15 +31,15 @@ const MOST_NAMES: usize = 1000;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
-    let changed = Changed::of(&outcome.roots);
+    let changed = Changed::of(outcome.roots.iter().chain(&outcome.since_base));
     let mut findings = grouped_findings(outcome.findings(), style);
     findings.sort_by_key(|group| std::cmp::Reverse(group.first.level));
     let errors = outcome.errors().chain(outcome.error.iter().map(|error| (Path::new(""), error)));
     let errors = errors.chain(changed.unanswered().map(|it| (Path::new(""), it)));
     let failures = grouped_errors(errors, naming.recursive);
     let sections = [
-        ("changes", "Changes", changes(&changed, naming, style)),
         ("findings", "Findings", self::findings(&findings, naming)),
+        ("changes", "Changes", changes(&changed, naming, style)),
         ("failures", "Not done", self::failures(&failures, naming)),
         ("results", "Results", results(outcome, style)),
         ("matrix", "Root modules and providers", matrix(outcome, style)),
@@ -46,12 +47,21 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         ("rules", "What the rules mean", rules(&findings)),
     ];
     let sections: Vec<_> = sections.into_iter().filter_map(|(id, title, part)| Some((id, title, part?))).collect();
+    let verdict = Verdict::of(outcome);
     let lines = matrix_count(outcome).map_or_else(|| summary::lines(outcome), |line| vec![line]);
+    let about = about(outcome, &changed);
+    let name = outcome.repository.iter().map(|repository| format!(": {}", repository.name));
+    let title = format!("{}{}", outcome.command, name.collect::<String>());
     page(
-        outcome.command,
+        &text(&title),
         &html! {
             header {
                 h1 { "tflock " (outcome.command) }
+                @if !about.is_empty() { p.place { (text(&about.join(", "))) } }
+                @if let Some(verdict) = &verdict {
+                    p.verdict { strong { (verdict.title()) } }
+                    @if let Some(command) = verdict.next() { p { "Next: " code { (command) } } }
+                }
                 ul.summary { @for line in &lines { li { (text(line)) } } }
                 nav aria-label="Sections" { @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } " " } }
                 p.filter hidden { label { "Filter " input type="search" id="filter" autocomplete="off"; } " " span id="count" role="status" {} }
@@ -59,6 +69,18 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             main { @for (id, title, part) in &sections { section id=(id) { h2 { (title) } (part) } } }
         },
     )
+}
+
+/// What the page is about: the repository with its commit, and what it was compared with.
+fn about(outcome: &Outcome, changed: &Changed<'_>) -> Vec<String> {
+    let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
+    let repository = outcome.repository.iter().map(|it| match &it.commit {
+        Some(commit) => format!("{} at {}", it.name, short(commit)),
+        None => it.name.clone(),
+    });
+    let base = outcome.base().map(|base| format!("compared with {} ({})", base.name(), base.short()));
+    let sides = changed.sides().into_iter().map(|([old, new], _)| format!("{old} → {new}"));
+    repository.chain(base.clone()).chain(sides.filter(|_| base.is_none())).collect()
 }
 
 /// What the other sections do not have.
@@ -130,7 +152,7 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
                         th scope="row" { (style.addr(&change.address)) }
                         td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
                         td { (text(&group.headline)) details { summary { "Details" } p { (text(&group.explanation().text())) } } }
-                        td { @for line in release_facts(change) { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
+                        td { @for line in release_facts(change, style) { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
                         td { (text(&group.required_by())) }
                         td { (roots("", &group.roots(), naming)) }
                     }
@@ -143,14 +165,14 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
 fn findings(findings: &[FindingGroup<'_>], naming: RootSummary) -> Option<Markup> {
     (!findings.is_empty()).then(|| {
         html! {
-            ol.findings { @for (at, group) in findings.iter().enumerate() {
+            ol.findings { @for ((at, group), step) in findings.iter().enumerate().zip(advice(findings, naming)) {
                 @let (finding, word) = (group.first, word_of(group.first.level));
                 li id={ "finding-" (at + 1) } class=(word) data-row {
                     strong { (word) } " " (text(&group.message)) " " a href={ "#rule-" (finding.rule.id()) } { (finding.rule.id()) }
                     @if let Some(file) = &finding.file {
                         p.place { code { (text(&shown(file))) @if let Some(at) = finding.position { ":" (at) } } }
                     }
-                    p { (inline(&finding.help().to_string())) }
+                    p { (inline(&step.to_string())) }
                     @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, naming)) } }
                 }
             } }

@@ -4,7 +4,7 @@
 
 mod review;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -19,19 +19,23 @@ use crate::report::body::lists::lists;
 use crate::report::body::others;
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
 use crate::report::parts::markdown;
-use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, grouped_errors, grouped_findings};
+use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, advice, grouped_errors, grouped_findings};
 use crate::report::summary::{file_name, is_clean};
+use crate::report::verdict::Verdict;
 use crate::report::{Style, printable, shown, summary, word_of};
 use crate::topics::{of_rule, url_of_rule};
 
 /// The most bytes of a document. A comment may have 65,536 characters, and the poster may add some.
 pub(super) const LIMIT: usize = 62_000;
 
+/// The command that shows what a report of changes leaves out.
+const MORE: &str = "tflock diff -v";
+
 /// How many lock files are named in a heading.
 const MOST_FILES: usize = 3;
 
-/// The most findings in a table.
-const MOST_FINDINGS: usize = 100;
+/// The most bytes of the table of findings.
+const MOST_IN_TABLE: usize = LIMIT / 2;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     if let [RootOutcome { body: Ok(Body::Explained(explained)), .. }] = &outcome.roots[..]
@@ -40,29 +44,67 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         return page;
     }
     let naming = RootSummary::of(outcome, style);
-    let mut text = String::new();
+    let verdict = Verdict::of(outcome);
+    let mut text = verdict.as_ref().map(|verdict| format!("### {}\n\n", escaped(&verdict.title()))).unwrap_or_default();
+    let next = verdict.as_ref().and_then(Verdict::next);
+    let next = next.map(|command| format!("Next:\n\n{}\n", fenced("sh", &command))).unwrap_or_default();
     if outcome.many {
         let is_reported = |root: &&RootOutcome| !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed);
         let changed = Changed::of(outcome.roots.iter().filter(is_reported));
-        text.push_str(&before_changes(outcome, &changed, style));
+        text.push_str(&before_changes(outcome, &changed, (verdict.is_some(), &next), style));
+        // What changed names them already.
+        let passed = if outcome.since_base.is_empty() { passed(outcome) } else { String::new() };
         if !changed.files.is_empty() {
             let heading = format!("### {} {}\n\n", title(outcome.command), files(&changed));
-            let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
+            let room = LIMIT.saturating_sub(text.len() + passed.len() + heading.len() + 400);
             let counted = summary::total(outcome).is_none();
             text.push_str(&heading);
-            text.extend(review::review(&changed, room, ReviewStyle { naming, style, counted }));
+            text.extend(review::review(&changed, room, ReviewStyle { naming, style, counted, more: MORE }));
         }
+        let room = LIMIT.saturating_sub(text.len() + passed.len() + 400);
+        text.push_str(&since_base(outcome, room, naming, style));
+        text.push_str(&passed);
     } else {
+        let since_base = since_base(outcome, LIMIT / 2, naming, style);
         for root in &outcome.roots {
-            let heading = format!("### {} {}\n\n", title(outcome.command), code(&file_name(root)));
-            let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
-            text.push_str(&heading);
-            text.push_str(&body(outcome, root, room, ReviewStyle { naming, style, counted: false }));
+            if let Ok(Body::Verified(verified)) = &root.body {
+                text.push_str(&checked(&code(&file_name(root)), summary::hashes(verified, &root.findings), outcome));
+            } else {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "### {} {}\n", title(outcome.command), code(&file_name(root)));
+            }
+            text.push_str(&next);
+            let room = LIMIT.saturating_sub(text.len() + since_base.len() + 400);
+            text.push_str(&body(outcome, root, room, ReviewStyle { naming, style, counted: false, more: MORE }));
             text.push('\n');
         }
+        text.push_str(&since_base);
     }
     text.extend(outcome.error.iter().map(failure));
     text
+}
+
+/// What the change does to lock files.
+fn since_base(outcome: &Outcome, room: usize, naming: RootSummary, style: Style) -> String {
+    let changed = Changed::of(&outcome.since_base);
+    if changed.files.is_empty() {
+        return String::new();
+    }
+    let heading = "#### Changes\n\n";
+    let base = outcome.base().map(|base| &*base.revision).unwrap_or_default();
+    let more = step!("`tflock diff {} --online -v`", base).at(outcome.place.clone()).command().unwrap_or_default();
+    let shown = ReviewStyle { naming, style, counted: false, more: &more };
+    let review = review::review(&changed, room.saturating_sub(heading.len()), shown);
+    heading.to_owned()
+        + &review
+            .unwrap_or_else(|| "_Left out for lack of space: the changes. `tflock diff` shows them._\n\n".to_owned())
+}
+
+/// What was checked, and against what.
+fn checked(what: &str, result: Option<String>, outcome: &Outcome) -> String {
+    let result = result.map(|result| format!(": {}", escaped(&result))).unwrap_or_default();
+    let base = outcome.base().map(|base| format!(", compared with {}", code(base.name()))).unwrap_or_default();
+    format!("{what}{result}{base}\n\n")
 }
 
 /// A page of documentation, which is Markdown already.
@@ -79,29 +121,25 @@ fn files(changed: &Changed<'_>) -> String {
     first_of(&changed.files.iter().map(|file| code(&shown(file.path))).collect::<Vec<_>>(), MOST_FILES)
 }
 
-fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: ReviewStyle) -> String {
+fn body(outcome: &Outcome, root: &RootOutcome, most: usize, shown: ReviewStyle<'_>) -> String {
     let ReviewStyle { naming, style, .. } = shown;
     let findings = table_of(root.placed_findings(), naming, style);
     let left = most.saturating_sub(findings.len());
-    let mut text = match &root.body {
-        Ok(Body::Changes(_) | Body::Review(_)) => review::review(&Changed::of([root]), left, shown).unwrap_or_default(),
-        Ok(Body::Verified(verified)) => {
-            let silent = review::silent(verified.inconclusive.iter().map(|it| &it.error));
-            format!("{}\n\n{silent}", escaped(&summary::verdict(verified, &root.findings)))
+    let text = match &root.body {
+        Ok(Body::Review(_)) => {
+            return findings + &review::review(&Changed::of([root]), left, shown).unwrap_or_default();
         }
+        Ok(Body::Verified(verified)) => {
+            return findings + &review::silent(verified.inconclusive.iter().map(|it| &it.error));
+        }
+        Ok(Body::Changes(_)) => review::review(&Changed::of([root]), left, shown).unwrap_or_default(),
         Ok(_) => {
             let roots = vec![RootOutcome { findings: Vec::new(), ..root.clone() }];
-            results(
-                &Outcome { roots, work_tree: None, notes: crate::outcome::Notes::default(), error: None, ..*outcome },
-                naming,
-                left,
-                style,
-            )
+            results(&Outcome { roots, ..Outcome::of_roots(outcome.command, Vec::new()) }, naming, left, style)
         }
         Err(error) => failure(error),
     };
-    text.push_str(&findings);
-    text
+    text + &findings
 }
 
 /// The id of a rule, linked to its documentation.
@@ -131,29 +169,29 @@ pub(super) fn failure(error: &Error) -> String {
     })
 }
 
-/// The findings as a table, worst first, equal ones once.
+/// The findings as a table, worst first, equal ones once, each next step once.
 fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming: RootSummary, style: Style) -> String {
     let mut all = grouped_findings(findings, style);
     if all.is_empty() {
         return String::new();
     }
     all.sort_by_key(|group| std::cmp::Reverse(group.first.level));
-    let mut text = "| | Finding | Where |\n|---|---|---|\n".to_owned();
-    let mut of_rule: HashMap<Rule, usize> = HashMap::new();
-    let (listed, left): (Vec<_>, Vec<_>) = all.iter().partition(|group| {
-        let count = of_rule.entry(group.first.rule).or_default();
+    let steps = advice(&all, naming);
+    let mut text = "| | Finding |\n|---|---|\n".to_owned();
+    let (mut of_rule, mut helped) = (HashMap::<Rule, usize>::new(), HashSet::new());
+    let mut left = 0;
+    for (group, step) in all.iter().zip(steps) {
+        let (rule, level) = (group.first.rule, group.first.level);
+        let count = of_rule.entry(rule).or_default();
         *count += 1;
-        *count <= MOST_OF_RULE
-    });
-    let left = left.len() + listed.len().saturating_sub(MOST_FINDINGS);
-    for FindingGroup { message, first, paths } in listed.into_iter().take(MOST_FINDINGS) {
-        let level = word_of(first.level);
-        let level = if first.level == Level::Deny { format!("**{level}**") } else { level.to_owned() };
-        let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
-        let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file)))).unwrap_or_default();
-        let others = (paths.len() > 1).then(|| format!(", in {}", escaped(&naming.label(paths))));
-        let (message, rule) = (escaped(message), link_of(first.rule));
-        let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
+        let step = sentences(&step.to_string());
+        let is_new = level > Level::Note && helped.insert((rule, step.clone()));
+        let row = row(group, is_new.then_some(&step), naming);
+        if *count > MOST_OF_RULE || text.len() + row.len() > MOST_IN_TABLE {
+            left += 1;
+        } else {
+            text.push_str(&row);
+        }
     }
     if left > 0 {
         let _ = writeln!(text, "\n_Left out: {left} more findings._");
@@ -162,13 +200,34 @@ fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming:
     text
 }
 
-/// The most names in a folded list.
-const MOST_NAMES: usize = 1000;
+/// One cell has it all, since narrow columns would break paths.
+fn row(
+    FindingGroup { message, first, paths }: &FindingGroup<'_>,
+    step: Option<&String>,
+    naming: RootSummary,
+) -> String {
+    let level = word_of(first.level);
+    let level = if first.level == Level::Deny { format!("**{level}**") } else { level.to_owned() };
+    let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
+    let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file))));
+    let others = (paths.len() > 1).then(|| format!("in {}", escaped(&naming.label(paths))));
+    let place: Vec<String> = file.into_iter().chain(others).collect();
+    let place = if place.is_empty() { String::new() } else { format!("<br>{}", place.join(", ")) };
+    let step = step.map(|step| format!("<br>*Next step:* {step}")).unwrap_or_default();
+    format!("| {level} | {} ({}){place}{step} |\n", escaped(message), link_of(first.rule))
+}
 
-/// The part before the changes.
-fn before_changes(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> String {
+/// The most names in a folded list.
+const MOST_NAMES: usize = 200;
+
+/// The part before the changes, with the next command below the first line.
+fn before_changes(outcome: &Outcome, changed: &Changed<'_>, (has_verdict, next): (bool, &str), style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
-    let mut text = total(outcome, changed);
+    let mut text = match summary::total(outcome) {
+        Some(total) if has_verdict => checked(&escaped(&total), None, outcome),
+        _ => total(outcome, changed),
+    };
+    text.push_str(next);
     let failed = outcome.roots.iter().filter_map(|root| Some((root.path.as_path(), root.body.as_ref().err()?)));
     for Failure { error, paths, .. } in grouped_errors(failed, naming.recursive) {
         // Writing to a string cannot fail, here and below.
@@ -178,7 +237,7 @@ fn before_changes(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> Str
     let unanswered = outcome.roots.iter().filter(|root| root.body.is_ok());
     let unanswered = grouped_errors(unanswered.flat_map(RootOutcome::errors), naming.recursive);
     text.push_str(&review::silent(unanswered.iter().map(|failure| &failure.error)));
-    text + &results(outcome, naming, LIMIT, style) + &passed(outcome)
+    text + &results(outcome, naming, LIMIT, style)
 }
 
 /// The results that look the same in every format.

@@ -26,15 +26,18 @@ const MOST_OPEN: usize = 20;
 const MOST_NAMES: usize = 12;
 
 #[derive(Clone, Copy)]
-pub(super) struct ReviewStyle {
+pub(super) struct ReviewStyle<'a> {
     pub(super) naming: RootSummary,
     pub(super) style: Style,
+    /// True if the total is said elsewhere.
     pub(super) counted: bool,
+    /// The command that shows all.
+    pub(super) more: &'a str,
 }
 
 /// One row for each change, an explanation of dangerous ones, then folded explanations and checksums; `None` if not
 /// even the first line fits.
-pub(super) fn review(changed: &Changed<'_>, room: usize, shown: ReviewStyle) -> Option<String> {
+pub(super) fn review(changed: &Changed<'_>, room: usize, shown: ReviewStyle<'_>) -> Option<String> {
     let mut page = LimitedText { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
     page.add(&intro(changed, shown.counted)).then_some(())?;
     if !page.add(&silent(changed.unanswered())) {
@@ -54,7 +57,8 @@ pub(super) fn review(changed: &Changed<'_>, room: usize, shown: ReviewStyle) -> 
     let LimitedText { mut text, left_out, .. } = page;
     if !left_out.is_empty() {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "_Left out for lack of space: {}. `tflock diff -v` shows all._\n", left_out.join(", "));
+        let _ =
+            writeln!(text, "_Left out for lack of space: {}. {} shows all._\n", left_out.join(", "), code(shown.more));
     }
     Some(text)
 }
@@ -124,27 +128,14 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
     text
 }
 
-/// Renders one cell of the row of a change.
-type Cell<'a> = &'a dyn Fn(&ChangeGroup<'_>) -> String;
-
-fn table(page: &mut LimitedText, changed: &Changed<'_>, shown: ReviewStyle) {
+fn table(page: &mut LimitedText, changed: &Changed<'_>, shown: ReviewStyle<'_>) {
     let all = changed.groups.len();
-    let several = changed.files.len() > 1;
-    let optional: [(&str, Cell<'_>); 3] = [
-        ("Release", &release),
-        ("Required by", &|group| escaped(&group.required_by())),
-        ("Root modules", &|group| if several { escaped(&shown.naming.label(&group.roots())) } else { String::new() }),
-    ];
-    let is_filled = |cell: &dyn Fn(&ChangeGroup<'_>) -> String| changed.groups.iter().any(|it| !cell(it).is_empty());
-    let columns: Vec<_> = optional.into_iter().filter(|(_, cell)| is_filled(cell)).collect();
-    let titles: String = columns.iter().map(|(title, _)| [" ", title, " |"].concat()).collect();
-    let head = &format!(
-        "| | Provider | Version | What changed |{titles}\n|---|---|---|---|{}\n",
-        "---|".repeat(columns.len())
-    );
+    let (titles, rule) = if changed.files.len() > 1 { (" Root modules |", "---|") } else { ("", "") };
+    let head = &format!("| | Provider | What changed |{titles}\n|---|---|---|{rule}\n");
     let row = |group: &&ChangeGroup<'_>| {
-        let cells: String = columns.iter().map(|(_, cell)| [" ", &cell(group), " |"].concat()).collect();
-        row(group, shown.style) + &cells + "\n"
+        let roots = (changed.files.len() > 1).then(|| escaped(&shown.naming.label(&group.roots())));
+        let roots = roots.map(|names| format!(" {names} |")).unwrap_or_default();
+        format!("{}{roots}\n", row(group, shown.style))
     };
     let folds = |group: &&ChangeGroup<'_>| all > MOST_OPEN && group.risk == Risk::Routine;
     let (routine, open): (Vec<_>, Vec<_>) = changed.groups.iter().partition(folds);
@@ -157,6 +148,7 @@ fn table(page: &mut LimitedText, changed: &Changed<'_>, shown: ReviewStyle) {
     }
 }
 
+/// Few columns, so none is squeezed in a comment: facts about the release are below what changed.
 fn row(group: &ChangeGroup<'_>, style: Style) -> String {
     let (change, stated) = (&group.change, escaped(&group.headline));
     let (word, stated) = match group.risk {
@@ -168,12 +160,19 @@ fn row(group: &ChangeGroup<'_>, style: Style) -> String {
         Some(page) => format!("[{}]({})", arrow(change), target(page)),
         None => arrow(change),
     };
-    format!("| {word} | {} | {versions} | {stated} |", code(&style.addr(&change.address)))
+    let required_by = Some(group.required_by()).filter(|places| !places.is_empty());
+    let required_by = required_by.map(|places| match places.strip_prefix("unknown: ") {
+        Some(reason) => format!("what requires it is unknown: {}", escaped(reason)),
+        None => format!("required by {}", escaped(&places)),
+    });
+    let lines = [stated, release(group, style), required_by.unwrap_or_default()];
+    let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+    format!("| {word} | {}<br>{versions} | {} |", code(&style.addr(&change.address)), lines.join("<br>"))
 }
 
 /// The facts about the release, and the rules that found something.
-fn release(group: &ChangeGroup<'_>) -> String {
-    let parts = release_facts(&group.change).into_iter().map(|it| escaped(&it));
+fn release(group: &ChangeGroup<'_>, style: Style) -> String {
+    let parts = release_facts(&group.change, style).into_iter().map(|it| escaped(&it));
     parts.chain(group.rules.iter().map(|rule| link_of(*rule))).collect::<Vec<_>>().join("; ")
 }
 

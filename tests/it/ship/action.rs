@@ -222,7 +222,7 @@ fn an_honest_change_passes_and_is_explained() {
     assert!(
         again.github("calls").lines().last().unwrap().contains("PATCH repos/somebody/infrastructure/issues/comments/7")
     );
-    assert!(again.github("comment.md").contains("`tflock verify` passed"));
+    assert!(again.github("comment.md").contains("### Passed\n"));
     let installing = Job { ran: Vec::new(), ..again }.with("install", "true").run(&registry);
     assert_eq!(installing.codes(), [Some(0); 4], "{:?}", installing.ran);
     assert!(installing.ran[3].1.stdout.starts_with("installed "), "{}", installing.ran[3].1);

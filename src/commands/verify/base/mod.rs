@@ -14,9 +14,10 @@ use std::sync::OnceLock;
 
 use super::{BaseChange, GateRoot, GateRoots};
 use crate::addr::{ProviderAddr, UsedNames};
+use crate::commands::diff::pairs::{DiffSide, Pair};
 use crate::dialect::Dialect;
-use crate::disk::root_files;
 use crate::disk::roots::TEST_DIRECTORY;
+use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
@@ -186,6 +187,33 @@ impl Base {
         Ok(Some(of_removed.map_or(own.clone(), |other| own.and_stricter(&other))))
     }
 
+    /// The texts of the lock files that the change touches, as they were and as they are, by path. Those that cannot be read are left
+    /// out: the gate judges them.
+    pub fn pairs(&self) -> BTreeMap<RepoPath, Pair> {
+        let names = [lockfile::FILE_NAME, modulelock::FILE_NAME];
+        let changed = self.changes.paths().filter(|path| names.contains(&name_of(path)));
+        let directories: BTreeSet<&str> = changed.map(directory_of).collect();
+        let way = |directory: &str, name: &str| RepoPath::from_git(directory).join(name);
+        let of_modules = directories.iter().map(|directory| way(directory, modulelock::FILE_NAME));
+        let touched: Vec<RepoPath> = of_modules.filter(|path| self.changes.has(path)).collect();
+        let before = if touched.is_empty() { Ok(BTreeMap::new()) } else { self.texts(&self.before, &touched) };
+        let mut before = before.unwrap_or_default();
+        let side = |name: &str, text| DiffSide { name: name.to_owned(), text };
+        let old_name = format!("{} ({})", self.compared().name(), self.compared().short());
+        let now = |path: &RepoPath| files::read_file(&self.top.join(&**path)).ok();
+        let pair = |directory: &str| {
+            let [path, modules] = names.map(|name| way(directory, name));
+            let text = now(&path)?;
+            let old = self.locks.get(&*path).cloned().or_else(|| text.clone().filter(|_| !self.changes.has(&path)));
+            let modules =
+                if self.changes.has(&modules) { [before.remove(&*modules), now(&modules)?] } else { [None, None] };
+            let shown = PathBuf::from(&*path);
+            let (old, new) = (side(&old_name, old), side("this change", text));
+            Some((path, Pair { path: shown, old, new, modules, ..Pair::default() }))
+        };
+        directories.into_iter().filter_map(pair).collect()
+    }
+
     /// Compares root modules with the merge base. A new one is compared with the entries of all removed lock files, since
     /// one of these may have been its own.
     pub fn compare(&self, roots: &mut GateRoots) -> Result<(), Error> {
@@ -289,7 +317,7 @@ impl Base {
         self.way_of(root).join(modulelock::FILE_NAME)
     }
 
-    fn lock_path(&self, root: &GateRoot) -> RepoPath {
+    pub fn lock_path(&self, root: &GateRoot) -> RepoPath {
         self.way_of(root).join(lockfile::FILE_NAME)
     }
 
@@ -327,7 +355,7 @@ impl Base {
         paths.extend(self.changes.paths().filter(of_name).map(str::to_owned));
         paths.sort_unstable();
         paths.dedup();
-        paths.retain(|path| crate::disk::files::is_there(&self.top.join(path)));
+        paths.retain(|path| files::is_there(&self.top.join(path)));
         paths
     }
 
