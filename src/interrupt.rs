@@ -140,10 +140,12 @@ impl Interrupt {
     /// Notes that the work is done. After a signal it does not return: the thread that got the signal ends the process.
     pub fn finish(&self) {
         let mut phase = self.0.phase.write().unwrap_or_else(PoisonError::into_inner);
-        if *phase == Phase::Running {
+        // A run can end because of a signal before that signal has changed the phase.
+        if *phase == Phase::Running && !self.is_requested() {
             *phase = Phase::Done;
             return;
         }
+        *phase = Phase::Interrupted;
         drop(phase);
         *locked(&self.0.ended) = true;
         self.0.end.notify_all();
@@ -339,6 +341,19 @@ mod tests {
         interrupt.finish();
         assert!(!interrupt.request());
         assert!(interrupt.writing().is_ok(), "reports are written at the end");
+    }
+
+    #[test]
+    fn what_ends_because_of_a_signal_is_interrupted() {
+        let interrupt = Interrupt::default();
+        // As in `request`, before it has the lock.
+        interrupt.0.requested.send_replace(true);
+        let ending = interrupt.clone();
+        let run = std::thread::spawn(move || ending.finish());
+        while !run.is_finished() && !*locked(&interrupt.0.ended) {
+            std::thread::yield_now();
+        }
+        assert!(interrupt.request());
     }
 
     #[test]
