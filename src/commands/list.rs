@@ -333,9 +333,9 @@ fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> 
 }
 
 /// Module calls by their dotted path, each with its source and version.
-type Calls = BTreeMap<String, (String, Option<String>)>;
+type CalledFrom = BTreeMap<String, (String, Option<String>)>;
 
-fn calls(tree: &Tree) -> Calls {
+fn calls(tree: &Tree) -> CalledFrom {
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
     let remote = tree.remote_modules.iter().map(|call| {
         let block = call.address.as_ref().and_then(|it| lock?.block(it, &call.key, call.constraints.as_ref()));
@@ -349,7 +349,7 @@ fn calls(tree: &Tree) -> Calls {
 }
 
 /// The calls from the root module to a module.
-fn way(module: &str, calls: &Calls) -> Vec<CallOnPath> {
+fn way(module: &str, calls: &CalledFrom) -> Vec<CallOnPath> {
     let ends = module.match_indices('.').map(|(at, _)| at).chain([module.len()]);
     let call = |end: usize| {
         let (source, version) = calls.get(&module[..end]).cloned().unzip();

@@ -177,38 +177,38 @@ macro_rules! step {
 
 /// How far the compiler has read a sentence.
 #[derive(Clone, Copy)]
-struct Reader {
+struct TemplateReader {
     rest: &'static str,
-    within: Within,
+    within: PieceWithin,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum PieceWithin {
     Text,
     /// Code that is no command, such as the name of a file.
     Code,
     Command,
 }
 
-impl Reader {
+impl TemplateReader {
     const fn of(rest: &'static str) -> Self {
-        Self { rest, within: Within::Text }
+        Self { rest, within: PieceWithin::Text }
     }
 
     /// The next part, and the reader behind it.
-    const fn next(self) -> Option<(Part, Reader)> {
+    const fn next(self) -> Option<(Part, TemplateReader)> {
         if self.rest.is_empty() {
             return None;
         }
         Some(match self.within {
-            Within::Command => self.word(),
-            _ if starts(self.rest, "{}") => (Part::Value, Reader { rest: self.rest.split_at(2).1, ..self }),
-            Within::Text if starts(self.rest, "`") => {
+            PieceWithin::Command => self.word(),
+            _ if starts(self.rest, "{}") => (Part::Value, TemplateReader { rest: self.rest.split_at(2).1, ..self }),
+            PieceWithin::Text if starts(self.rest, "`") => {
                 let (_, behind) = self.rest.split_at(1);
                 let (code, _) = behind.split_at(find(behind, "`"));
                 assert!(code.len() < behind.len(), "a backtick has no partner");
                 if !is_command(code) {
-                    return Some(Reader { within: Within::Code, ..self }.next_code(1));
+                    return Some(TemplateReader { within: PieceWithin::Code, ..self }.next_code(1));
                 }
                 let own = starts(code, "tflock ")
                     && !has_word(code, "--help")
@@ -216,41 +216,41 @@ impl Reader {
                     && !has_word(code, "RULE")
                     && !has_word(code, "COMMAND");
                 if !own {
-                    return Some((Part::Command(None), Reader { rest: behind, within: Within::Command }));
+                    return Some((Part::Command(None), TemplateReader { rest: behind, within: PieceWithin::Command }));
                 }
                 let (_, words) = behind.split_at("tflock ".len());
                 let Some(command) = subcommand(words) else { panic!("no such subcommand of tflock") };
                 let rest = words.split_at(command.name.len()).1;
-                (Part::Command(Some(command)), Reader { rest, within: Within::Command })
+                (Part::Command(Some(command)), TemplateReader { rest, within: PieceWithin::Command })
             }
-            Within::Text => {
+            PieceWithin::Text => {
                 let (text, rest) = self.rest.split_at(least(find(self.rest, "`"), find(self.rest, "{}")));
-                (Part::Text(text), Reader { rest, ..self })
+                (Part::Text(text), TemplateReader { rest, ..self })
             }
-            Within::Code => self.next_code(0),
+            PieceWithin::Code => self.next_code(0),
         })
     }
 
     /// A part of code, from the backtick before it, until the one behind it or a value.
-    const fn next_code(self, from: usize) -> (Part, Reader) {
+    const fn next_code(self, from: usize) -> (Part, TemplateReader) {
         let (_, behind) = self.rest.split_at(from);
         let (tick, value) = (find(behind, "`"), find(behind, "{}"));
-        let (end, within) = if value < tick { (value, Within::Code) } else { (tick + 1, Within::Text) };
+        let (end, within) = if value < tick { (value, PieceWithin::Code) } else { (tick + 1, PieceWithin::Text) };
         let (text, rest) = self.rest.split_at(from + end);
-        (Part::Text(text), Reader { rest, within })
+        (Part::Text(text), TemplateReader { rest, within })
     }
 
     /// A word of a command, or its end.
-    const fn word(self) -> (Part, Reader) {
+    const fn word(self) -> (Part, TemplateReader) {
         if starts(self.rest, "`") {
-            return (Part::End, Reader { rest: self.rest.split_at(1).1, within: Within::Text });
+            return (Part::End, TemplateReader { rest: self.rest.split_at(1).1, within: PieceWithin::Text });
         }
         let from = if starts(self.rest, " ") { self.rest.split_at(1).1 } else { self.rest };
         let (word, rest) = from.split_at(least(find(from, " "), find(from, "`")));
         let value = find(word, "{}");
         assert!(value == word.len() || word.len() == 2, "a value in a command is a word of its own");
         let part = if value == 0 { Part::Value } else { hole_or_word(word) };
-        (part, Reader { rest, ..self })
+        (part, TemplateReader { rest, ..self })
     }
 }
 
@@ -314,7 +314,7 @@ const fn find(text: &str, what: &str) -> usize {
 /// The number of parts of a sentence.
 #[doc(hidden)]
 pub const fn count(text: &'static str) -> usize {
-    let (mut reader, mut count) = (Reader::of(text), 0);
+    let (mut reader, mut count) = (TemplateReader::of(text), 0);
     while let Some((_, next)) = reader.next() {
         (reader, count) = (next, count + 1);
     }
@@ -324,7 +324,7 @@ pub const fn count(text: &'static str) -> usize {
 /// The parts of a sentence.
 #[doc(hidden)]
 pub const fn parts<const N: usize>(text: &'static str) -> [Part; N] {
-    let (mut reader, mut found, mut at) = (Reader::of(text), [Part::End; N], 0);
+    let (mut reader, mut found, mut at) = (TemplateReader::of(text), [Part::End; N], 0);
     while let Some((part, next)) = reader.next() {
         found[at] = part;
         (reader, at) = (next, at + 1);

@@ -11,7 +11,7 @@ use ignore::WalkBuilder;
 
 use super::files;
 use super::roots::join;
-use crate::config::{ConfigFiles, Inputs, Module, ModuleSource, Scope, SourceFile, Surroundings, Syntax, Text};
+use crate::config::{ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, SourceFile, Surroundings, Syntax, Text};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::git::{ChangedFiles, Question};
@@ -154,7 +154,7 @@ pub fn calls(start: &Path, place: &SurveyedDirectory) -> Calls {
         // OpenTofu takes whatever Terraform takes, where only calls count.
         let Ok(module) = Module::decode(&[file], &[], Dialect::OpenTofu) else { continue };
         calls.has_backend |= module.has_backend;
-        let scope = Scope { module: Rc::new(module), directory: Some(".".to_owned()), inputs: Inputs::Root };
+        let scope = ModuleScope { module: Rc::new(module), directory: Some(".".to_owned()), inputs: Inputs::Root };
         for call in scope.module.calls.values() {
             let source = match call.source.as_ref().map(|source| &source.text) {
                 Some(Text::Known(source)) => Ok(source.clone()),

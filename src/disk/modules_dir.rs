@@ -128,7 +128,7 @@ pub fn installed_hashes(place: &Path) -> io::Result<Vec<PackageHash>> {
                 continue;
             }
             let bytes = if kind.is_symlink() {
-                if reach(place, &entry.path()) != Reach::Covered {
+                if reach(place, &entry.path()) != LinkReach::Covered {
                     return Ok(Vec::new());
                 }
                 let target = fs::read_link(entry.path())?.into_os_string().into_string();
@@ -150,7 +150,7 @@ pub fn installed_hashes(place: &Path) -> io::Result<Vec<PackageHash>> {
 
 /// What a path in a package leads over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum LinkReach {
     Covered,
     /// A name that begins with a dot.
     Hidden,
@@ -158,25 +158,25 @@ enum Reach {
 }
 
 /// What a path leads over, the texts of all links on the way included.
-fn reach(package: &Path, path: &Path) -> Reach {
+fn reach(package: &Path, path: &Path) -> LinkReach {
     let Ok(top) = links::resolve(package) else {
-        return Reach::Outside;
+        return LinkReach::Outside;
     };
     let has_dot = |path: &Path| {
         let mut names = path.components().filter(|part| matches!(part, Component::Normal(_)));
         names.any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
     };
-    let (mut reach, mut texts) = (Reach::Covered, Vec::new());
+    let (mut reach, mut texts) = (LinkReach::Covered, Vec::new());
     for station in links::stations(path).into_iter().skip_while(|station| !station.starts_with(&top)) {
         match station.strip_prefix(&top) {
-            Ok(within) if has_dot(within) => reach = Reach::Hidden,
+            Ok(within) if has_dot(within) => reach = LinkReach::Hidden,
             Ok(_) => {}
-            Err(_) => return Reach::Outside,
+            Err(_) => return LinkReach::Outside,
         }
         texts.extend(fs::read_link(&station));
     }
     let is_hidden = texts.iter().any(|text| has_dot(text)) || path.strip_prefix(package).is_ok_and(has_dot);
-    if is_hidden { Reach::Hidden } else { reach }
+    if is_hidden { LinkReach::Hidden } else { reach }
 }
 
 /// True if a link with this text in the place of a file would lead to something else.
@@ -200,7 +200,7 @@ pub fn is_read_from_hidden(package: &Path, dir: &Path) -> bool {
         [primary, overrides, tests].concat()
     };
     let files = [Dialect::Terraform, Dialect::OpenTofu].into_iter().flat_map(of);
-    let is_hidden = |path: &Path| reach(package, path) == Reach::Hidden;
+    let is_hidden = |path: &Path| reach(package, path) == LinkReach::Hidden;
     is_hidden(dir) || files.into_iter().any(|name| is_hidden(&dir.join(name)))
 }
 

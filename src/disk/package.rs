@@ -13,8 +13,8 @@ use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::goinfo::Scan;
 use crate::hash::archive::{
-    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, PackagePrograms, ProgramFiles, Refusal,
-    Threads, is_program_of,
+    ArchiveHasher, ArchiveHashes, ArchiveRefusal, BadArchive, Contents, Limits, PackageFile, PackagePrograms,
+    ProgramFiles, Threads, is_program_of,
 };
 use crate::hash::digest::Sha256;
 use crate::hash::digest::{H1Error, h1};
@@ -209,7 +209,7 @@ fn stream(
     file: &mut File,
     mut hasher: ArchiveHasher,
     mut show: impl FnMut(&[u8]),
-) -> io::Result<Result<ArchiveHashes, Refusal>> {
+) -> io::Result<Result<ArchiveHashes, ArchiveRefusal>> {
     let mut buffer = vec![0; CHUNK];
     loop {
         let length = read_some(file, &mut buffer)?;

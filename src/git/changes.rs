@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::objects::kind;
-use super::{Answer, FileKind, Git, GitError, GitTree, repository};
+use super::{FileKind, Git, GitError, GitOutput, GitTree, repository};
 use crate::config::is_read;
 use crate::hash::digest;
 use crate::path::{RepoPath, lexical, links, worktree};
@@ -107,7 +107,7 @@ impl Git {
 
 impl ListedFiles {
     /// Reads what `ls-files -z -t --stage` answers.
-    pub(super) fn of(answer: &Answer) -> Self {
+    pub(super) fn of(answer: &GitOutput) -> Self {
         let mut listed = Self::default();
         for line in answer.texts() {
             let Some((tag, rest)) = line.split_once(' ') else {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::{Answer, Git, GitError, Running, read_aside};
+use super::{Git, GitError, GitOutput, Running, read_aside};
 use crate::interrupt::Interrupt;
 
 /// How long a question about a working tree may take, in a large one on a slow disk.
@@ -123,7 +123,7 @@ impl Launcher {
     }
 
     /// Runs git to its end.
-    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Answer, GitError> {
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<GitOutput, GitError> {
         self.run_with(args, Vec::new())
     }
 
@@ -131,7 +131,7 @@ impl Launcher {
         &self,
         args: impl IntoIterator<Item = S>,
         input: Vec<u8>,
-    ) -> Result<Answer, GitError> {
+    ) -> Result<GitOutput, GitError> {
         self.start(args, input)?.answer()
     }
 
@@ -319,7 +319,7 @@ pub enum Stage {
     Theirs = 3,
 }
 
-fn failed(task: &'static str, answer: &Answer) -> GitError {
+fn failed(task: &'static str, answer: &GitOutput) -> GitError {
     GitError::Failed { task, reason: answer.said() }
 }
 

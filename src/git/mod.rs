@@ -119,7 +119,7 @@ pub(super) fn repository(top: &Path) -> Option<PathBuf> {
 /// Reads bytes as git's answers about objects, trees and the working tree, for the fuzzer.
 #[doc(hidden)]
 pub fn read_answers(bytes: &[u8]) {
-    let answer = Answer { code: Some(0), stdout: bytes.to_vec(), stderr: bytes.to_vec() };
+    let answer = GitOutput { code: Some(0), stdout: bytes.to_vec(), stderr: bytes.to_vec() };
     let _ = (changes::ListedFiles::of(&answer), answer.said());
     let _ = answer.texts().filter_map(|line| objects::entry(&line)).count();
     let _ = objects::objects(bytes, 3);
@@ -129,7 +129,7 @@ pub fn read_answers(bytes: &[u8]) {
 const GLANCE: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct GitOutput {
     pub code: Option<i32>,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -147,10 +147,10 @@ pub struct Running {
 }
 
 impl Running {
-    pub fn answer(mut self) -> Result<Answer, GitError> {
+    pub fn answer(mut self) -> Result<GitOutput, GitError> {
         let (stdout, stderr) = (self.output(0)?, self.output(1)?);
         let status = self.child.wait().map_err(|error| GitError::Start(error.to_string()))?;
-        Ok(Answer { code: status.code(), stdout, stderr })
+        Ok(GitOutput { code: status.code(), stdout, stderr })
     }
 
     fn output(&self, at: usize) -> Result<Vec<u8>, GitError> {
@@ -179,7 +179,7 @@ impl Drop for Running {
     }
 }
 
-impl Answer {
+impl GitOutput {
     pub fn succeeded(&self) -> bool {
         self.code == Some(0)
     }

@@ -147,7 +147,7 @@ impl Question {
     /// The files, relative to the directory. Where git does not answer, gitignore alone decides.
     pub fn answer(self) -> Vec<PathBuf> {
         let answer = self.running.and_then(|running| running.answer().ok());
-        let Some(answer) = answer.filter(super::Answer::succeeded) else { return self.known };
+        let Some(answer) = answer.filter(super::GitOutput::succeeded) else { return self.known };
         let paths = answer.stdout.split(|byte| *byte == 0);
         let below = paths.filter_map(|path| path.strip_prefix(self.prefix.as_bytes()));
         below.filter(|path| !path.is_empty()).filter_map(path_of).collect()
@@ -162,7 +162,7 @@ impl Git {
         let ways = || way.match_indices('/').map(|(at, _)| &way[..at]).chain([&*way]);
         let patterns = ways().map(|way| format!(":(top,literal){way}"));
         let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned).into_iter().chain(patterns);
-        let Some(answer) = self.launcher.run(args).ok().filter(super::Answer::succeeded) else { return true };
+        let Some(answer) = self.launcher.run(args).ok().filter(super::GitOutput::succeeded) else { return true };
         // What has the name of a directory is a submodule.
         let is_there = |path: String| path.starts_with(&way.prefix()) || ways().any(|way| way == path);
         answer.texts().any(is_there)

@@ -11,7 +11,7 @@ use super::archive::{self, ArchiveKind, Web};
 use super::git_package::GitAccess;
 use super::registry::{ModuleRegistry, Netrc};
 use super::store::{Store, StoredModule};
-use super::{SharedKey, Wanted, allow_url};
+use super::{FetchKey, Wanted, allow_url};
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, VersionList};
 use crate::dialect::Dialect;
 use crate::disk::roots::FetchedModule;
@@ -35,11 +35,11 @@ pub struct Fetcher {
     store: Arc<Store>,
     options: FetcherOptions,
     pub(super) git_permits: Semaphore,
-    versions: Shared<SharedKey, Result<Arc<Vec<String>>, Error>>,
-    releases: Shared<SharedKey, Result<Arc<Placed>, Error>>,
-    packages: Shared<SharedKey, Result<Arc<Placed>, Error>>,
-    pub(super) offers: Shared<SharedKey, Result<Offered, Error>>,
-    pub(super) inquiries: Shared<SharedKey, Result<Served, Error>>,
+    versions: Shared<FetchKey, Result<Arc<Vec<String>>, Error>>,
+    releases: Shared<FetchKey, Result<Arc<Placed>, Error>>,
+    packages: Shared<FetchKey, Result<Arc<Placed>, Error>>,
+    pub(super) offers: Shared<FetchKey, Result<Offered, Error>>,
+    pub(super) inquiries: Shared<FetchKey, Result<Served, Error>>,
 }
 
 #[derive(Debug, Clone)]

@@ -18,7 +18,7 @@ use super::archive::unfetched;
 use super::git_package::{Checkout, GitAccess, SUBMODULES, ambiguous};
 use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
-use crate::git::{Answer, GitError, Launcher, Transports};
+use crate::git::{GitError, GitOutput, Launcher, Transports};
 use crate::modulelock::{Reference, Target, is_full_commit};
 use crate::net::{Cost, Fault, NetError, RunBudget, ShownUrl};
 
@@ -57,15 +57,15 @@ pub(super) struct Submodule {
 }
 
 /// A section of `.gitmodules`: all values of each of its settings.
-type Section = BTreeMap<String, Vec<String>>;
+type ConfigSection = BTreeMap<String, Vec<String>>;
 
 /// The value of a setting that is made once.
-fn one<'a>(section: &'a Section, field: &str) -> Option<&'a str> {
+fn one<'a>(section: &'a ConfigSection, field: &str) -> Option<&'a str> {
     section.get(field).filter(|values| values.len() == 1).map(|values| values[0].as_str())
 }
 
 /// True for a section by which git does nothing but fetch and check out.
-fn is_plain(section: &Section) -> bool {
+fn is_plain(section: &ConfigSection) -> bool {
     section.get("url").is_some_and(|urls| urls.len() == 1 && !urls[0].is_empty())
         && section.get("update").is_none_or(|updates| updates == &["checkout"])
 }
@@ -196,7 +196,7 @@ impl BareRepository {
         if links.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let mut sections = BTreeMap::<String, Section>::new();
+        let mut sections = BTreeMap::<String, ConfigSection>::new();
         if entries.iter().any(|entry| entry.name == SUBMODULES) {
             let file = format!("--blob={commit}:{SUBMODULES}");
             let settings = ["config", &file, "-z", "--get-regexp", "^submodule\\..*\\.(path|url|update)$"];
@@ -214,7 +214,7 @@ impl BareRepository {
         let (mut found, mut reason) = (Vec::new(), None);
         for link in &links {
             let name = &link.name;
-            let of_path = |(_, section): &(&String, &Section)| one(section, "path") == Some(name);
+            let of_path = |(_, section): &(&String, &ConfigSection)| one(section, "path") == Some(name);
             let own: Vec<_> = sections.iter().filter(of_path).collect();
             let own = own.first().filter(|_| own.len() == 1).map(|(_, section)| *section);
             match own.filter(|own| is_plain(own)).and_then(|own| one(own, "url")) {
@@ -224,7 +224,7 @@ impl BareRepository {
                 None => reason = reason.or_else(|| Some(format!("{SUBMODULES} has no plain section for {name:?}"))),
             }
         }
-        let is_used = |section: &Section| links.iter().any(|link| one(section, "path") == Some(&link.name));
+        let is_used = |section: &ConfigSection| links.iter().any(|link| one(section, "path") == Some(&link.name));
         let unused = sections.iter().find(|(_, section)| !is_used(section));
         let reason = reason
             .or_else(|| unused.map(|(name, _)| format!("the section {name:?} of {SUBMODULES} is for no submodule")));
@@ -290,7 +290,7 @@ impl BareRepository {
     }
 
     /// What a repository lists, which takes no longer than an answer over HTTP may.
-    fn list(&self, args: &[&str]) -> Result<Answer, Error> {
+    fn list(&self, args: &[&str]) -> Result<GitOutput, Error> {
         let answer = self.connect(&self.launcher.within(LISTING), args, Vec::new())?;
         let answer = answer.checked("ls-remote").map_err(|error| self.failed(error))?;
         let count = memchr::memchr_iter(b'\n', &answer.stdout).count();
@@ -299,7 +299,7 @@ impl BareRepository {
     }
 
     /// Runs a task that connects to the server, if the run may still do so.
-    fn connect(&self, launcher: &Launcher, args: &[&str], input: Vec<u8>) -> Result<Answer, Error> {
+    fn connect(&self, launcher: &Launcher, args: &[&str], input: Vec<u8>) -> Result<GitOutput, Error> {
         self.budget.request(&self.address).map_err(|fault| self.unspent(fault))?;
         let left = self.budget.time_left().map_err(|exhausted| self.unspent(exhausted.into()))?;
         let answer = launcher.within(left).run_with(args, input);
@@ -334,7 +334,7 @@ impl BareRepository {
         Ok(self.launcher.run(args).map_err(|error| self.failed(error))?.succeeded())
     }
 
-    fn run(&self, task: &'static str, args: &[&str]) -> Result<Answer, Error> {
+    fn run(&self, task: &'static str, args: &[&str]) -> Result<GitOutput, Error> {
         let answer = self.launcher.run(args).and_then(|answer| answer.checked(task));
         answer.map_err(|error| self.failed(error))
     }

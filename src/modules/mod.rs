@@ -33,7 +33,7 @@ use crate::dialect::Dialect;
 use crate::disk::roots::{FetchModules, FetchedModule, Handler, ModuleRequest, ModuleTerms};
 use crate::error::{Error, ErrorKind};
 use crate::hash::PackageHash;
-use crate::modulelock::{ModuleContent, Offered, Pin, Served};
+use crate::modulelock::{ModuleContent, ModulePin, Offered, Served};
 use crate::net::Background;
 use crate::parallel::spawn_all;
 use crate::settings::allow_module_host;
@@ -102,7 +102,7 @@ impl FetchModules for ModuleService {
         }
     }
 
-    fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> {
+    fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, ModulePin)]) -> Vec<Result<Served, Error>> {
         let wanted = requests.iter().map(|(request, pin)| (Wanted::of(terms, request), pin.clone())).collect();
         self.each(terms.dialect, wanted, |fetcher, (wanted, pin)| async move { fetcher.served(&wanted, &pin).await })
     }
@@ -118,7 +118,7 @@ pub struct Wanted {
     /// The source, which is not local.
     pub source: ModuleSource,
     pub constraints: Option<ModuleConstraints>,
-    pub pin: Option<Pin>,
+    pub pin: Option<ModulePin>,
     /// True if the whole package is wanted, and not only its configuration.
     pub whole: bool,
     /// True if what was learnt a while ago does not count.
@@ -130,7 +130,7 @@ pub struct Wanted {
 }
 
 /// The key of a result, and the policy under which it was fetched.
-type SharedKey = (String, ModuleHosts);
+type FetchKey = (String, ModuleHosts);
 
 /// The hosts that modules may come from, by policy; none for any.
 type ModuleHosts = Option<BTreeSet<Hostname>>;
@@ -158,7 +158,7 @@ impl Wanted {
     }
 
     /// A key of results that calls under the same policy share: other calls may be refused what these get.
-    fn shared(&self, key: &str) -> SharedKey {
+    fn shared(&self, key: &str) -> FetchKey {
         (key.to_owned(), self.hosts.clone())
     }
 

@@ -14,7 +14,7 @@ use super::git_package::{self, GitPackage, ambiguous};
 use super::store::{PackageRecord, StoredModule};
 use crate::config::{ModuleSource, ModuleVersion, RegistryModule};
 use crate::error::{Error, ErrorKind};
-use crate::modulelock::{Ambiguity, Offered, Pin, Served};
+use crate::modulelock::{Ambiguity, ModulePin, Offered, Served};
 use crate::net::Cost;
 use crate::source::oci::{self, Descriptor, OciRepository};
 
@@ -109,14 +109,14 @@ fn vanished(address: &RemoteAddress, commit: &str) -> Error {
 
 impl Fetcher {
     /// What the source of a call serves now in place of the locked package, each requested once a run.
-    pub async fn served(&self, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+    pub async fn served(&self, wanted: &Wanted, pin: &ModulePin) -> Result<Served, Error> {
         let version = pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
         let (package, content) = (wanted.source.package().unwrap_or_default(), &pin.content);
         let key = format!("{} {package} {version} {:?} {}", wanted.dialect.program(), content.commit, content.hash);
         self.inquiries.answer(wanted.shared(&key), Box::pin(self.served_now(wanted, pin))).await
     }
 
-    async fn served_now(&self, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+    async fn served_now(&self, wanted: &Wanted, pin: &ModulePin) -> Result<Served, Error> {
         let wanted = Wanted { pin: None, whole: true, ..wanted.clone() };
         let address = match (&wanted.source, &pin.version) {
             (ModuleSource::Registry(module), Some(version)) => {
@@ -140,7 +140,7 @@ impl Fetcher {
         compared(&package, pin, address.method == FetchMethod::Oci && is_moving(&address))
     }
 
-    async fn commit_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+    async fn commit_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &ModulePin) -> Result<Served, Error> {
         let (access, requested) = (self.git_access(wanted), address.clone());
         let resolved = self.by_git(move || git_package::resolve(&access, &requested)).await?;
         if let Some(ambiguity) = resolved.ambiguity {
@@ -169,7 +169,7 @@ impl Fetcher {
 }
 
 /// What an archive is against what is locked.
-fn compared(package: &StoredModule, pin: &Pin, is_moving: bool) -> Result<Served, Error> {
+fn compared(package: &StoredModule, pin: &ModulePin, is_moving: bool) -> Result<Served, Error> {
     if let Some(ambiguity) = &package.record.ambiguity {
         return Ok(Served::Ambiguous(ambiguity.clone()));
     }

@@ -9,7 +9,7 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::Stats;
 use crate::documents;
 use crate::hash::PackageHash;
-use crate::merge::Remark;
+use crate::merge::MergeRemark;
 use crate::platform::Platform;
 use crate::step::CommandLine;
 use crate::version::Version;
@@ -135,7 +135,7 @@ pub struct MergedFile {
     pub path: PathBuf,
     pub merged: bool,
     pub conflicts: bool,
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<MergeRemark>,
 }
 
 /// The state of lock files, trust file and settings, as far as it is known without the network.

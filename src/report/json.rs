@@ -14,7 +14,7 @@ use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::merge::{Remark, Shortened};
+use crate::merge::{MergeRemark, Shortened};
 use crate::modulelock::{LockedModule, ModuleChange, ModuleKey};
 use crate::outcome::{
     Body, Changes, Explained, Generated, GitReport, GitSetting, Listed, MergedFile, Outcome, Required, Review,
@@ -435,7 +435,7 @@ fn git(reports: &[GitReport]) -> Map<String, Value> {
 }
 
 fn merged(files: &[MergedFile]) -> Map<String, Value> {
-    let remark = |remark: &Remark| json!({ "address": remark.address(), "message": remark.to_string() });
+    let remark = |remark: &MergeRemark| json!({ "address": remark.address(), "message": remark.to_string() });
     let file = |file: &MergedFile| {
         json!({
             "path": shown(&file.path),

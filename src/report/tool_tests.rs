@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::schema_tests::broken;
 use super::*;
 use crate::finding::{Position, Rule};
-use crate::merge::{Remark, textconv};
+use crate::merge::{MergeRemark, textconv};
 use crate::outcome::{
     Body, CacheReport, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, FormattedFile, GitReport,
     GitSetting, HashLine, HashOrigin, Hashed, MergedFile, RecordedAt, RecordedHash, ReleaseOfHash,
@@ -122,7 +122,7 @@ fn git_and_the_cache_are_fields() {
 
 #[test]
 fn merges_and_short_texts_are_fields() {
-    let merged = MergedFile { path: "f".into(), merged: true, conflicts: false, remarks: vec![Remark::NoBase] };
+    let merged = MergedFile { path: "f".into(), merged: true, conflicts: false, remarks: vec![MergeRemark::NoBase] };
     let (human, json) = rendered("merge", Body::Merged(vec![merged]));
     assert_eq!(human, "");
     assert_eq!(json["files"][0]["remarks"][0]["address"], Value::Null);

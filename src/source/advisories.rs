@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use tokio::task::JoinSet;
 use url::Url;
 
-use crate::advisory::{Advisory, BadDocument, Index, ListedAdvisory, modified};
+use crate::advisory::{Advisory, AdvisoryIndex, BadDocument, ListedAdvisory, modified};
 use crate::disk::advisories;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
@@ -71,7 +71,7 @@ pub struct IndexedDatabase {
     pub modified: String,
     /// Why it may lack advisories.
     pub problem: Option<Error>,
-    index: Index,
+    index: AdvisoryIndex,
     /// Its date and index, as they were read.
     read: [Vec<u8>; 2],
     documents: Documents,
@@ -144,12 +144,12 @@ impl IndexedDatabase {
         };
         let read = [documents.get(DATE).await?, documents.get(INDEX).await?];
         let modified = modified(&read[0]).map_err(|problem| bad(DATE, problem))?;
-        let index = Index::decode(&read[1]).map_err(|problem| bad(INDEX, problem))?;
+        let index = AdvisoryIndex::decode(&read[1]).map_err(|problem| bad(INDEX, problem))?;
         Ok(Self { place: place.clone(), modified, problem: None, index, read, documents })
     }
 
     /// What the index lists about modules.
-    pub fn index(&self) -> &Index {
+    pub fn index(&self) -> &AdvisoryIndex {
         &self.index
     }
 

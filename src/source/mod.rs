@@ -32,7 +32,7 @@ use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, Credentials, Discovery, NetError, ShownUrl, token_variable_shown};
 use crate::settings::SourceChoice;
-use oci::{OciClient, OciMirror, Template};
+use oci::{ImageTemplate, OciClient, OciMirror};
 use wire::WireError;
 
 pub use index::{IndexStores, Published, SharedIndexes};
@@ -73,7 +73,7 @@ impl Source {
             }
             SourceLocation::Oci(template) => {
                 let Connection { client, oci, .. } = connect(None)?;
-                let parsed = Template::parse(template, &method.filter.include)?;
+                let parsed = ImageTemplate::parse(template, &method.filter.include)?;
                 Mirror::Oci(Box::new(OciMirror::new(OciClient::new(client, oci), parsed, template)))
             }
         }))

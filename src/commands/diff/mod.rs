@@ -94,9 +94,9 @@ impl DiffArgs {
 /// The number of a root module, and of the pair of texts in it.
 type PairIndex = (usize, usize);
 
-type Answers = BTreeMap<PairIndex, Arc<Releases>>;
+type FoundReleases = BTreeMap<PairIndex, Arc<Releases>>;
 
-type Compared = (PathBuf, Result<Comparison, Error>);
+type ComparedRoot = (PathBuf, Result<Comparison, Error>);
 
 pub fn diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let directories = services.scope.directories();
@@ -108,7 +108,7 @@ pub fn diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     }
     let cache = Arc::new(services.open_cache(&directories));
     let sources = PackageSources::new(services, &cache);
-    let known = if args.online { query_releases(args, services, &compared, &sources)? } else { Answers::new() };
+    let known = if args.online { query_releases(args, services, &compared, &sources)? } else { FoundReleases::new() };
     let now = services.scope.environment.now;
     let packages = |at: &PairIndex, changes: &[Change]| {
         let nothing = Releases::new();
@@ -126,9 +126,9 @@ pub fn diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> 
 fn query_releases(
     args: &DiffArgs,
     services: &Services<'_>,
-    compared: &[Compared],
+    compared: &[ComparedRoot],
     sources: &PackageSources<'_>,
-) -> Result<Answers, Error> {
+) -> Result<FoundReleases, Error> {
     let mut wanted: Vec<(PairIndex, RunSettings, LockFile)> = Vec::new();
     for (at, (_, found)) in compared.iter().enumerate() {
         let Ok(comparison) = found else { continue };
@@ -140,7 +140,7 @@ fn query_releases(
             }
         }
     }
-    let Some((_, first, _)) = wanted.first() else { return Ok(Answers::new()) };
+    let Some((_, first, _)) = wanted.first() else { return Ok(FoundReleases::new()) };
     services.events_for(Some(first.dialect).filter(|first| wanted.iter().all(|(_, it, _)| it.dialect == *first)));
     let depth = Depth { download: !args.no_download, ..Depth::DOCUMENTS };
     let queried = wanted.iter().enumerate();
@@ -185,7 +185,7 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
 /// level changes.
 fn outcome(
     args: &DiffArgs,
-    compared: &[Compared],
+    compared: &[ComparedRoot],
     packages: &dyn Fn(&PairIndex, &[Change]) -> Packages,
     scope: &Scope,
 ) -> Result<Outcome, Error> {
@@ -247,7 +247,7 @@ fn leveled(mut root: RootOutcome, settings: &Settings, now: SystemTime) -> RootO
 
 /// The providers that the repository locked on the old side: those of the compared lock files, and those of the other
 /// lock files in their present state.
-fn locked_before(compared: &[Compared]) -> UsedNames {
+fn locked_before(compared: &[ComparedRoot]) -> UsedNames {
     let comparisons = || compared.iter().filter_map(|(_, found)| found.as_ref().ok());
     let mut locked = BTreeSet::new();
     for pair in comparisons().flat_map(|comparison| &comparison.pairs) {

@@ -21,7 +21,7 @@ use crate::release::continuity::ExpiryRules;
 use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::settings::SignatureRule;
 use crate::trust::pins::{FILE_NAME as TRUST_FILE, Pins, Signer};
-use crate::trust::signer::{Verdict, judge};
+use crate::trust::signer::{SignerVerdict, judge};
 use crate::trust::signer::{by_signer, not_pinned, refused, signed_by};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,9 +39,9 @@ pub(crate) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
     let (old, new) = (verdict(&trust.old), verdict(&trust.new));
     let (standing, finding) = match (new.or(old.clone()), old) {
         (None, _) => (Standing::FirstUse, None),
-        (Some(Verdict::Known(_)), None | Some(Verdict::FirstUse)) => (Standing::PinnedHere, None),
-        (Some(Verdict::Known(_)), Some(Verdict::Known(_))) => (Standing::Pinned, None),
-        (Some(Verdict::Known(_)), Some(before)) => {
+        (Some(SignerVerdict::Known(_)), None | Some(SignerVerdict::FirstUse)) => (Standing::PinnedHere, None),
+        (Some(SignerVerdict::Known(_)), Some(SignerVerdict::Known(_))) => (Standing::Pinned, None),
+        (Some(SignerVerdict::Known(_)), Some(before)) => {
             let finding = refused(&change.address, version, signer, before);
             let accepted = finding.map(|finding| {
                 let message = format!("{}; the change of the trust file accepts it", finding.message);
@@ -49,13 +49,13 @@ pub(crate) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
             });
             (Standing::Rotated, accepted)
         }
-        (Some(Verdict::FirstUse), Some(before)) if !matches!(before, Verdict::FirstUse) => {
+        (Some(SignerVerdict::FirstUse), Some(before)) if !matches!(before, SignerVerdict::FirstUse) => {
             let message =
                 format!("{}; the trust file remembered a signer before this change", unknown(change, signer)?);
             let finding = Finding::new(Rule::SignerNotPinned, message).about(&change.address);
             (Standing::Refused, Some(by_signer(finding, signer)))
         }
-        (Some(Verdict::FirstUse), _) => {
+        (Some(SignerVerdict::FirstUse), _) => {
             let finding = not_pinned(&change.address, version, signer);
             (Standing::FirstUse, is_new.then_some(Finding { level: Level::Warn, ..finding }))
         }

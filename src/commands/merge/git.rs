@@ -17,8 +17,8 @@ use crate::git::{Git, GitError, Stage};
 use crate::interrupt::{Interrupt, What};
 use crate::lockfile;
 use crate::merge::{
-    Configured, Decisions, Document, MergeOptions, MergedText, Remark, Side, Split, Three, Unrepaired, has_repeated,
-    is_readable, keep_one_of_each, merge_texts, not_literal, split,
+    Configured, Decisions, Document, MergeOptions, MergeRemark, MergedText, Side, Split, Three, Unrepaired,
+    has_repeated, is_readable, keep_one_of_each, merge_texts, not_literal, split,
 };
 use crate::outcome::{Body, GitReport, GitSetting, Notes, Outcome};
 use crate::path::shown;
@@ -170,7 +170,7 @@ pub(crate) fn resolve(
             let texts = Three { base: &base[..], ours: &ours, theirs: &theirs };
             let mut merged = merge_texts(document, texts, decisions, options);
             if merged.conflicts && sides.is_some_and(|sides| !sides.into_iter().all(readable)) {
-                merged.remarks.push(Remark::NothingDecided);
+                merged.remarks.push(MergeRemark::NothingDecided);
             }
             return Ok(Some((merged, configuration)));
         }
@@ -182,7 +182,7 @@ pub(crate) fn resolve(
     if readable(&parts.ours) && readable(&parts.theirs) {
         return Ok(Some((merged, configuration)));
     }
-    let why = merged.remarks.iter().find(|remark| **remark != Remark::NoBase).map(ToString::to_string);
+    let why = merged.remarks.iter().find(|remark| **remark != MergeRemark::NoBase).map(ToString::to_string);
     let message = format!("cannot merge the sides of {}: {}", shown(file), why.unwrap_or_default());
     let error = Error::new(ErrorKind::LockFile, message);
     Err(error.in_file(file).hint(step!("to take one side, {}", Value::Step(taking(Side::Ours, file)))))
@@ -326,8 +326,8 @@ fn merge_parts(document: Document, parts: &Split, options: MergeOptions) -> Merg
     let base = parts.base.as_ref().filter(readable);
     let texts = Three { base: base.map(Vec::as_slice).unwrap_or_default(), ours: &parts.ours, theirs: &parts.theirs };
     let mut merged = merge_texts(document, texts, Decisions::default(), options);
-    if base.is_none() && !merged.remarks.contains(&Remark::NoBase) {
-        merged.remarks.insert(0, Remark::NoBase);
+    if base.is_none() && !merged.remarks.contains(&MergeRemark::NoBase) {
+        merged.remarks.insert(0, MergeRemark::NoBase);
     }
     merged
 }

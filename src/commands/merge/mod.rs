@@ -15,8 +15,8 @@ use crate::hash::HashScheme;
 use crate::interrupt::What;
 use crate::lockfile::LockEntry;
 use crate::merge::{
-    DEFAULT_MARKER_SIZE, Decisions, Document, MergeOptions, MergedText, Reason, Remark, Replaced, Side, Three, Why,
-    merge_texts, textconv as short,
+    DEFAULT_MARKER_SIZE, Decisions, Document, MergeOptions, MergeRemark, MergedText, Reason, Replaced, Side, Three,
+    Why, merge_texts, textconv as short,
 };
 use crate::outcome::{Body, MergedFile, Outcome};
 use crate::path::shown;
@@ -109,8 +109,8 @@ fn drive(named: [&PathBuf; 3], args: &MergeArgs, services: &Services<'_>) -> Res
     let file = NewFile { path: &ours, bytes, mode: FileMode::KeepOr(0o644), what };
     store(file, directory_of(&ours), &services.interrupt)?;
     // Taking the newer version is the normal case.
-    let is_routine = |remark: &Remark| match remark {
-        Remark::Entry(_, reason) => matches!(**reason, Reason::Taken(_, _, Why::Newer)),
+    let is_routine = |remark: &MergeRemark| match remark {
+        MergeRemark::Entry(_, reason) => matches!(**reason, Reason::Taken(_, _, Why::Newer)),
         _ => false,
     };
     merged.remarks.retain(|remark| !is_routine(remark));
@@ -174,7 +174,7 @@ fn add_lost_platforms(file: &Path, merged: &mut MergedText, services: &Services<
             platforms,
             command,
         };
-        Some(Remark::Entry(replaced.addr.clone(), Box::new(reason)))
+        Some(MergeRemark::Entry(replaced.addr.clone(), Box::new(reason)))
     });
     merged.remarks.extend(lost.collect::<Vec<_>>());
 }

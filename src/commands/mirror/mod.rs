@@ -108,7 +108,7 @@ pub(crate) fn placed(root: &GateRoot, findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// The results by package.
-type Answers = BTreeMap<PackageKey, FetchAnswer>;
+type FetchAnswers = BTreeMap<PackageKey, FetchAnswer>;
 
 pub(crate) fn copy(
     args: &MirrorArgs,
@@ -160,7 +160,7 @@ impl Copying<'_> {
     fn of_group(self, roots: &GateRoots, session: &Session) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
         let queries = queries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.args);
         let rules = queries.iter().map(|(key, query)| (key.clone(), query.rules.clone())).collect();
-        let (mut begun, mut notes, mut answers) = (Vec::new(), Vec::new(), Answers::new());
+        let (mut begun, mut notes, mut answers) = (Vec::new(), Vec::new(), FetchAnswers::new());
         let mut choose = |known: Releases| {
             (begun, notes) = judged(self.args, roots, &known, self.cache);
             for judged in begun.iter_mut().flatten() {
@@ -201,7 +201,7 @@ impl Copying<'_> {
         self,
         judged: impl Iterator<Item = &'j MirroredRoot<'j>>,
         (known, rules): (&Releases, &BTreeMap<ReleaseKey, Rules>),
-        answers: &mut Answers,
+        answers: &mut FetchAnswers,
     ) -> BTreeMap<PackageKey, FetchOrder> {
         let mut recorded: BTreeMap<&PackageKey, PackageHashes> = BTreeMap::new();
         for judged in judged {
@@ -232,7 +232,7 @@ impl Copying<'_> {
     }
 
     /// Writes the documents of what was copied; returns the releases for which that failed.
-    fn publish(self, answers: &Answers) -> BTreeMap<ReleaseKey, Error> {
+    fn publish(self, answers: &FetchAnswers) -> BTreeMap<ReleaseKey, Error> {
         let mut releases: BTreeMap<ReleaseKey, MirrorRelease> = BTreeMap::new();
         for (key, answer) in answers {
             let Ok(Some(fetched)) = answer else { continue };

@@ -77,10 +77,10 @@ pub(in crate::commands) fn locked_below_except(directory: &Path, others: &BTreeS
     locked.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
 }
 
-type Below = Vec<(PathBuf, Result<Decoded, Vec<Finding>>)>;
+type LocksBelow = Vec<(PathBuf, Result<Decoded, Vec<Finding>>)>;
 
 /// Each lock file below a directory, with the path of its own directory from there.
-pub(in crate::commands) fn locks_below(top: &Path) -> Result<Below, Error> {
+pub(in crate::commands) fn locks_below(top: &Path) -> Result<LocksBelow, Error> {
     let mut locks = Vec::new();
     for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
         let Some(bytes) = root_files::read_lock_file(&top.join(&place.path).join(lockfile::FILE_NAME))? else {

@@ -42,12 +42,12 @@ use crate::workspace::{RunSettings, refused};
 /// A release and the number of the group whose sources answer about it.
 type LookupKey = (usize, ReleaseKey);
 
-type Recorded<'a> = BTreeMap<LookupKey, Vec<Recording<'a>>>;
+type Recordings<'a> = BTreeMap<LookupKey, Vec<Recording<'a>>>;
 
 /// The records of one working tree, with the findings of settings that forbid queries.
 #[derive(Default)]
 struct TrustTree<'a> {
-    recorded: Recorded<'a>,
+    recorded: Recordings<'a>,
     of_addresses: Vec<Finding>,
 }
 
@@ -166,7 +166,11 @@ struct Context<'a> {
 }
 
 /// Updates the trust file of one working tree. Returns its outcome, and outcomes with the errors.
-fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, context: &Context<'_>) -> Result<Vec<RootOutcome>, Error> {
+fn one_tree(
+    mut store: TrustStore,
+    recorded: &Recordings<'_>,
+    context: &Context<'_>,
+) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
     for (queried, recordings) in recorded {
         let key = &queried.1;
@@ -281,10 +285,10 @@ fn leveled(recordings: &[Recording<'_>], version: &Version, finding: &Finding) -
     recordings.iter().map(of_root).max_by_key(|finding| finding.level).unwrap_or(finding.clone())
 }
 
-fn contradictions(pins: &Pins, signers: &Signers, recorded: &Recorded<'_>) -> Vec<Finding> {
+fn contradictions(pins: &Pins, signers: &Signers, recorded: &Recordings<'_>) -> Vec<Finding> {
     let releases = signers.iter().flat_map(|(addr, versions)| versions.iter().map(move |version| (addr, version)));
     let refused = releases.filter_map(|(addr, (version, signer))| match signer::judge(pins, addr, version, signer) {
-        signer::Verdict::FirstUse => None,
+        signer::SignerVerdict::FirstUse => None,
         verdict => {
             let of_release = recorded.iter().filter(|((_, key), _)| key.0 == *addr && key.1 == *version);
             let recordings: Vec<Recording<'_>> = of_release.flat_map(|(_, recordings)| recordings.clone()).collect();

@@ -136,7 +136,7 @@ impl LockedModules<'_> {
     /// Looks up what the sources of packages that calls use serve now, and what registries list of them.
     fn query_sources(&self, installed: bool) -> (ServedModules, ListedVersions) {
         use crate::disk::roots::ModuleRequest;
-        use crate::modulelock::Pin;
+        use crate::modulelock::ModulePin;
 
         let Some((read, fetch)) = self.tree.module_lock.as_ref().zip(self.settings.modules.fetch.as_ref()) else {
             return Default::default();
@@ -151,7 +151,7 @@ impl LockedModules<'_> {
                 continue;
             };
             if queried.insert(key.clone()) {
-                let pin = Pin { version: key.version.clone(), content: block.content.clone() };
+                let pin = ModulePin { version: key.version.clone(), content: block.content.clone() };
                 let request = ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin: None };
                 if key.version.is_some() {
                     of_registries.insert(key.source.clone(), request.clone());
@@ -272,14 +272,14 @@ pub(super) fn proven(modules: &LockedModules<'_>) -> BTreeSet<ModuleKey> {
 }
 
 /// The finding on an installed copy, or why it could not be judged.
-type Judgment = Result<Option<Finding>, Error>;
+type ModuleJudgment = Result<Option<Finding>, Error>;
 
 /// The locked package of each call, with the judgement of its installed copy; `None` if it is not installed.
 fn copies<'a>(
     modules: &LockedModules<'a>,
     all: bool,
     errors: &mut Vec<Error>,
-) -> Vec<(&'a ModuleKey, Option<Judgment>)> {
+) -> Vec<(&'a ModuleKey, Option<ModuleJudgment>)> {
     let LockedModules { settings, tree, .. } = modules;
     let calls: Vec<&RemoteModuleCall> =
         tree.remote_modules.iter().filter(|call| all || call.fetched.is_none()).collect();

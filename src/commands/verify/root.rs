@@ -354,7 +354,7 @@ impl Opening {
 }
 
 /// The settings of a root module, and its tool by the files of the working tree.
-type Settled = (RunSettings, crate::dialect::Dialect);
+type RootSettled = (RunSettings, crate::dialect::Dialect);
 
 /// Reads all root modules; each trust file is read once.
 pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
@@ -363,7 +363,7 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
         let own = root.dialect;
         Ok((base.map_or(Ok(root.clone()), |base| with_base(root, base, scope))?, own))
     };
-    let settled: Vec<(PathBuf, Result<Settled, Error>)> =
+    let settled: Vec<(PathBuf, Result<RootSettled, Error>)> =
         parallel::each(targets.paths.len(), parallel::cores(), |at| (targets.paths[at].clone(), settle(at)));
     let (mut opened, mut nested) = (Vec::new(), Vec::new());
     for (path, settings) in settled {
@@ -387,16 +387,17 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
     // With a base, links and submodules are findings of the working tree, even unchanged ones.
     let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
     let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();
-    let roots = parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<Settled, Error>)| {
-        let open = |(settings, own): Settled| {
-            let pins = pins.get(&settings.trust).cloned().flatten();
-            let mut root = GateRoot::open(&settings, pins, &packages(&settings))?;
-            root.tool_changed = own != settings.dialect;
-            root.was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
-            Ok(root)
-        };
-        (path, settings.and_then(open))
-    });
+    let roots =
+        parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<RootSettled, Error>)| {
+            let open = |(settings, own): RootSettled| {
+                let pins = pins.get(&settings.trust).cloned().flatten();
+                let mut root = GateRoot::open(&settings, pins, &packages(&settings))?;
+                root.tool_changed = own != settings.dialect;
+                root.was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
+                Ok(root)
+            };
+            (path, settings.and_then(open))
+        });
     Ok(Opening { roots, nested, trust, tracked })
 }
 

@@ -35,13 +35,13 @@ pub struct UsedNames {
     addresses: BTreeSet<ProviderAddr>,
     /// How many addresses have each host.
     hosts: BTreeMap<Hostname, usize>,
-    host_names: Names,
-    names: Names,
+    host_names: SimilarNames,
+    names: SimilarNames,
 }
 
 /// Texts in the order of their letters, so those that begin alike are compared once.
 #[derive(Debug, Clone, Default)]
-struct Names(Vec<Name>);
+struct SimilarNames(Vec<Name>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
@@ -51,7 +51,7 @@ struct Name {
     shown: String,
 }
 
-impl Names {
+impl SimilarNames {
     fn of(texts: impl IntoIterator<Item = (String, String)>) -> Self {
         let lettered = |(text, shown): (String, String)| Name { letters: text.chars().collect(), text, shown };
         let mut names: Vec<Name> = texts.into_iter().map(lettered).collect();
@@ -138,8 +138,8 @@ impl Distances {
     }
 }
 
-static WELL_KNOWN: LazyLock<Names> =
-    LazyLock::new(|| Names::of(well_known().map(|name| (name.to_ascii_lowercase(), name.to_owned()))));
+static WELL_KNOWN: LazyLock<SimilarNames> =
+    LazyLock::new(|| SimilarNames::of(well_known().map(|name| (name.to_ascii_lowercase(), name.to_owned()))));
 
 impl UsedNames {
     /// Indexes the addresses that are in use.
@@ -153,8 +153,8 @@ impl UsedNames {
         let plain = hosts.keys().map(Hostname::as_ascii).filter(|host| !host.contains(':'));
         let host_names = REGISTRIES.into_iter().chain(plain).map(|host| (host.to_owned(), host.to_owned()));
         Self {
-            host_names: Names::of(host_names),
-            names: Names::of(addresses.iter().map(|addr| (name_of(addr), addr.to_string()))),
+            host_names: SimilarNames::of(host_names),
+            names: SimilarNames::of(addresses.iter().map(|addr| (name_of(addr), addr.to_string()))),
             addresses,
             hosts,
         }
@@ -354,7 +354,7 @@ mod near_tests {
     use proptest::prelude::*;
 
     fn found(names: &[&str], text: &str) -> Vec<String> {
-        let names = Names::of(names.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));
+        let names = SimilarNames::of(names.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));
         let found = std::cell::RefCell::new(Vec::new());
         let none = names.find(text, |name| {
             found.borrow_mut().push(name.to_owned());

@@ -26,7 +26,7 @@ pub struct Advisory {
 
 /// Of the rest of an entry nothing decides. What decides is read strictly: who does not know a field cannot judge by it.
 #[derive(Deserialize)]
-struct Entry {
+struct OsvEntry {
     id: String,
     #[serde(default)]
     aliases: Vec<String>,
@@ -107,7 +107,7 @@ struct Range(Vec<(Option<GoVersion>, bool)>);
 impl Advisory {
     /// Reads an entry of a database.
     pub fn decode(bytes: &[u8]) -> Result<Self, BadDocument> {
-        let Entry { id, aliases, summary, modified, withdrawn, affected } = serde_json::from_slice(bytes)?;
+        let OsvEntry { id, aliases, summary, modified, withdrawn, affected } = serde_json::from_slice(bytes)?;
         let affected = affected.into_iter().map(Affected::of).collect::<Result<_, _>>()?;
         Ok(Self { id, aliases, summary, modified, withdrawn: withdrawn.is_some(), affected })
     }

@@ -99,7 +99,7 @@ impl Components {
 
 /// `index/modules.json`: which advisories there are about a module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Index(BTreeMap<String, Vec<ListedAdvisory>>);
+pub struct AdvisoryIndex(BTreeMap<String, Vec<ListedAdvisory>>);
 
 /// An advisory in the index.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -115,7 +115,7 @@ pub struct ListedAdvisory {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Module {
+struct OsvModule {
     path: String,
     vulns: Vec<ListedAdvisory>,
 }
@@ -134,17 +134,17 @@ pub fn modified(bytes: &[u8]) -> Result<String, BadDocument> {
     Err(BadDocument(format!("{modified:?} is not a time")))
 }
 
-impl Index {
+impl AdvisoryIndex {
     /// Reads `index/modules.json`.
     pub fn decode(bytes: &[u8]) -> Result<Self, BadDocument> {
-        let modules: Vec<Module> = serde_json::from_slice(bytes)?;
+        let modules: Vec<OsvModule> = serde_json::from_slice(bytes)?;
         let is_name = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let bad = modules.iter().flat_map(|module| &module.vulns).find(|listed| !is_name(&listed.id));
         if let Some(bad) = bad {
             return Err(BadDocument(format!("{:?} is not the id of an advisory", bad.id)));
         }
         let mut index = BTreeMap::new();
-        for Module { path, vulns } in modules {
+        for OsvModule { path, vulns } in modules {
             if index.contains_key(&path) {
                 return Err(BadDocument(format!("it lists the module {path} twice")));
             }

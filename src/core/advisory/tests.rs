@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{Advisory, Component, Components, GoVersion, Index, TOOLCHAIN, modified};
+use super::{Advisory, AdvisoryIndex, Component, Components, GoVersion, TOOLCHAIN, modified};
 use crate::goinfo::GoInfo;
 use crate::platform::Platform;
 
@@ -24,7 +24,7 @@ fn program(path: &Path) -> GoInfo {
 
 /// The advisories about a program: id, module, version found, version that fixes it.
 fn found(
-    index: &Index,
+    index: &AdvisoryIndex,
     read: &mut dyn FnMut(&str) -> Advisory,
     parts: &[Component],
     platform: &str,
@@ -47,7 +47,7 @@ fn found(
 #[test]
 fn each_rule_of_matching_has_an_entry() {
     let folder = top("testdata/advisories").unwrap();
-    let index = Index::decode(text(&folder.join("index/modules.json")).as_bytes()).unwrap();
+    let index = AdvisoryIndex::decode(text(&folder.join("index/modules.json")).as_bytes()).unwrap();
     let mut read = |id: &str| Advisory::decode(text(&folder.join(format!("ID/{id}.json"))).as_bytes()).unwrap();
     let parts = Components::of(&program(&folder.join("program.txt")), "2.0.0", true);
     assert_eq!(parts.unknown, [("example.com/local".to_owned(), "it was replaced by a local directory")]);
@@ -93,7 +93,7 @@ fn real_programs_have_the_findings_of_govulncheck() {
         std::io::copy(&mut archive.by_name(name).unwrap(), &mut bytes).unwrap();
         bytes
     };
-    let index = Index::decode(&document("index/modules.json")).unwrap();
+    let index = AdvisoryIndex::decode(&document("index/modules.json")).unwrap();
     assert_eq!(modified(&document("index/db.json")).unwrap(), "2026-08-21T20:38:00Z");
     let mut entries: BTreeMap<String, Advisory> = BTreeMap::new();
     let mut read = |id: &str| {
@@ -178,7 +178,7 @@ fn unreadable_entries_say_why() {
         ("{}", "invalid type"),
         (r#"[{"path":"a","vulns":[]},{"path":"b","vulns":[]},{"path":"a","vulns":[]}]"#, "it lists the module a twice"),
     ] {
-        assert!(Index::decode(bad.as_bytes()).unwrap_err().to_string().contains(why), "{bad}");
+        assert!(AdvisoryIndex::decode(bad.as_bytes()).unwrap_err().to_string().contains(why), "{bad}");
     }
     assert!(modified(b"{\"modified\":\"yesterday\"}").is_err());
 }

@@ -9,13 +9,13 @@ use super::json::{self, JsonNode, JsonValue};
 use super::value::{Node, Value};
 
 /// Which keys are block types, with the number of their labels. Only the JSON form needs it.
-pub(super) type Schema = &'static [(&'static str, usize)];
+pub(super) type BodySchema = &'static [(&'static str, usize)];
 
 /// A byte of the file and what is wrong there.
 pub(super) type Located = (usize, ConfigErrorKind);
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Contents<'a> {
+pub(super) struct BodyContents<'a> {
     pub(super) arguments: Vec<Argument<'a>>,
     pub(super) blocks: Vec<Block<'a>>,
 }
@@ -57,13 +57,13 @@ pub(super) enum RawValue<'a> {
 
 impl<'a> Body<'a> {
     /// The arguments and blocks. An argument that comes twice is an error, and left out the second time.
-    pub(super) fn contents(&self, schema: Schema, errors: &mut Vec<Located>) -> Contents<'a> {
+    pub(super) fn contents(&self, schema: BodySchema, errors: &mut Vec<Located>) -> BodyContents<'a> {
         let contents = match self {
             Body::Native { text, range, .. } => match scan::outline(text, range.clone()) {
                 Ok(outline) => native(text, outline),
                 Err(error) => {
                     errors.push((error.at, error.kind.into()));
-                    Contents::default()
+                    BodyContents::default()
                 }
             },
             Body::Json(node) => json::contents(node, schema, errors),
@@ -92,7 +92,7 @@ impl<'a> Body<'a> {
     }
 }
 
-impl<'a> Contents<'a> {
+impl<'a> BodyContents<'a> {
     pub(super) fn without_duplicates(mut self, errors: &mut Vec<Located>) -> Self {
         let mut seen = std::collections::HashSet::new();
         self.arguments.retain(|argument| {
@@ -160,7 +160,7 @@ impl RawValue<'_> {
 }
 
 /// Gives the blocks of an outline their face.
-pub(super) fn native<'a>(text: &'a str, outline: scan::Outline<'a>) -> Contents<'a> {
+pub(super) fn native<'a>(text: &'a str, outline: scan::Outline<'a>) -> BodyContents<'a> {
     let argument = |argument: scan::Argument<'a>| Argument {
         name: Cow::Borrowed(argument.name),
         at: argument.at,
@@ -173,7 +173,7 @@ pub(super) fn native<'a>(text: &'a str, outline: scan::Outline<'a>) -> Contents<
         labels: block.labels.into_iter().map(label).collect(),
         body: Body::Native { text, range: block.body, provider: block.provider },
     };
-    Contents {
+    BodyContents {
         arguments: outline.arguments.into_iter().map(argument).collect(),
         blocks: outline.blocks.into_iter().map(block).collect(),
     }

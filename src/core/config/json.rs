@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 use super::ConfigErrorKind;
-use super::body::{Argument, Block, Body, Contents, Label, RawValue, Schema};
+use super::body::{Argument, Block, Body, BodyContents, BodySchema, Label, RawValue};
 use super::value::{Node, Value, number_text};
 
 /// A JSON value and where it begins and ends.
@@ -66,19 +66,19 @@ pub(super) const DEPTH: usize = 200;
 
 /// Reads a text with one value.
 pub(super) fn parse(text: &str) -> Result<JsonNode<'_>, (usize, JsonError)> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+    let mut reader = JsonReader { text, bytes: text.as_bytes(), at: 0 };
     let node = reader.value(0)?;
     reader.skip_blank();
     if reader.at < reader.bytes.len() { Err((reader.at, JsonError::Trailing)) } else { Ok(node) }
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     fn value(&mut self, depth: usize) -> Result<JsonNode<'a>, (usize, JsonError)> {
         self.skip_blank();
         let at = self.at;
@@ -207,10 +207,10 @@ type Located = (usize, ConfigErrorKind);
 /// The key `//` is a comment.
 pub(in crate::config) fn contents<'a>(
     node: &'a JsonNode<'a>,
-    schema: Schema,
+    schema: BodySchema,
     errors: &mut Vec<Located>,
-) -> Contents<'a> {
-    let mut contents = Contents::default();
+) -> BodyContents<'a> {
+    let mut contents = BodyContents::default();
     for member in members(node, errors, || JsonError::Body) {
         if member.name == "//" {
             continue;

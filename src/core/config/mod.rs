@@ -24,7 +24,7 @@ mod value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-pub use evaluate::{Expression, Inputs, Scope, Surroundings, Unevaluated};
+pub use evaluate::{Expression, Inputs, ModuleScope, Surroundings, Unevaluated};
 pub use json::JsonError;
 pub use module::{
     CallSource, CallVersion, Constraint, Import, Location, Module, ModuleCall, Names, Needs, ProviderConfig,

@@ -25,12 +25,12 @@ pub struct ModuleVersion {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleConstraints {
-    terms: Vec<(Operator, ModuleVersion)>,
+    terms: Vec<(ModuleOperator, ModuleVersion)>,
     text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
+enum ModuleOperator {
     Equal,
     NotEqual,
     Greater,
@@ -129,7 +129,7 @@ impl FromStr for ModuleConstraints {
     fn from_str(text: &str) -> Result<Self, ModuleVersionError> {
         let term = |term: &str| {
             let term = term.trim();
-            let (operator, rest) = Operator::ALL
+            let (operator, rest) = ModuleOperator::ALL
                 .iter()
                 .find_map(|(sign, operator)| term.strip_prefix(sign).map(|rest| (*operator, rest)))?;
             Some((operator, ModuleVersion::read(rest.trim_start())?))
@@ -148,7 +148,7 @@ impl ModuleConstraints {
     /// The terms one by one, each with its operator except for `=`, and one space between.
     pub fn terms(&self) -> impl Iterator<Item = String> {
         self.terms.iter().map(|(operator, version)| match operator {
-            Operator::Equal => version.as_str().to_owned(),
+            ModuleOperator::Equal => version.as_str().to_owned(),
             operator => format!("{} {}", operator.sign(), version.as_str()),
         })
     }
@@ -170,16 +170,16 @@ impl ModuleConstraints {
     }
 }
 
-impl Operator {
-    const ALL: [(&str, Operator); 8] = [
-        ("<=", Operator::LessOrEqual),
-        (">=", Operator::GreaterOrEqual),
-        ("!=", Operator::NotEqual),
-        ("~>", Operator::Pessimistic),
-        ("<", Operator::Less),
-        (">", Operator::Greater),
-        ("=", Operator::Equal),
-        ("", Operator::Equal),
+impl ModuleOperator {
+    const ALL: [(&str, ModuleOperator); 8] = [
+        ("<=", ModuleOperator::LessOrEqual),
+        (">=", ModuleOperator::GreaterOrEqual),
+        ("!=", ModuleOperator::NotEqual),
+        ("~>", ModuleOperator::Pessimistic),
+        ("<", ModuleOperator::Less),
+        (">", ModuleOperator::Greater),
+        ("=", ModuleOperator::Equal),
+        ("", ModuleOperator::Equal),
     ];
 
     fn sign(self) -> &'static str {
@@ -189,14 +189,14 @@ impl Operator {
     fn holds(self, version: &ModuleVersion, boundary: &ModuleVersion) -> bool {
         let order = version.precedence(boundary);
         match self {
-            Operator::Equal => order.is_eq(),
-            Operator::NotEqual => order.is_ne(),
+            ModuleOperator::Equal => order.is_eq(),
+            ModuleOperator::NotEqual => order.is_ne(),
             _ if !comparable(version, boundary) => false,
-            Operator::Greater => order.is_gt(),
-            Operator::GreaterOrEqual => order.is_ge(),
-            Operator::Less => order.is_lt(),
-            Operator::LessOrEqual => order.is_le(),
-            Operator::Pessimistic => order.is_ge() && pessimistic(version, boundary),
+            ModuleOperator::Greater => order.is_gt(),
+            ModuleOperator::GreaterOrEqual => order.is_ge(),
+            ModuleOperator::Less => order.is_lt(),
+            ModuleOperator::LessOrEqual => order.is_le(),
+            ModuleOperator::Pessimistic => order.is_ge() && pessimistic(version, boundary),
         }
     }
 }

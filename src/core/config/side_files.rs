@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::body::{Block, Located, Schema};
+use super::body::{Block, BodySchema, Located};
 use super::decode::{Reader, Role, read_file};
 use super::evaluate::Expression;
 use super::module::{ModuleCall, ProviderConfig};
@@ -47,7 +47,7 @@ pub enum ManifestError {
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct ManifestDocument {
     #[serde(rename = "Modules", default)]
     modules: Option<Vec<Record>>,
 }
@@ -69,7 +69,7 @@ impl Manifest {
         if text.is_empty() {
             return Ok(Self::default());
         }
-        let document: Document = serde_json::from_str(text)
+        let document: ManifestDocument = serde_json::from_str(text)
             .map_err(|error| ManifestError::Json { line: error.line(), column: error.column() })?;
         let mut modules = BTreeMap::new();
         for Record { key, source, version, dir } in document.modules.unwrap_or_default() {
@@ -152,7 +152,7 @@ pub struct TestFile {
     pub providers: Vec<ProviderConfig>,
 }
 
-const FILE: Schema = &[
+const FILE: BodySchema = &[
     ("run", 1),
     ("variables", 0),
     ("provider", 1),
@@ -162,7 +162,7 @@ const FILE: Schema = &[
     ("override_data", 0),
     ("override_module", 0),
 ];
-const RUN: Schema = &[
+const RUN: BodySchema = &[
     ("module", 0),
     ("plan_options", 0),
     ("variables", 0),

@@ -28,7 +28,7 @@ pub(super) enum Value {
     Text(String),
     /// A string in parts that are not all constant.
     Template(Vec<Node>),
-    Reference(Vec<Step>),
+    Reference(Vec<PathStep>),
     List(Vec<Node>),
     Object(Vec<(Node, Node)>),
     /// Anything that only the tools can evaluate, and what it is.
@@ -36,7 +36,7 @@ pub(super) enum Value {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Name(String),
     /// `[...]`: what is in the brackets.
     Index(Node),
@@ -112,7 +112,7 @@ impl Node {
             Value::Bool(false) => "false",
             _ => return self,
         };
-        Self { value: Value::Reference(vec![Step::Name(word.to_owned())]), ..self }
+        Self { value: Value::Reference(vec![PathStep::Name(word.to_owned())]), ..self }
     }
 }
 
@@ -137,12 +137,12 @@ fn convert(expression: &Expression, base: usize, fallback: usize) -> Node {
             join(heredoc.template.iter(), base, at)
         }
         Expression::Parenthesis(inner) => return convert(inner.inner(), base, at),
-        Expression::Variable(name) => Value::Reference(vec![Step::Name(name.as_str().to_owned())]),
+        Expression::Variable(name) => Value::Reference(vec![PathStep::Name(name.as_str().to_owned())]),
         // After a dot there are names: a word that is a constant alone is a name here.
         Expression::Traversal(traversal) => match convert(&traversal.expr, base, at).into_reference().value {
             Value::Reference(mut steps) => {
                 let further = traversal.operators.iter().map(|operator| step(operator.value(), base, at));
-                match further.collect::<Option<Vec<Step>>>() {
+                match further.collect::<Option<Vec<PathStep>>>() {
                     Some(further) => {
                         steps.extend(further);
                         Value::Reference(steps)
@@ -177,12 +177,12 @@ fn convert_key(key: &ObjectKey, base: usize, fallback: usize) -> Node {
 }
 
 /// `None` for splats.
-fn step(operator: &TraversalOperator, base: usize, at: usize) -> Option<Step> {
+fn step(operator: &TraversalOperator, base: usize, at: usize) -> Option<PathStep> {
     match operator {
-        TraversalOperator::GetAttr(name) => Some(Step::Name(name.as_str().to_owned())),
-        TraversalOperator::Index(key) => Some(Step::Index(convert(key, base, at))),
+        TraversalOperator::GetAttr(name) => Some(PathStep::Name(name.as_str().to_owned())),
+        TraversalOperator::Index(key) => Some(PathStep::Index(convert(key, base, at))),
         TraversalOperator::LegacyIndex(index) => {
-            Some(Step::Index(Node { at, value: Value::Number(index.value().to_string()) }))
+            Some(PathStep::Index(Node { at, value: Value::Number(index.value().to_string()) }))
         }
         TraversalOperator::AttrSplat(_) | TraversalOperator::FullSplat(_) => None,
     }
@@ -263,7 +263,7 @@ mod tests {
     /// The names of a reference that has nothing else.
     fn names(node: &Node) -> Option<String> {
         let Value::Reference(steps) = &node.value else { return None };
-        let name = |step: &Step| if let Step::Name(name) = step { Some(name.clone()) } else { None };
+        let name = |step: &PathStep| if let PathStep::Name(name) = step { Some(name.clone()) } else { None };
         Some(steps.iter().map(name).collect::<Option<Vec<_>>>()?.join("/"))
     }
 

@@ -360,7 +360,7 @@ pub(super) fn moves<'a>(old: &'a LockFile, new: &'a LockFile) -> BTreeMap<&'a Pr
     let mut moves = BTreeMap::new();
     let other_host = |addr: &'a ProviderAddr| (addr.type_name(), addr.namespace().to_owned());
     let other_namespace = |addr: &'a ProviderAddr| (addr.type_name(), addr.host().to_string());
-    for same in [&other_host as &dyn Fn(&'a ProviderAddr) -> Key<'a>, &other_namespace] {
+    for same in [&other_host as &dyn Fn(&'a ProviderAddr) -> ChangeKey<'a>, &other_namespace] {
         for (from, to) in pairs(&left, &came, same) {
             left.remove(from);
             came.remove(to);
@@ -371,7 +371,7 @@ pub(super) fn moves<'a>(old: &'a LockFile, new: &'a LockFile) -> BTreeMap<&'a Pr
 }
 
 /// What a provider keeps when it moves.
-type Key<'a> = (&'a str, String);
+type ChangeKey<'a> = (&'a str, String);
 
 fn without<'a>(lock: &'a LockFile, other: &LockFile) -> BTreeSet<&'a ProviderAddr> {
     lock.iter().map(|(addr, _)| addr).filter(|addr| other.get(addr).is_none()).collect()
@@ -381,9 +381,9 @@ fn without<'a>(lock: &'a LockFile, other: &LockFile) -> BTreeSet<&'a ProviderAdd
 fn pairs<'a>(
     left: &BTreeSet<&'a ProviderAddr>,
     came: &BTreeSet<&'a ProviderAddr>,
-    same: &dyn Fn(&'a ProviderAddr) -> Key<'a>,
+    same: &dyn Fn(&'a ProviderAddr) -> ChangeKey<'a>,
 ) -> Vec<(&'a ProviderAddr, &'a ProviderAddr)> {
-    let mut groups: BTreeMap<Key<'a>, [Vec<&'a ProviderAddr>; 2]> = BTreeMap::new();
+    let mut groups: BTreeMap<ChangeKey<'a>, [Vec<&'a ProviderAddr>; 2]> = BTreeMap::new();
     for (side, addresses) in [left, came].into_iter().enumerate() {
         for addr in addresses {
             groups.entry(same(addr)).or_default()[side].push(addr);

@@ -27,7 +27,7 @@ use crate::addr::ProviderAddr;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
-use crate::release::hashes::{self, Ground, HashJudgment, Status};
+use crate::release::hashes::{self, Ground, HashJudgment, HashStatus};
 use crate::release::{Lookup, Release};
 use crate::trust::{Evidence, Verdict};
 
@@ -178,18 +178,18 @@ impl Judge<'_> {
     fn added(&self, hash: &PackageHash) -> (Verdict, HashJudgment) {
         let judgment = hashes::HashJudge::of(self.release()).against(&self.known.archives, self.recorded).judge(hash);
         let verdict = match judgment.status {
-            Status::Proven(Ground::Signature | Ground::Record) if self.extends(hash, &judgment) => {
+            HashStatus::Proven(Ground::Signature | Ground::Record) if self.extends(hash, &judgment) => {
                 Verdict::PlatformAdded
             }
-            Status::Proven(Ground::Signature | Ground::Record) => Verdict::SameSignedArchive,
-            Status::Proven(Ground::Report) if judgment.evidence.contains(&Evidence::ReportedByOrigin) => {
+            HashStatus::Proven(Ground::Signature | Ground::Record) => Verdict::SameSignedArchive,
+            HashStatus::Proven(Ground::Report) if judgment.evidence.contains(&Evidence::ReportedByOrigin) => {
                 Verdict::ReportedByOrigin
             }
-            Status::Contradicted | Status::Unlisted => Verdict::Contradicts,
-            Status::Unattested | Status::Malformed => Verdict::Unattested,
+            HashStatus::Contradicted | HashStatus::Unlisted => Verdict::Contradicts,
+            HashStatus::Unattested | HashStatus::Malformed => Verdict::Unattested,
             // The source that could attest it says that there is no such release.
             _ if matches!(self.knowledge, Lookup::Withdrawn(_)) => Verdict::Unattested,
-            Status::Unknown | Status::Proven(Ground::Report) => Verdict::UnknownOffline,
+            HashStatus::Unknown | HashStatus::Proven(Ground::Report) => Verdict::UnknownOffline,
         };
         (verdict, judgment)
     }

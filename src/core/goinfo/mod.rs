@@ -223,10 +223,10 @@ fn number(bytes: &[u8], big_endian: bool) -> u64 {
 }
 
 /// A text and the rest; `None` if more bytes are needed.
-type Text<'a> = Option<(&'a [u8], &'a [u8])>;
+type InfoText<'a> = Option<(&'a [u8], &'a [u8])>;
 
 /// The text that bytes begin with, behind its length.
-fn text(bytes: &[u8]) -> Result<Text<'_>, Unknown> {
+fn text(bytes: &[u8]) -> Result<InfoText<'_>, Unknown> {
     let mut length = 0;
     for (at, byte) in bytes.iter().enumerate() {
         length |= usize::from(byte & 0x7f) << (7 * at);

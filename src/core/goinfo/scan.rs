@@ -25,7 +25,7 @@ const MOST_FOUND: usize = 8;
 pub struct Scan {
     /// The beginning of the file, until it is known which programs are in it.
     head: Vec<u8>,
-    programs: Vec<Program>,
+    programs: Vec<GoProgram>,
     failed: Option<Unknown>,
 }
 
@@ -45,7 +45,7 @@ impl Scan {
             self.head.extend_from_slice(&bytes[..bytes.len().min(START - before)]);
             match starts(&self.head) {
                 Ok(None) => return,
-                Ok(Some(starts)) => self.programs = starts.into_iter().map(Program::at).collect(),
+                Ok(Some(starts)) => self.programs = starts.into_iter().map(GoProgram::at).collect(),
                 Err(unknown) => return self.failed = Some(unknown),
             }
             let head = std::mem::take(&mut self.head);
@@ -79,14 +79,14 @@ impl Scan {
 
 /// Takes the bytes of a file in which a program begins somewhere.
 #[derive(Debug, Default)]
-struct Program {
+struct GoProgram {
     /// Where in the file the program begins: not at its start in a universal binary.
     base: u64,
     /// Where in the file the next piece begins.
     position: u64,
     head: Vec<u8>,
     packed: bool,
-    layout: Option<Layout>,
+    layout: Option<ProgramLayout>,
     table: Vec<u8>,
     /// Bytes of the part of the data that is read now, and where in the program they begin.
     window: (u64, Vec<u8>),
@@ -100,7 +100,7 @@ enum Found {
     Old(Addresses),
 }
 
-impl Program {
+impl GoProgram {
     fn at(base: u64) -> Self {
         Self { base, ..Self::default() }
     }
@@ -273,7 +273,7 @@ impl Segment {
 
 /// What the headers of a program say. Offsets count from the beginning of the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct ProgramLayout {
     /// The parts of the file that can contain the record, in the order of the file.
     pub(super) data: Vec<Range<u64>>,
     /// The table of sections, if it is to be consulted: a record is at the beginning of a section.
@@ -326,7 +326,7 @@ fn starts(head: &[u8]) -> Result<Option<Vec<u64>>, Unknown> {
 }
 
 /// Reads the headers of a program. `head` is its beginning.
-pub(super) fn locate(head: &[u8]) -> Result<Layout, Unknown> {
+pub(super) fn locate(head: &[u8]) -> Result<ProgramLayout, Unknown> {
     let located = match magic(head) {
         Some(0x7f45_4c46) if head.get(4) == Some(&2) => elf::<elf::FileHeader64<Endianness>>(head),
         Some(0x7f45_4c46) => elf::<elf::FileHeader32<Endianness>>(head),
@@ -365,10 +365,10 @@ fn range((offset, size): (u64, u64)) -> Range<u64> {
     offset..offset.saturating_add(size)
 }
 
-fn elf<H: object::read::elf::FileHeader<Endian = Endianness>>(head: &[u8]) -> object::read::Result<Layout> {
+fn elf<H: object::read::elf::FileHeader<Endian = Endianness>>(head: &[u8]) -> object::read::Result<ProgramLayout> {
     let header = H::parse(head)?;
     let endian = header.endian()?;
-    let mut layout = Layout::default();
+    let mut layout = ProgramLayout::default();
     for segment in header.program_headers(endian, head)? {
         if segment.p_type(endian) != PT_LOAD {
             continue;
@@ -402,11 +402,11 @@ impl SectionTable {
     }
 }
 
-fn mach<H: MachHeader<Endian = Endianness>>(head: &[u8]) -> object::read::Result<Layout> {
+fn mach<H: MachHeader<Endian = Endianness>>(head: &[u8]) -> object::read::Result<ProgramLayout> {
     let header = H::parse(head, 0)?;
     let endian = header.endian()?;
     let mut commands = header.load_commands(endian, head, 0)?;
-    let (mut layout, mut sections) = (Layout::default(), Vec::new());
+    let (mut layout, mut sections) = (ProgramLayout::default(), Vec::new());
     while let Some(command) = commands.next()? {
         let Some((segment, data)) = H::Segment::from_command(command)? else { continue };
         let file = range(segment.file_range(endian));
@@ -424,11 +424,11 @@ fn mach<H: MachHeader<Endian = Endianness>>(head: &[u8]) -> object::read::Result
     Ok(layout)
 }
 
-fn pe_header<H: ImageNtHeaders>(head: &[u8]) -> object::read::Result<Layout> {
+fn pe_header<H: ImageNtHeaders>(head: &[u8]) -> object::read::Result<ProgramLayout> {
     let mut offset = pe::ImageDosHeader::parse(head)?.nt_headers_offset().into();
     let (header, _) = H::parse(head, &mut offset)?;
     let base = header.optional_header().image_base();
-    let mut layout = Layout::default();
+    let mut layout = ProgramLayout::default();
     for section in header.sections(head, offset)?.iter() {
         let (offset, size) = section.pe_file_range();
         let address = base.wrapping_add(section.virtual_address.get(object::LittleEndian).into());

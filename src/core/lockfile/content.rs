@@ -14,7 +14,7 @@ use hcl_edit::Span;
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Attribute, Body};
 
-use super::syntax::{self, Problem, Tree};
+use super::syntax::{self, SyntaxProblem, SyntaxTree};
 use super::{EntrySpans, LockEntry, LockFile, Spans};
 use crate::addr::{ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
@@ -75,7 +75,7 @@ impl<'s> Content<'s> {
     }
 
     /// Takes in what could not be read.
-    pub(super) fn unreadable(&mut self, problem: &Problem) {
+    pub(super) fn unreadable(&mut self, problem: &SyntaxProblem) {
         let (at, finding) = match conflict_marker(self.text, problem.at) {
             Some((at, message)) => (at, Finding::new(Rule::LockSyntax, message).remedied_by(MERGE)),
             None => (problem.at, Finding::new(problem.rule, &problem.message)),
@@ -83,7 +83,7 @@ impl<'s> Content<'s> {
         self.push(finding.at(self.position(at)));
     }
 
-    pub(super) fn read(&mut self, tree: &Tree<'s>) {
+    pub(super) fn read(&mut self, tree: &SyntaxTree<'s>) {
         let mut modules = 0;
         for argument in &tree.outline.arguments {
             self.unexpected_argument(argument.name, argument.at, &[]);
@@ -119,7 +119,7 @@ impl<'s> Content<'s> {
     }
 
     /// Nothing reads a block for a module; but its content must be unambiguous.
-    fn module(&mut self, tree: &Tree<'s>, block: &Block<'s>) {
+    fn module(&mut self, tree: &SyntaxTree<'s>, block: &Block<'s>) {
         match tree.body(block.body.clone()) {
             Ok(body) => self.only_literals(&body, block.body.start),
             Err(problem) => self.unreadable(&problem),
@@ -142,7 +142,7 @@ impl<'s> Content<'s> {
         }
     }
 
-    fn provider(&mut self, tree: &Tree<'s>, block: &Block<'s>, label: &Label<'s>) {
+    fn provider(&mut self, tree: &SyntaxTree<'s>, block: &Block<'s>, label: &Label<'s>) {
         let addr = match syntax::label(label) {
             Ok(text) => address(&text, self.dialect),
             Err(problem) => return self.unreadable(&problem),

@@ -23,7 +23,7 @@ use crate::hash::{PackageHash, PackageHashes};
 use crate::version::{Constraints, Version};
 use content::Content;
 use encode::{BYTE_ORDER_MARK, header_dialect};
-use syntax::{Source, parse};
+use syntax::{LockText, parse};
 
 /// True if a text is exactly what a tool writes, so there is nothing to format. False may also mean that a closer
 /// look is needed.
@@ -222,7 +222,7 @@ fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(vec![refusal("not UTF-8; the file seems to be UTF-16".to_owned())]);
     }
-    let source = Source::new(bytes);
+    let source = LockText::new(bytes);
     let index = LineIndex::new(&source.text);
     let mut content = Content::new(&source.text, &index, dialect);
     let tree = match parse(&source) {

@@ -31,7 +31,7 @@ use crate::version::Constraints;
 const DEEPEST: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(super) struct SyntaxProblem {
     pub(super) rule: Rule,
     pub(super) at: usize,
     pub(super) message: String,
@@ -39,12 +39,12 @@ pub(super) struct Problem {
 
 /// A text with a NUL for each byte that is not UTF-8; all offsets are as in the bytes.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct LockText<'a> {
     pub(super) text: Cow<'a, str>,
     not_utf8: Vec<usize>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> LockText<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         if let Ok(text) = std::str::from_utf8(bytes) {
             return Self { text: Cow::Borrowed(text), not_utf8: Vec::new() };
@@ -68,7 +68,7 @@ impl<'a> Source<'a> {
         self.not_utf8.iter().copied().find(|at| !in_comment(*at))
     }
 
-    fn problem(&self, error: &ScanError) -> Problem {
+    fn problem(&self, error: &ScanError) -> SyntaxProblem {
         if self.not_utf8.binary_search(&error.at).is_ok() {
             not_utf8(error.at)
         } else {
@@ -79,29 +79,29 @@ impl<'a> Source<'a> {
 
 /// A text of which the outline is known.
 #[derive(Debug)]
-pub(super) struct Tree<'s> {
+pub(super) struct SyntaxTree<'s> {
     pub(super) outline: Outline<'s>,
     /// The text with blanks in the place of comments.
     blanked: Cow<'s, str>,
 }
 
 /// Finds the outline of a text.
-pub(super) fn parse<'s>(source: &'s Source<'_>) -> Result<Tree<'s>, Problem> {
+pub(super) fn parse<'s>(source: &'s LockText<'_>) -> Result<SyntaxTree<'s>, SyntaxProblem> {
     let text = &*source.text;
     let outline = scan::outline(text, 0..text.len()).map_err(|error| source.problem(&error))?;
     match source.foreign_byte(&outline.comments) {
         Some(at) => Err(not_utf8(at)),
-        None => Ok(Tree { blanked: blanked(text, &outline.comments), outline }),
+        None => Ok(SyntaxTree { blanked: blanked(text, &outline.comments), outline }),
     }
 }
 
-impl Tree<'_> {
+impl SyntaxTree<'_> {
     /// What is between the braces of a block; spans count from the first byte of the range.
-    pub(super) fn body(&self, range: Range<usize>) -> Result<Body, Problem> {
+    pub(super) fn body(&self, range: Range<usize>) -> Result<Body, SyntaxProblem> {
         let text = &self.blanked[range.clone()];
         if let Some(at) = too_deep(text) {
             let message = format!("nested more than {DEEPEST} levels deep, which no plain value is");
-            return Err(Problem { rule: Rule::LockNotLiteral, at: range.start + at, message });
+            return Err(SyntaxProblem { rule: Rule::LockNotLiteral, at: range.start + at, message });
         }
         let at = |offset: usize| (range.start + offset).min(range.end);
         parse_body(text).map_err(|error| syntax(at(error.location().offset()), error.message()))
@@ -109,7 +109,7 @@ impl Tree<'_> {
 }
 
 /// The text of a label, in which the tools resolve escapes.
-pub(super) fn label<'s>(label: &Label<'s>) -> Result<Cow<'s, str>, Problem> {
+pub(super) fn label<'s>(label: &Label<'s>) -> Result<Cow<'s, str>, SyntaxProblem> {
     if !label.raw.contains(['\\', '$', '%']) {
         return Ok(Cow::Borrowed(label.raw));
     }
@@ -120,11 +120,11 @@ pub(super) fn label<'s>(label: &Label<'s>) -> Result<Cow<'s, str>, Problem> {
     }
 }
 
-fn syntax(at: usize, message: impl Into<String>) -> Problem {
-    Problem { rule: Rule::LockSyntax, at, message: message.into() }
+fn syntax(at: usize, message: impl Into<String>) -> SyntaxProblem {
+    SyntaxProblem { rule: Rule::LockSyntax, at, message: message.into() }
 }
 
-fn not_utf8(at: usize) -> Problem {
+fn not_utf8(at: usize) -> SyntaxProblem {
     syntax(at, "not UTF-8")
 }
 

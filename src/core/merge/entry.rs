@@ -191,7 +191,7 @@ impl fmt::Display for Side {
 
 /// A decision or a conflict that users should know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Remark {
+pub enum MergeRemark {
     /// About the entry of a provider.
     Entry(ProviderAddr, Box<Reason>),
     /// A block of the trust file differs on both sides; its type and labels.
@@ -281,11 +281,11 @@ impl Reason {
     }
 }
 
-impl Remark {
+impl MergeRemark {
     /// The provider that it is about.
     pub fn address(&self) -> Option<&ProviderAddr> {
         match self {
-            Remark::Entry(addr, _) => Some(addr),
+            MergeRemark::Entry(addr, _) => Some(addr),
             _ => None,
         }
     }
@@ -361,24 +361,24 @@ impl fmt::Display for Reason {
     }
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for MergeRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Remark::Entry(addr, reason) => write!(f, "{addr}: {reason}"),
-            Remark::BlockConflict(name) => {
+            MergeRemark::Entry(addr, reason) => write!(f, "{addr}: {reason}"),
+            MergeRemark::BlockConflict(name) => {
                 write!(f, "conflict: {name} differs on both sides; signers are never merged")
             }
-            Remark::Unreadable(side, why) => {
+            MergeRemark::Unreadable(side, why) => {
                 write!(f, "conflict: {side} cannot be read, so the whole file is one conflict: {why}")
             }
-            Remark::NoBase => f.write_str(
+            MergeRemark::NoBase => f.write_str(
                 "the common ancestor is not known: what only one side has is kept, even if the other removed it",
             ),
-            Remark::ToolsDiffer(ours, theirs) => {
+            MergeRemark::ToolsDiffer(ours, theirs) => {
                 let (ours, theirs) = (ours.program(), theirs.program());
                 write!(f, "ours is a file of {ours}, theirs one of {theirs}: the result is one of {ours}")
             }
-            Remark::NothingDecided => {
+            MergeRemark::NothingDecided => {
                 f.write_str("the text between the markers cannot be read, so nothing in it counts as decided")
             }
         }

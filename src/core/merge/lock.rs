@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::entry::{Reason, Remark, Settled, Side, Why, is_mixture, settle};
+use super::entry::{MergeRemark, Reason, Settled, Side, Why, is_mixture, settle};
 use super::text::Markers;
 use super::{Decisions, MergeOptions, MergedText, Three, agreed, base_lock, both};
 use crate::addr::ProviderAddr;
@@ -24,7 +24,7 @@ pub struct LockMerge {
     /// The entries, and the conflicts where an entry would be.
     pub entries: BTreeMap<ProviderAddr, Merged>,
     /// Decisions and conflicts that users should know of, in the order of the entries.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<MergeRemark>,
 }
 
 /// One place of a merged lock file.
@@ -86,8 +86,8 @@ impl LockMerge {
             Some(merged) => drop(self.entries.insert(addr.clone(), merged)),
             None => drop(self.entries.remove(addr)),
         }
-        self.remarks.retain(|remark| !matches!(remark, Remark::Entry(about, _) if about == addr));
-        self.remarks.extend(reason.map(|reason| Remark::Entry(addr.clone(), Box::new(reason))));
+        self.remarks.retain(|remark| !matches!(remark, MergeRemark::Entry(about, _) if about == addr));
+        self.remarks.extend(reason.map(|reason| MergeRemark::Entry(addr.clone(), Box::new(reason))));
     }
 
     /// Makes a conflict of each entry whose sides may contain hashes of two releases.
@@ -158,7 +158,7 @@ impl LockMerge {
     /// The entries that both sides changed, of which the version of one side was taken, each with a remark.
     fn replaced(&mut self, locks: Three<&LockFile>) -> Vec<Replaced> {
         let mut replaced = Vec::new();
-        let known: BTreeSet<ProviderAddr> = self.remarks.iter().filter_map(Remark::address).cloned().collect();
+        let known: BTreeSet<ProviderAddr> = self.remarks.iter().filter_map(MergeRemark::address).cloned().collect();
         for (addr, sides) in changed_by_both(locks) {
             let (Some(Merged::Entry(taken)), Some(ours), Some(theirs)) =
                 (self.entries.get(addr), sides.ours, sides.theirs)
@@ -173,7 +173,7 @@ impl LockMerge {
             if !known.contains(addr) {
                 let why = if taken.version > dropped.version { Why::Newer } else { Why::Changed };
                 let reason = Reason::Taken(side, [taken, dropped].map(|entry| entry.version.clone()), why);
-                self.remarks.push(Remark::Entry(addr.clone(), Box::new(reason)));
+                self.remarks.push(MergeRemark::Entry(addr.clone(), Box::new(reason)));
             }
             replaced.push(Replaced { addr: addr.clone(), side, taken: taken.clone(), dropped: dropped.clone() });
         }
@@ -223,7 +223,7 @@ pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
             (Settled::Absent | Settled::Conflict, ..) => None,
         };
         merge.entries.extend(merged.map(|merged| (addr.clone(), merged)));
-        merge.remarks.extend(reasons.into_iter().map(|reason| Remark::Entry(addr.clone(), Box::new(reason))));
+        merge.remarks.extend(reasons.into_iter().map(|reason| MergeRemark::Entry(addr.clone(), Box::new(reason))));
     }
     merge
 }
@@ -264,7 +264,7 @@ pub(super) fn merge(texts: Three<&[u8]>, decisions: Decisions<'_>, options: Merg
             }
             let replaced = merge.replaced(locks);
             merge.remarks.sort_by(|one, other| one.address().cmp(&other.address()));
-            let no_base = base.is_none().then_some(Remark::NoBase);
+            let no_base = base.is_none().then_some(MergeRemark::NoBase);
             MergedText {
                 text: merge.encode(dialect, markers),
                 conflicts: merge.conflicts() > 0,
@@ -281,26 +281,26 @@ pub(super) fn merge(texts: Three<&[u8]>, decisions: Decisions<'_>, options: Merg
 
 /// The tool that the merged file names: the new one of the side that changed it. Where only ours is a choice
 /// between two, a remark says so.
-fn tool(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, otherwise: Dialect) -> (Dialect, Option<Remark>) {
+fn tool(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, otherwise: Dialect) -> (Dialect, Option<MergeRemark>) {
     let base = detect_dialect(texts.base);
     match (detect_dialect(texts.ours), detect_dialect(texts.theirs)) {
         (Some(ours), Some(theirs)) if ours != theirs => match both(sides, detect_dialect) {
             _ if base == Some(ours) => (theirs, None),
             _ if base == Some(theirs) => (ours, None),
             Some([one, other]) if one == other => (one, None),
-            _ => (ours, Some(Remark::ToolsDiffer(ours, theirs))),
+            _ => (ours, Some(MergeRemark::ToolsDiffer(ours, theirs))),
         },
         (ours, theirs) => (ours.or(theirs).unwrap_or(otherwise), None),
     }
 }
 
-fn unreadable(side: Side, findings: &[Finding]) -> Remark {
+fn unreadable(side: Side, findings: &[Finding]) -> MergeRemark {
     let denied = findings.iter().find(|finding| finding.level == Level::Deny);
     let why = denied.map_or_else(String::new, |finding| match finding.position {
         Some(position) => format!("line {}: {}", position.line, finding.message),
         None => finding.message.clone(),
     });
-    Remark::Unreadable(side, why)
+    MergeRemark::Unreadable(side, why)
 }
 
 /// Merges the texts of module lock files. What two sides of a text with markers agree about decides a conflict.
@@ -311,7 +311,7 @@ pub(super) fn merge_modules(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, opti
     match (read(ours), read(theirs)) {
         (Ok(our_file), Ok(their_file)) => {
             let base = read(base);
-            let no_base = base.is_err().then_some(Remark::NoBase);
+            let no_base = base.is_err().then_some(MergeRemark::NoBase);
             let base = base.unwrap_or_default();
             let files = Three { base, ours: our_file, theirs: their_file };
             let mut merged = merge_files(&files, decided.as_ref(), markers);
@@ -320,7 +320,7 @@ pub(super) fn merge_modules(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, opti
         }
         (ours_read, theirs_read) => {
             let wrong = [(Side::Ours, ours_read.err()), (Side::Theirs, theirs_read.err())];
-            let wrong = wrong.into_iter().filter_map(|(side, why)| Some(Remark::Unreadable(side, why?)));
+            let wrong = wrong.into_iter().filter_map(|(side, why)| Some(MergeRemark::Unreadable(side, why?)));
             markers.whole_file(ours, theirs, wrong.collect())
         }
     }
@@ -357,7 +357,7 @@ fn merge_files(files: &Three<ModuleLockFile>, decided: Option<&[ModuleLockFile; 
             Ok(None) => {}
             Ok(Some(block)) => drop(merged.lock.insert(key.clone(), block)),
             Err(Conflict) => {
-                remarks.push(Remark::BlockConflict(format!("module {:?}", key.to_string())));
+                remarks.push(MergeRemark::BlockConflict(format!("module {:?}", key.to_string())));
                 conflicts.push(key);
             }
         }

@@ -19,7 +19,7 @@ mod text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub use entry::{Reason, Remark, Side, Why};
+pub use entry::{MergeRemark, Reason, Side, Why};
 pub use lock::{Configured, LockMerge, Merged, Replaced, merge_locks};
 pub use text::{DEFAULT_MARKER_SIZE, MarkerError, Split, split};
 
@@ -72,7 +72,7 @@ pub struct MergedText {
     /// True if conflicts are left.
     pub conflicts: bool,
     /// Decisions and conflicts to report.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<MergeRemark>,
     /// The entries that both sides changed, of which the version of one side was taken.
     pub replaced: Vec<Replaced>,
 }
@@ -81,7 +81,7 @@ impl MergedText {
     /// The entries that are in conflict, with the reasons.
     pub fn conflicting(&self) -> impl Iterator<Item = (&ProviderAddr, &Reason)> {
         self.remarks.iter().filter_map(|remark| match remark {
-            Remark::Entry(addr, reason) if reason.is_conflict() => Some((addr, &**reason)),
+            MergeRemark::Entry(addr, reason) if reason.is_conflict() => Some((addr, &**reason)),
             _ => None,
         })
     }
@@ -181,7 +181,7 @@ pub enum Unrepaired {
     /// Something else is wrong with the text.
     Refused(Box<Finding>),
     /// Nothing decides between the entries of these providers.
-    Undecided(Vec<Remark>),
+    Undecided(Vec<MergeRemark>),
 }
 
 /// True if the one thing that is wrong with a text, or one of several, is that a provider has several entries.
@@ -204,7 +204,7 @@ pub fn keep_one_of_each(
     }
     let (mut lock, mut remarks, mut undecided): (LockFile, _, _) = (decoded.lock, Vec::new(), Vec::new());
     for (addr, entries) in decoded.repeated {
-        let remark = |reason| Remark::Entry(addr.clone(), Box::new(reason));
+        let remark = |reason| MergeRemark::Entry(addr.clone(), Box::new(reason));
         match keep_one(&addr, &entries, configured) {
             Ok(entry) => {
                 let versions: BTreeSet<&Version> = entries.iter().map(|entry| &entry.version).collect();

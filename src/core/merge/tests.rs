@@ -67,7 +67,7 @@ fn merged(
         _ => None,
     };
     let reasons = merge.remarks.into_iter().filter_map(|remark| match remark {
-        Remark::Entry(_, reason) => Some(*reason),
+        MergeRemark::Entry(_, reason) => Some(*reason),
         _ => None,
     });
     (entry, reasons.collect())
@@ -177,7 +177,7 @@ fn the_header_comes_from_the_side_that_changed_it() {
     assert_eq!(merged([terraform, tofu, terraform], None), (tofu, vec![]));
     assert_eq!(merged([tofu, terraform, tofu], None), (terraform, vec![]));
     // Without an ancestor no one knows which one moved, unless someone has decided.
-    let differ = Remark::ToolsDiffer(terraform, tofu);
+    let differ = MergeRemark::ToolsDiffer(terraform, tofu);
     assert!(merged([terraform, terraform, tofu], Some([terraform, tofu])).1.contains(&differ));
     let (dialect, remarks) = merged([terraform, terraform, tofu], Some([tofu, tofu]));
     assert!(dialect == tofu && !remarks.contains(&differ), "{remarks:?}");
@@ -314,7 +314,7 @@ proptest! {
         for document in [Document::LockFile, Document::TrustFile] {
             let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
             let merged = merge_texts(document, texts, Decisions::default(), MergeOptions::default());
-            if merged.remarks.iter().any(|remark| matches!(remark, Remark::Unreadable(..))) {
+            if merged.remarks.iter().any(|remark| matches!(remark, MergeRemark::Unreadable(..))) {
                 let text = String::from_utf8(merged.text).unwrap();
                 prop_assert!(merged.conflicts && text.contains(&ours) && text.contains(&theirs));
             }
@@ -375,5 +375,5 @@ fn an_ancestor_with_conflicts_gives_what_its_sides_share() {
 
     let texts = Three { base: b"nonsense {{{".as_slice(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
     let merged = merge_texts(Document::LockFile, texts, Decisions::default(), MergeOptions::default());
-    assert_eq!((merged.conflicts, merged.remarks.first()), (false, Some(&Remark::NoBase)));
+    assert_eq!((merged.conflicts, merged.remarks.first()), (false, Some(&MergeRemark::NoBase)));
 }

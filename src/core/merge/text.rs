@@ -14,7 +14,7 @@ use hcl_edit::Span;
 use hcl_edit::parser::parse_body;
 use hcl_edit::structure::{Block, Structure};
 
-use super::entry::{Remark, Side};
+use super::entry::{MergeRemark, Side};
 use super::{MergeOptions, MergedText, Three, both};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
@@ -24,7 +24,7 @@ const TYPES: [&str; 3] = ["provider", "denied_signer", "republished"];
 
 /// What a block is known by, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct EntryKey {
     rank: usize,
     kind: String,
     labels: Vec<String>,
@@ -33,7 +33,7 @@ struct Key {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Piece {
+struct TextPiece {
     comments: String,
     block: String,
 }
@@ -42,8 +42,8 @@ struct Piece {
 struct Pieces {
     /// Comments above all, set off by a blank line.
     header: String,
-    keys: Vec<Key>,
-    by_key: BTreeMap<Key, Piece>,
+    keys: Vec<EntryKey>,
+    by_key: BTreeMap<EntryKey, TextPiece>,
     footer: String,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn merge(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: Mer
         (Ok(_), Ok(_)) if ours == base => unchanged(theirs),
         (Ok(our_pieces), Ok(their_pieces)) => {
             let base = Pieces::read(base);
-            let no_base = base.is_err().then_some(Remark::NoBase);
+            let no_base = base.is_err().then_some(MergeRemark::NoBase);
             let base = base.unwrap_or_default();
             let decided = both(sides, |side| Pieces::read(side).ok());
             let mut merged =
@@ -70,8 +70,8 @@ pub(super) fn merge(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: Mer
         }
         (ours_read, theirs_read) => {
             let wrong = [
-                ours_read.err().map(|error| Remark::Unreadable(Side::Ours, error)),
-                theirs_read.err().map(|error| Remark::Unreadable(Side::Theirs, error)),
+                ours_read.err().map(|error| MergeRemark::Unreadable(Side::Ours, error)),
+                theirs_read.err().map(|error| MergeRemark::Unreadable(Side::Theirs, error)),
             ];
             markers.whole_file(ours, theirs, wrong.into_iter().flatten().collect())
         }
@@ -107,8 +107,8 @@ impl Pieces {
             // A comment behind the brace belongs to the block.
             end = text[span.end..].find('\n').map_or(text.len(), |line| span.end + line);
             let comments = if pieces.keys.is_empty() { pieces.take_header(gap) } else { gap };
-            let piece = Piece { comments: comments.to_owned(), block: text[span.start..end].trim_end().to_owned() };
-            let key = Key::of(block);
+            let piece = TextPiece { comments: comments.to_owned(), block: text[span.start..end].trim_end().to_owned() };
+            let key = EntryKey::of(block);
             if pieces.by_key.insert(key.clone(), piece).is_some() {
                 return Err(format!("{} is there twice", key.name()));
             }
@@ -130,7 +130,7 @@ impl Pieces {
     }
 }
 
-impl Key {
+impl EntryKey {
     fn of(block: &Block) -> Self {
         let kind = block.ident.as_str().to_owned();
         let names: &[&str] = if kind == "republished" { &["version", "date"] } else { &[] };
@@ -151,7 +151,7 @@ impl Key {
     }
 }
 
-impl Piece {
+impl TextPiece {
     fn text(&self) -> String {
         let separator = if self.comments.is_empty() { "" } else { "\n" };
         format!("{}{separator}{}\n", self.comments, self.block)
@@ -166,16 +166,17 @@ fn merge_pieces(pieces: &Three<Pieces>, decided: Option<&[Pieces; 2]>, markers: 
     texts.extend((!header.is_empty()).then(|| format!("{header}\n").into_bytes()));
     for key in order(ours, theirs) {
         let sides = Three { base: base.by_key.get(key), ours: ours.by_key.get(key), theirs: theirs.by_key.get(key) };
-        match settle(sides).or_else(|Conflict| decision(key, sides, decided)) {
+        match settle(sides).or_else(|TextConflict| decision(key, sides, decided)) {
             Ok(None) => {}
             Ok(Some(piece)) => texts.push(piece.text().into_bytes()),
-            Err(Conflict) => {
+            Err(TextConflict) => {
                 let mut text = Vec::new();
-                let [ours, theirs] = [sides.ours, sides.theirs].map(|piece| piece.map(Piece::text).unwrap_or_default());
+                let [ours, theirs] =
+                    [sides.ours, sides.theirs].map(|piece| piece.map(TextPiece::text).unwrap_or_default());
                 markers.push_conflict(&mut text, ours.as_bytes(), theirs.as_bytes());
                 texts.push(text);
                 merged.conflicts = true;
-                merged.remarks.push(Remark::BlockConflict(key.name()));
+                merged.remarks.push(MergeRemark::BlockConflict(key.name()));
             }
         }
     }
@@ -185,29 +186,33 @@ fn merge_pieces(pieces: &Three<Pieces>, decided: Option<&[Pieces; 2]>, markers: 
     merged
 }
 
-struct Conflict;
+struct TextConflict;
 
-fn settle(piece: Three<Option<&Piece>>) -> Result<Option<Piece>, Conflict> {
-    let block = |piece: Option<&Piece>| piece.map(|piece| piece.block.clone());
+fn settle(piece: Three<Option<&TextPiece>>) -> Result<Option<TextPiece>, TextConflict> {
+    let block = |piece: Option<&TextPiece>| piece.map(|piece| piece.block.clone());
     let [base, ours, theirs] = [piece.base, piece.ours, piece.theirs].map(block);
     let block = if ours == theirs || theirs == base {
         ours
     } else if ours == base {
         theirs
     } else {
-        return Err(Conflict);
+        return Err(TextConflict);
     };
-    let comments = |piece: Option<&Piece>| piece.map(|piece| piece.comments.clone()).unwrap_or_default();
+    let comments = |piece: Option<&TextPiece>| piece.map(|piece| piece.comments.clone()).unwrap_or_default();
     let [base, ours, theirs] = [piece.base, piece.ours, piece.theirs].map(comments);
-    Ok(block.map(|block| Piece { block, comments: merge_comments(&base, &ours, &theirs) }))
+    Ok(block.map(|block| TextPiece { block, comments: merge_comments(&base, &ours, &theirs) }))
 }
 
 /// What both sides of the markers have where one of the texts has it so.
-fn decision(key: &Key, texts: Three<Option<&Piece>>, decided: Option<&[Pieces; 2]>) -> Result<Option<Piece>, Conflict> {
-    let [one, other] = decided.ok_or(Conflict)?.each_ref().map(|side| side.by_key.get(key));
-    let block = |piece: Option<&Piece>| piece.map(|piece| piece.block.clone());
+fn decision(
+    key: &EntryKey,
+    texts: Three<Option<&TextPiece>>,
+    decided: Option<&[Pieces; 2]>,
+) -> Result<Option<TextPiece>, TextConflict> {
+    let [one, other] = decided.ok_or(TextConflict)?.each_ref().map(|side| side.by_key.get(key));
+    let block = |piece: Option<&TextPiece>| piece.map(|piece| piece.block.clone());
     let is_of_a_text = [texts.ours, texts.theirs].map(block).contains(&block(one));
-    if block(one) == block(other) && is_of_a_text { Ok(one.cloned()) } else { Err(Conflict) }
+    if block(one) == block(other) && is_of_a_text { Ok(one.cloned()) } else { Err(TextConflict) }
 }
 
 /// Comments never conflict: where both sides changed them, the lines of both stay.
@@ -224,9 +229,9 @@ fn merge_comments(base: &str, ours: &str, theirs: &str) -> String {
 }
 
 /// The keys of both: ours in their order, and each that only theirs has after the last lesser one.
-fn order<'p>(ours: &'p Pieces, theirs: &'p Pieces) -> Vec<&'p Key> {
-    let mut keys: Vec<&Key> = ours.keys.iter().collect();
-    let further: BTreeSet<&Key> = theirs.keys.iter().filter(|key| !ours.by_key.contains_key(key)).collect();
+fn order<'p>(ours: &'p Pieces, theirs: &'p Pieces) -> Vec<&'p EntryKey> {
+    let mut keys: Vec<&EntryKey> = ours.keys.iter().collect();
+    let further: BTreeSet<&EntryKey> = theirs.keys.iter().filter(|key| !ours.by_key.contains_key(key)).collect();
     for key in further {
         let place = keys.iter().rposition(|there| *there < key).map_or(0, |at| at + 1);
         keys.insert(place, key);
@@ -258,7 +263,7 @@ impl Markers {
         text.push(b'\n');
     }
 
-    pub(super) fn whole_file(self, ours: &[u8], theirs: &[u8], remarks: Vec<Remark>) -> MergedText {
+    pub(super) fn whole_file(self, ours: &[u8], theirs: &[u8], remarks: Vec<MergeRemark>) -> MergedText {
         let mut text = Vec::with_capacity(ours.len() + theirs.len() + 64);
         self.push_conflict(&mut text, ours, theirs);
         MergedText { text, conflicts: true, remarks, ..MergedText::default() }
@@ -306,7 +311,7 @@ pub enum MarkerError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Section {
+enum HunkSection {
     Common,
     Ours,
     Base,
@@ -321,36 +326,38 @@ pub fn split(text: &[u8]) -> Result<Option<Split>, MarkerError> {
     let Some(size) = lines().find_map(opening) else { return Ok(None) };
     let mut split = Split { base: None, ours: Vec::new(), theirs: Vec::new(), marker_size: size };
     let (mut base, mut has_base) = (Vec::new(), false);
-    let (mut section, mut begin) = (Section::Common, 0);
+    let (mut section, mut begin) = (HunkSection::Common, 0);
     for (number, line) in (1..).zip(lines()) {
         let Some(sign) = marker(line, size) else {
-            for (side, shown) in
-                [(&mut base, Section::Base), (&mut split.ours, Section::Ours), (&mut split.theirs, Section::Theirs)]
-            {
-                if section == shown || section == Section::Common {
+            for (side, shown) in [
+                (&mut base, HunkSection::Base),
+                (&mut split.ours, HunkSection::Ours),
+                (&mut split.theirs, HunkSection::Theirs),
+            ] {
+                if section == shown || section == HunkSection::Common {
                     side.extend_from_slice(line);
                 }
             }
             continue;
         };
         section = match (section, sign) {
-            (Section::Common, b'<') => {
+            (HunkSection::Common, b'<') => {
                 begin = number;
-                Section::Ours
+                HunkSection::Ours
             }
-            (Section::Ours, b'|') => {
+            (HunkSection::Ours, b'|') => {
                 has_base = true;
-                Section::Base
+                HunkSection::Base
             }
-            (Section::Ours | Section::Base, b'=') => Section::Theirs,
-            (Section::Theirs, b'>') => Section::Common,
+            (HunkSection::Ours | HunkSection::Base, b'=') => HunkSection::Theirs,
+            (HunkSection::Theirs, b'>') => HunkSection::Common,
             _ => {
                 let marker = String::from_utf8_lossy(&line[..size]).into_owned();
                 return Err(MarkerError::OutOfOrder { marker, line: number });
             }
         };
     }
-    if section != Section::Common {
+    if section != HunkSection::Common {
         return Err(MarkerError::Unclosed { line: begin });
     }
     split.base = has_base.then_some(base);

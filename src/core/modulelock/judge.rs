@@ -202,7 +202,7 @@ pub fn ambiguous_version(
 
 /// What the list of a registry says of a locked version: `init` knows the list, and not the lock.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
+enum ModuleVerdict {
     Selected,
     Ambiguous(Ambiguity),
     /// `init` will install something else; nothing if no listed version will do.
@@ -212,28 +212,28 @@ enum Verdict {
 /// The findings on locked versions by the lists of their registries, which are known by package. One finding is for all
 /// calls of a version with the same result.
 pub fn of_listed(file: &ModuleLockFile, calls: &[Call], lists: &BTreeMap<String, VersionList>) -> Vec<Finding> {
-    let mut verdicts: BTreeMap<(&ModuleKey, &str), Verdict> = BTreeMap::new();
-    let mut results: BTreeMap<(&ModuleKey, Verdict), Vec<&str>> = BTreeMap::new();
+    let mut verdicts: BTreeMap<(&ModuleKey, &str), ModuleVerdict> = BTreeMap::new();
+    let mut results: BTreeMap<(&ModuleKey, ModuleVerdict), Vec<&str>> = BTreeMap::new();
     for call in calls {
         let constraints = call.constraints.as_ref();
         let Some((key, _)) = file.lock.block(&call.source, &call.name, constraints) else { continue };
         let Some((version, list)) = key.version.as_ref().zip(lists.get(&key.source)) else { continue };
         let text = constraints.map(ModuleConstraints::as_str).unwrap_or_default();
-        let verdict = verdicts.entry((key, text)).or_insert_with(|| Verdict::of(version, list, constraints));
+        let verdict = verdicts.entry((key, text)).or_insert_with(|| ModuleVerdict::of(version, list, constraints));
         results.entry((key, verdict.clone())).or_default().push(&call.name);
     }
-    let finding = |((key, verdict), calls): (&(&ModuleKey, Verdict), &Vec<&str>)| {
+    let finding = |((key, verdict), calls): (&(&ModuleKey, ModuleVerdict), &Vec<&str>)| {
         let finding = match verdict {
-            Verdict::Selected => return None,
-            Verdict::Ambiguous(ambiguity) => ambiguous(&key.source, ambiguity),
-            Verdict::Moved(selected) => moved(key, lists.get(&key.source)?, selected.as_deref(), calls)?,
+            ModuleVerdict::Selected => return None,
+            ModuleVerdict::Ambiguous(ambiguity) => ambiguous(&key.source, ambiguity),
+            ModuleVerdict::Moved(selected) => moved(key, lists.get(&key.source)?, selected.as_deref(), calls)?,
         };
         Some(finding.at(file.spans.get(key).copied()))
     };
     results.iter().filter_map(finding).collect()
 }
 
-impl Verdict {
+impl ModuleVerdict {
     fn of(version: &ModuleVersion, list: &VersionList, constraints: Option<&ModuleConstraints>) -> Self {
         if let Some(ambiguity) = ambiguous_version(version, list, constraints) {
             return Self::Ambiguous(ambiguity);

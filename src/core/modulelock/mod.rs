@@ -86,7 +86,7 @@ pub struct Ambiguity {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pin {
+pub struct ModulePin {
     /// The version, where it is of a registry.
     pub version: Option<ModuleVersion>,
     pub content: ModuleContent,
@@ -204,9 +204,9 @@ impl ModuleLock {
     }
 
     /// The locked content of a call; `None` if nothing is locked for it.
-    pub fn pin(&self, source: &ModuleSource, call: &str, constraints: Option<&ModuleConstraints>) -> Option<Pin> {
+    pub fn pin(&self, source: &ModuleSource, call: &str, constraints: Option<&ModuleConstraints>) -> Option<ModulePin> {
         let (key, block) = self.block(source, call, constraints)?;
-        Some(Pin { version: key.version.clone(), content: block.content.clone() })
+        Some(ModulePin { version: key.version.clone(), content: block.content.clone() })
     }
 
     /// The packages that a text names: a source as written in configuration, or as this file has it.

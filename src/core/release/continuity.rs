@@ -24,9 +24,9 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::settings::ExpiredKeyRule;
 use crate::step::Step;
-use crate::trust::openpgp::{Lapse, Verified};
+use crate::trust::openpgp::{Lapse, VerifiedSignature};
 use crate::trust::pins::{Pins, Signer};
-use crate::trust::signer::{TrustUpdate, Verdict, denied, judge, refused, unknown_signer};
+use crate::trust::signer::{SignerVerdict, TrustUpdate, denied, judge, refused, unknown_signer};
 use crate::version::Version;
 
 /// What continuity says.
@@ -292,7 +292,7 @@ pub enum SignerMemory {
 }
 
 /// What the remembered signers say of one, which may have signed with a subkey that is denied.
-pub fn verdict(pins: &Pins, release: &Release, signer: &Signer) -> Verdict {
+pub fn verdict(pins: &Pins, release: &Release, signer: &Signer) -> SignerVerdict {
     let of_subkey = denied(pins, release.subkey.as_ref());
     of_subkey.unwrap_or_else(|| judge(pins, &release.address, &release.version, signer))
 }
@@ -305,12 +305,12 @@ pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bo
         return if forbidden { Err(unknown_signer(address, version)) } else { Ok(SignerMemory::Unknown) };
     };
     match verdict(pins, release, signer) {
-        Verdict::Known(_) => Ok(SignerMemory::Pinned),
-        Verdict::FirstUse if rule == FirstUseRule::Remember => {
+        SignerVerdict::Known(_) => Ok(SignerMemory::Pinned),
+        SignerVerdict::FirstUse if rule == FirstUseRule::Remember => {
             let (address, version, signer) = (address.clone(), version.clone(), signer.clone());
             Ok(SignerMemory::First(Box::new(TrustUpdate::FirstUse { address, version, signer })))
         }
-        Verdict::FirstUse if !is_new => Ok(SignerMemory::Unknown),
+        SignerVerdict::FirstUse if !is_new => Ok(SignerMemory::Unknown),
         verdict => refused(address, version, signer, verdict).map_or(Ok(SignerMemory::Pinned), Err),
     }
 }
@@ -320,7 +320,7 @@ pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bo
 pub fn carried(pins: &Pins, from: &ProviderAddr, release: &Release) -> Option<TrustUpdate> {
     let (address, version, signer) = (&release.address, &release.version, release.signer.clone()?);
     let known = judge(pins, from, version, &signer).accepts();
-    let unknown = judge(pins, address, version, &signer) == Verdict::FirstUse;
+    let unknown = judge(pins, address, version, &signer) == SignerVerdict::FirstUse;
     let (from, address, version) = (from.clone(), address.clone(), version.clone());
     (known && unknown).then_some(TrustUpdate::Carried { from, address, version, signer })
 }
@@ -355,20 +355,20 @@ impl ExpiryRules {
     }
 
     /// What has expired about a signature, if that is to be reported: the worst thing only.
-    pub fn finding(&self, addr: &ProviderAddr, version: &Version, verified: &Verified) -> Option<Finding> {
+    pub fn finding(&self, addr: &ProviderAddr, version: &Version, verified: &VerifiedSignature) -> Option<Finding> {
         let key = &verified.fingerprint;
         let (message, rule) = match verified {
-            Verified { lapse: Some(Lapse::Expired), .. } => {
+            VerifiedSignature { lapse: Some(Lapse::Expired), .. } => {
                 (format!("the signature of {addr} {version} by the signing key {key} has expired"), self.signature)
             }
-            Verified { lapse: Some(Lapse::Future), .. } => (
+            VerifiedSignature { lapse: Some(Lapse::Future), .. } => (
                 format!("the signature of {addr} {version} by the signing key {key} is dated in the future"),
                 self.signature,
             ),
-            Verified { expired: true, .. } => {
+            VerifiedSignature { expired: true, .. } => {
                 (format!("the signing key {key} had expired when it signed {addr} {version}"), self.at_signing)
             }
-            Verified { expired_now: true, .. } => {
+            VerifiedSignature { expired_now: true, .. } => {
                 (format!("the signing key {key} has expired since it signed {addr} {version}"), self.since)
             }
             _ => return None,

@@ -28,7 +28,7 @@ use crate::version::Version;
 
 /// What is known of a hash by what is known of the release that it is recorded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum HashStatus {
     /// It belongs to the release.
     Proven(Ground),
     /// What a key signed leaves no room for it.
@@ -58,7 +58,7 @@ pub enum Ground {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashJudgment {
     /// What is known of the hash.
-    pub status: Status,
+    pub status: HashStatus,
     /// The platforms of its packages, where that is known.
     pub platforms: BTreeSet<Platform>,
     /// All evidence for it.
@@ -73,7 +73,7 @@ pub struct HashJudge<'a> {
     recorded: Option<&'a PackageHashes>,
 }
 
-impl Status {
+impl HashStatus {
     /// True if no package of the release has the hash, as far as could be found out in this run.
     pub fn is_refuted(self) -> bool {
         matches!(self, Self::Contradicted | Self::Unattested)
@@ -85,8 +85,8 @@ impl Status {
     }
 }
 
-impl From<Status> for HashJudgment {
-    fn from(status: Status) -> Self {
+impl From<HashStatus> for HashJudgment {
+    fn from(status: HashStatus) -> Self {
         Self { status, platforms: BTreeSet::new(), evidence: Vec::new() }
     }
 }
@@ -108,8 +108,8 @@ impl<'a> HashJudge<'a> {
     pub fn judge(&self, hash: &PackageHash) -> HashJudgment {
         match hash.scheme() {
             // No tool knows such a hash, so no package can be checked against it.
-            HashScheme::Other => Status::Malformed.into(),
-            _ if !hash.is_well_formed() => Status::Malformed.into(),
+            HashScheme::Other => HashStatus::Malformed.into(),
+            _ if !hash.is_well_formed() => HashStatus::Malformed.into(),
             HashScheme::Zh => self.archive(hash),
             HashScheme::H1 => self.contents(hash),
         }
@@ -130,7 +130,7 @@ impl<'a> HashJudge<'a> {
         };
         match ground {
             Some((ground, evidence)) => {
-                HashJudgment { status: Status::Proven(ground), platforms: platforms(), evidence: vec![evidence] }
+                HashJudgment { status: HashStatus::Proven(ground), platforms: platforms(), evidence: vec![evidence] }
             }
             None => self.ruled_out().into(),
         }
@@ -158,24 +158,24 @@ impl<'a> HashJudge<'a> {
                 None => return self.unreported().into(),
             },
         };
-        HashJudgment { status: Status::Proven(ground), platforms: platforms(), evidence }
+        HashJudgment { status: HashStatus::Proven(ground), platforms: platforms(), evidence }
     }
 
     /// The status of a hash that the release does not have.
-    fn ruled_out(&self) -> Status {
+    fn ruled_out(&self) -> HashStatus {
         match self.release.map(|release| (&release.signer, release.current)) {
-            Some((Some(Signer::Key(_)), true)) => Status::Contradicted,
-            Some((Some(Signer::Key(_)), false)) => Status::Unlisted,
-            Some((Some(Signer::Unsigned), true)) => Status::Unattested,
+            Some((Some(Signer::Key(_)), true)) => HashStatus::Contradicted,
+            Some((Some(Signer::Key(_)), false)) => HashStatus::Unlisted,
+            Some((Some(Signer::Unsigned), true)) => HashStatus::Unattested,
             // The packages of a mirror prove nothing about the others.
-            Some((Some(Signer::Unsigned), false) | (None, _)) | None => Status::Unknown,
+            Some((Some(Signer::Unsigned), false) | (None, _)) | None => HashStatus::Unknown,
         }
     }
 
     /// The status of contents that were neither computed nor reported.
-    fn unreported(&self) -> Status {
+    fn unreported(&self) -> HashStatus {
         let all_told = self.release.is_some_and(|release| release.complete && release.current);
-        if all_told { Status::Unattested } else { Status::Unknown }
+        if all_told { HashStatus::Unattested } else { HashStatus::Unknown }
     }
 
     /// True if the contents of all packages of the release are known, and each was computed here.

@@ -17,7 +17,7 @@ use crate::step::Hole;
 use crate::version::Version;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SignerVerdict {
     /// The signer is accepted for this version, by the pin of this pattern.
     Known(AddrPattern),
     /// No signer is remembered for the provider.
@@ -44,7 +44,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl SignerVerdict {
     /// True if the release may be used without approval.
     pub fn accepts(&self) -> bool {
         matches!(self, Self::Known(_))
@@ -52,25 +52,25 @@ impl Verdict {
 }
 
 /// The denial of a key or of the subkey that signed, if there is one.
-pub fn denied(pins: &Pins, key: Option<&Fingerprint>) -> Option<Verdict> {
+pub fn denied(pins: &Pins, key: Option<&Fingerprint>) -> Option<SignerVerdict> {
     let (key, reason) = pins.denied.get_key_value(key?)?;
-    Some(Verdict::Denied { key: key.clone(), reason: reason.clone() })
+    Some(SignerVerdict::Denied { key: key.clone(), reason: reason.clone() })
 }
 
-pub fn judge(pins: &Pins, addr: &ProviderAddr, version: &Version, signer: &Signer) -> Verdict {
+pub fn judge(pins: &Pins, addr: &ProviderAddr, version: &Version, signer: &Signer) -> SignerVerdict {
     if let Some(denied) = denied(pins, signer.key()) {
         return denied;
     }
-    let Some((pattern, pin)) = pins.pin(addr) else { return Verdict::FirstUse };
+    let Some((pattern, pin)) = pins.pin(addr) else { return SignerVerdict::FirstUse };
     if pin.accepts(signer, version) {
-        return Verdict::Known(pattern.clone());
+        return SignerVerdict::Known(pattern.clone());
     }
     let (accepted, retired) = (pin.signers.clone(), pin.retired.contains_key(signer));
     let pin = pattern.clone();
     match signer {
-        Signer::Unsigned => Verdict::UnsignedAfterSigned { pin, accepted },
-        Signer::Key(_) if retired => Verdict::Retired { pin, accepted },
-        Signer::Key(_) => Verdict::KeyChanged { pin, accepted },
+        Signer::Unsigned => SignerVerdict::UnsignedAfterSigned { pin, accepted },
+        Signer::Key(_) if retired => SignerVerdict::Retired { pin, accepted },
+        Signer::Key(_) => SignerVerdict::KeyChanged { pin, accepted },
     }
 }
 
@@ -88,24 +88,24 @@ pub fn listed(signers: &BTreeSet<Signer>) -> String {
 }
 
 /// The finding of a verdict about the signer of a release; none for one that accepts.
-pub fn refused(addr: &ProviderAddr, version: &Version, signer: &Signer, verdict: Verdict) -> Option<Finding> {
+pub fn refused(addr: &ProviderAddr, version: &Version, signer: &Signer, verdict: SignerVerdict) -> Option<Finding> {
     let name = format!("{addr} {version} is {}", signed_by(signer));
     let (rule, message) = match verdict {
-        Verdict::Known(_) => return None,
-        Verdict::FirstUse => {
+        SignerVerdict::Known(_) => return None,
+        SignerVerdict::FirstUse => {
             (Rule::FirstUseForbidden, format!("{name}, and no signer of this provider is remembered yet"))
         }
-        Verdict::KeyChanged { pin, accepted } => {
+        SignerVerdict::KeyChanged { pin, accepted } => {
             (Rule::SignerChanged, format!("{name}; {pin} is pinned to {}", listed(&accepted)))
         }
-        Verdict::Retired { pin, accepted } => {
+        SignerVerdict::Retired { pin, accepted } => {
             let what = "a signer that was replaced since and does not count for this version";
             (Rule::SignerChanged, format!("{name}, {what}; {pin} is pinned to {}", listed(&accepted)))
         }
-        Verdict::UnsignedAfterSigned { pin, accepted } => {
+        SignerVerdict::UnsignedAfterSigned { pin, accepted } => {
             (Rule::UnsignedAfterSigned, format!("{name}; {pin} is pinned to {}", listed(&accepted)))
         }
-        Verdict::Denied { key, reason } => {
+        SignerVerdict::Denied { key, reason } => {
             (Rule::SignerDenied, format!("{addr} {version} is signed by {key}, which the trust file denies: {reason}"))
         }
     };
@@ -179,8 +179,8 @@ impl TrustUpdate {
     pub fn apply(&self, pins: &mut Pins) -> Result<bool, Error> {
         match self {
             Self::FirstUse { address, version, signer } => match judge(pins, address, version, signer) {
-                Verdict::Known(_) => Ok(false),
-                Verdict::FirstUse => Ok(pins.exact(address).signers.insert(signer.clone())),
+                SignerVerdict::Known(_) => Ok(false),
+                SignerVerdict::FirstUse => Ok(pins.exact(address).signers.insert(signer.clone())),
                 verdict => {
                     let finding = refused(address, version, signer, verdict);
                     Err(Error::new(ErrorKind::Trust, finding.map_or(String::new(), |finding| finding.message)))
@@ -219,7 +219,7 @@ mod judge_tests {
     const A: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     const B: &str = "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
 
-    fn verdict(text: &str, addr: &str, version: &str, signer: &str) -> Verdict {
+    fn verdict(text: &str, addr: &str, version: &str, signer: &str) -> SignerVerdict {
         let pins = decode(text, Path::new("x")).unwrap().pins;
         let addr = ProviderAddr::parse(addr, Dialect::Terraform).unwrap();
         judge(&pins, &addr, &version.parse().unwrap(), &signer.parse().unwrap())
@@ -229,10 +229,13 @@ mod judge_tests {
     fn a_pin_applies_to_its_own_address() {
         let pins = format!("provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{A}\"]\n}}\n");
         assert!(verdict(&pins, "acme/widget", "1.0.0", A).accepts());
-        assert!(matches!(verdict(&pins, "acme/widget", "1.0.0", B), Verdict::KeyChanged { .. }));
-        assert!(matches!(verdict(&pins, "acme/widget", "1.0.0", "unsigned"), Verdict::UnsignedAfterSigned { .. }));
+        assert!(matches!(verdict(&pins, "acme/widget", "1.0.0", B), SignerVerdict::KeyChanged { .. }));
+        assert!(matches!(
+            verdict(&pins, "acme/widget", "1.0.0", "unsigned"),
+            SignerVerdict::UnsignedAfterSigned { .. }
+        ));
         for other in ["acme/gadget", "other/widget", "registry.opentofu.org/acme/widget"] {
-            assert_eq!(verdict(&pins, other, "1.0.0", A), Verdict::FirstUse);
+            assert_eq!(verdict(&pins, other, "1.0.0", A), SignerVerdict::FirstUse);
         }
     }
 
@@ -246,9 +249,9 @@ mod judge_tests {
         assert!(verdict(&pins, "x/y", "1.0.0", A).accepts());
         assert!(verdict(&pins, "acme/gadget", "1.0.0", "unsigned").accepts());
         assert!(verdict(&pins, "acme/widget", "1.0.0", B).accepts());
-        assert!(matches!(verdict(&pins, "acme/gadget", "1.0.0", A), Verdict::KeyChanged { .. }));
-        assert!(matches!(verdict(&pins, "acme/widget", "1.0.0", A), Verdict::KeyChanged { .. }));
-        assert_eq!(verdict(&pins, "example.com/acme/widget", "1.0.0", A), Verdict::FirstUse);
+        assert!(matches!(verdict(&pins, "acme/gadget", "1.0.0", A), SignerVerdict::KeyChanged { .. }));
+        assert!(matches!(verdict(&pins, "acme/widget", "1.0.0", A), SignerVerdict::KeyChanged { .. }));
+        assert_eq!(verdict(&pins, "example.com/acme/widget", "1.0.0", A), SignerVerdict::FirstUse);
     }
 
     #[test]
@@ -260,9 +263,12 @@ mod judge_tests {
         );
         assert!(verdict(&pins, "acme/widget", "1.0.0", A).accepts());
         assert!(verdict(&pins, "acme/widget", "1.0.0", B).accepts());
-        assert!(matches!(verdict(&pins, "acme/widget", "1.0.1", A), Verdict::Retired { .. }));
+        assert!(matches!(verdict(&pins, "acme/widget", "1.0.1", A), SignerVerdict::Retired { .. }));
         assert!(verdict(&pins, "acme/widget", "0.9.0", "unsigned").accepts());
-        assert!(matches!(verdict(&pins, "acme/widget", "1.0.0", "unsigned"), Verdict::UnsignedAfterSigned { .. }));
+        assert!(matches!(
+            verdict(&pins, "acme/widget", "1.0.0", "unsigned"),
+            SignerVerdict::UnsignedAfterSigned { .. }
+        ));
     }
 
     #[test]
@@ -271,7 +277,7 @@ mod judge_tests {
             "provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{A}\"]\n}}\n\
              denied_signer \"{A}\" {{\n reason = \"revoked\"\n}}\n"
         );
-        let denied = Verdict::Denied { key: A.parse().unwrap(), reason: "revoked".to_owned() };
+        let denied = SignerVerdict::Denied { key: A.parse().unwrap(), reason: "revoked".to_owned() };
         assert_eq!(verdict(&pins, "acme/widget", "1.0.0", A), denied);
         assert_eq!(verdict(&pins, "acme/gadget", "1.0.0", A), denied);
     }

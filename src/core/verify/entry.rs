@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use unicode_security::skeleton;
 
-use super::{Judged, Subject};
+use super::{JudgedEntry, Subject};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, Position, Rule};
@@ -72,7 +72,7 @@ fn lost(subject: &Subject<'_>) -> Vec<Finding> {
 const REMOVED: &str =
     "If the provider is still used, restore the entry from the base: `init` records what it is served.";
 
-impl Judged<'_> {
+impl JudgedEntry<'_> {
     pub(super) fn entry(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Some(requirements) = self.subject.requirements {
@@ -189,7 +189,7 @@ pub fn uncovered<'a>(
     uncovered.filter(|platform| all_attributed || known.contains(platform)).collect()
 }
 
-impl Judged<'_> {
+impl JudgedEntry<'_> {
     /// The finding at the level that circumstances give it, unless the settings state one for its rule.
     pub(super) fn unless_stated(&self, level: Level, finding: Finding) -> Finding {
         if self.subject.settings.level(finding.rule.id()).is_some() { finding } else { Finding { level, ..finding } }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Unanswered, Verified, entry};
+use super::{JudgedEntry, Unanswered, Verified, entry};
 use crate::addr::ProviderAddr;
 use crate::count::first_of;
 use crate::diff;
@@ -15,38 +15,38 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::release::continuity::{self, Continuity, verdict};
-use crate::release::hashes::{self, HashJudge, Status};
+use crate::release::hashes::{self, HashJudge, HashStatus};
 use crate::release::{Lookup, Release};
 use crate::settings::{Basis, SignatureRule};
 use crate::step::Template;
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
-use crate::trust::signer::{Verdict, by_signer, judge, listed, not_pinned, refused, signed_by};
+use crate::trust::signer::{SignerVerdict, by_signer, judge, listed, not_pinned, refused, signed_by};
 use crate::version::Version;
 
-fn status(knowledge: &Lookup, hash: &PackageHash) -> Status {
+fn status(knowledge: &Lookup, hash: &PackageHash) -> HashStatus {
     HashJudge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status
 }
 
-impl Judged<'_> {
+impl JudgedEntry<'_> {
     /// Judges all hashes of the entry, and counts them.
     pub(super) fn hashes(&self, verified: &mut Verified) -> Vec<Finding> {
         let hashes = self.entry.hashes.iter().filter(|hash| hash.scheme() != HashScheme::Other);
-        let judged: Vec<(&PackageHash, Status)> = hashes.map(|hash| (hash, status(self.knowledge, hash))).collect();
-        let of = |wanted: &dyn Fn(Status) -> bool| -> Vec<&PackageHash> {
+        let judged: Vec<(&PackageHash, HashStatus)> = hashes.map(|hash| (hash, status(self.knowledge, hash))).collect();
+        let of = |wanted: &dyn Fn(HashStatus) -> bool| -> Vec<&PackageHash> {
             judged.iter().filter(|(_, status)| wanted(*status)).map(|(hash, _)| *hash).collect()
         };
-        let (proven, open) = (of(&|status| matches!(status, Status::Proven(_))), of(&Status::is_open));
+        let (proven, open) = (of(&|status| matches!(status, HashStatus::Proven(_))), of(&HashStatus::is_open));
         verified.proven += proven.len();
         verified.unknown += open.len();
-        let malformed = of(&|status| status == Status::Malformed);
+        let malformed = of(&|status| status == HashStatus::Malformed);
         let mut findings: Vec<Finding> = malformed.into_iter().map(|hash| self.malformed(hash)).collect();
         match self.knowledge {
             Lookup::Known(release) => {
                 let unanswered = release.inconclusive.iter().filter(|_| !open.is_empty());
                 verified.inconclusive.extend(unanswered.map(|error| self.unanswered(error)));
                 let none_fits = proven.is_empty() && open.is_empty();
-                findings.extend(self.refuted(release, &of(&Status::is_refuted), none_fits));
+                findings.extend(self.refuted(release, &of(&HashStatus::is_refuted), none_fits));
             }
             Lookup::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
             Lookup::NotRequested | Lookup::Withdrawn(_) | Lookup::Refused(..) => {}
@@ -166,7 +166,7 @@ struct Shift<'a> {
     removed: Vec<&'a PackageHash>,
 }
 
-impl Judged<'_> {
+impl JudgedEntry<'_> {
     fn is_changed(&self) -> bool {
         self.subject.before.is_some_and(|before| before.get(self.addr) != Some(self.entry))
     }
@@ -220,7 +220,7 @@ impl Judged<'_> {
     fn is_remedy(&self, old: &LockEntry, shift: &Shift<'_>) -> bool {
         let Some(release) = self.knowledge.release() else { return false };
         let judge = |hash: &PackageHash| HashJudge::of(Some(release)).judge(hash);
-        let is_proven = |hash: &PackageHash| matches!(judge(hash).status, Status::Proven(_));
+        let is_proven = |hash: &PackageHash| matches!(judge(hash).status, HashStatus::Proven(_));
         let is_shown = |hash: &PackageHash| {
             is_proven(hash) && (hash.scheme() == HashScheme::Zh || judge(hash).evidence.contains(&Evidence::Computed))
         };
@@ -286,7 +286,7 @@ const SIGNED_COPIES: Template = template!(
     "If the origin registry is reachable, verify with `--source origin`; or let the mirror keep the copies of the signed documents that `tflock mirror` writes, and the trust file the signer."
 );
 
-impl Judged<'_> {
+impl JudgedEntry<'_> {
     pub(super) fn release(&self) -> Vec<Finding> {
         match self.knowledge {
             Lookup::NotRequested | Lookup::Inconclusive(_) => Vec::new(),
@@ -322,7 +322,7 @@ impl Judged<'_> {
         let within = self.facts.is_served_within(self.addr);
         let is_word = |hash: &&PackageHash| {
             let is_word = hashes::is_mirror_report(release, hash) || (within && self.subject.pins.is_none());
-            is_word && matches!(status(self.knowledge, hash), Status::Proven(_))
+            is_word && matches!(status(self.knowledge, hash), HashStatus::Proven(_))
         };
         let what = match self.came().filter(is_word).count() {
             0 => return None,
@@ -332,8 +332,8 @@ impl Judged<'_> {
         let pinned = self.subject.pins.map(|pins| judge(pins, self.addr, &self.entry.version, &Signer::Unsigned));
         let refused = match pinned {
             _ if within => ", which is inside the working tree, so this change could have filled it".to_owned(),
-            None | Some(Verdict::Known(_)) => String::new(),
-            Some(Verdict::UnsignedAfterSigned { pin, accepted }) => {
+            None | Some(SignerVerdict::Known(_)) => String::new(),
+            Some(SignerVerdict::UnsignedAfterSigned { pin, accepted }) => {
                 format!(", which has no copy of the signature; {pin} is pinned to {}", listed(&accepted))
             }
             Some(_) => ", which has no copy of a signature, and no signer of this provider is remembered".to_owned(),
@@ -355,7 +355,7 @@ impl Judged<'_> {
             return Some(self.unless_stated(Level::Note, finding).at(self.version_at()));
         };
         let finding = match verdict(pins, release, signer) {
-            Verdict::FirstUse => Some(not_pinned(self.addr, &release.version, signer)),
+            SignerVerdict::FirstUse => Some(not_pinned(self.addr, &release.version, signer)),
             verdict => refused(self.addr, &release.version, signer, verdict),
         };
         finding.map(|finding| finding.at(self.version_at()))

@@ -81,7 +81,7 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
     for (addr, entry) in subject.lock.iter() {
         let spans = subject.spans.entries.get(addr).cloned().unwrap_or_default();
         let (knowledge, places) = (facts.of(addr), OnceCell::new());
-        let judged = Judged { subject, facts, addr, entry, spans: &spans, knowledge, places };
+        let judged = JudgedEntry { subject, facts, addr, entry, spans: &spans, knowledge, places };
         let mut found = judged.entry();
         found.extend(judged.release());
         let unknown_before = verified.unknown;
@@ -123,7 +123,7 @@ impl Subject<'_> {
     }
 }
 
-struct Judged<'a> {
+struct JudgedEntry<'a> {
     subject: &'a Subject<'a>,
     facts: &'a Facts<'a>,
     addr: &'a crate::addr::ProviderAddr,
@@ -134,7 +134,7 @@ struct Judged<'a> {
     places: OnceCell<HashMap<&'a PackageHash, Position>>,
 }
 
-impl Judged<'_> {
+impl JudgedEntry<'_> {
     fn find(&self, rule: crate::finding::Rule, message: impl Into<String>) -> Finding {
         Finding::new(rule, message).about(self.addr).of_version(&self.entry.version)
     }

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{NumberError, Scan, Version, write_extras};
+use super::{NumberError, Version, VersionScan, write_extras};
 
 /// A set of terms that a version must all satisfy: sorted, each once. Equal when the canonical text is.
 ///
@@ -276,7 +276,7 @@ fn did_you_mean(operator: Option<&str>) -> String {
 }
 
 fn read_term(text: &str) -> Result<(Term, &str), ConstraintError> {
-    let scan = Scan::read(text);
+    let scan = VersionScan::read(text);
     let consumed = &text[..text.len() - scan.rest.len()];
     let term = term(&scan).map_err(|reason| ConstraintError::Term { term: consumed.to_owned(), reason });
     let rest = scan.rest.trim_start();
@@ -289,7 +289,7 @@ fn read_term(text: &str) -> Result<(Term, &str), ConstraintError> {
     }
 }
 
-fn term(scan: &Scan<'_>) -> Result<Term, TermError> {
+fn term(scan: &VersionScan<'_>) -> Result<Term, TermError> {
     let operator = operator(scan)?;
     if !matches!(scan.gap, "" | " ") {
         return Err(TermError::Spaces(scan.operator.to_owned()));
@@ -306,7 +306,7 @@ fn term(scan: &Scan<'_>) -> Result<Term, TermError> {
     Ok(Term::new(operator, boundary))
 }
 
-fn operator(scan: &Scan<'_>) -> Result<Operator, TermError> {
+fn operator(scan: &VersionScan<'_>) -> Result<Operator, TermError> {
     Ok(match scan.operator {
         "" | "=" => Operator::Equal,
         "!=" => Operator::NotEqual,

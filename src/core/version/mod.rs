@@ -196,7 +196,7 @@ impl FromStr for Version {
 
     /// Reads one exact version; missing numbers are zero.
     fn from_str(text: &str) -> Result<Self, VersionError> {
-        let scan = Scan::read(text);
+        let scan = VersionScan::read(text);
         refuse_other_specifications(text, &scan)?;
         scan.version().map_err(|error| match error {
             NumberError::TooMany => VersionError::TooManyParts,
@@ -207,7 +207,7 @@ impl FromStr for Version {
 }
 
 /// Names what a text is that is not a version but something near it.
-fn refuse_other_specifications(text: &str, scan: &Scan<'_>) -> Result<(), VersionError> {
+fn refuse_other_specifications(text: &str, scan: &VersionScan<'_>) -> Result<(), VersionError> {
     if text.trim().is_empty() {
         return Err(VersionError::Empty);
     }
@@ -229,7 +229,7 @@ fn refuse_other_specifications(text: &str, scan: &Scan<'_>) -> Result<(), Versio
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Scan<'a> {
+struct VersionScan<'a> {
     /// Anything but digits, white space, letters, dots and asterisks.
     operator: &'a str,
     /// ASCII white space.
@@ -249,7 +249,7 @@ enum NumberError {
     TooLarge(String),
 }
 
-impl<'a> Scan<'a> {
+impl<'a> VersionScan<'a> {
     /// Scans the start of a text; never fails, what does not belong is left in `rest`.
     fn read(text: &'a str) -> Self {
         let (operator, rest) = split_while(text, is_operator);

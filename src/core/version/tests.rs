@@ -265,7 +265,7 @@ proptest! {
 #[test]
 fn the_machine_stops_where_nothing_fits() {
     let parts = |text| {
-        let scan = Scan::read(text);
+        let scan = VersionScan::read(text);
         (scan.operator, scan.gap, scan.count, scan.pre, scan.build, scan.rest)
     };
     assert_eq!(parts(">=\t1.2-a.+b,2"), (">=", "\t", 2, "a.", "b", ",2"));

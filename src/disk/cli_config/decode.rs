@@ -9,13 +9,13 @@ use crate::dialect::Dialect;
 use crate::disk::cli_config;
 use crate::disk::oci_credentials::OciCredential;
 use crate::error::Error;
-use crate::hcl::hcl1::{self, Item, Object, Value};
+use crate::hcl::hcl1::{self, Hcl1Value, Item, Object};
 use crate::settings::{Secret, Variables};
 
 /// What goes wrong here has a place, but no file yet.
-pub(super) type Decoded<T> = Result<T, Error>;
+pub(super) type DecodeResult<T> = Result<T, Error>;
 
-pub(super) fn merge(config: &mut CliConfig, text: &str, dialect: Dialect, variables: &Variables) -> Decoded<()> {
+pub(super) fn merge(config: &mut CliConfig, text: &str, dialect: Dialect, variables: &Variables) -> DecodeResult<()> {
     let document = hcl1::parse(text).map_err(|error| wrong(error.position, &error))?;
     if let Some(item) = document.fields("plugin_cache_dir").last() {
         let dir = expand(text_of(item)?, variables);
@@ -47,11 +47,11 @@ pub(super) fn merge(config: &mut CliConfig, text: &str, dialect: Dialect, variab
 }
 
 /// Blocks `name "label" { … }`, also written `name = { "label" = { … } }` and as in JSON.
-pub(super) fn labelled<'a>(document: &'a Object, name: &'a str) -> Decoded<Vec<(&'a str, &'a Item, &'a Object)>> {
+pub(super) fn labelled<'a>(document: &'a Object, name: &'a str) -> DecodeResult<Vec<(&'a str, &'a Item, &'a Object)>> {
     let mut blocks = Vec::new();
     for item in document.fields(name) {
         let bodies = item.value.objects();
-        if bodies.is_empty() && !matches!(&item.value, Value::List(list) if list.is_empty()) {
+        if bodies.is_empty() && !matches!(&item.value, Hcl1Value::List(list) if list.is_empty()) {
             return Err(wrong_type(item, "a block"));
         }
         for body in bodies {
@@ -66,7 +66,7 @@ pub(super) fn labelled<'a>(document: &'a Object, name: &'a str) -> Decoded<Vec<(
     Ok(blocks)
 }
 
-fn hostname(block: &'static str, label: &str, item: &Item) -> Decoded<Hostname> {
+fn hostname(block: &'static str, label: &str, item: &Item) -> DecodeResult<Hostname> {
     Hostname::parse(label).map_err(|reason| {
         wrong(item.position, format_args!("the {block} block {label:?} has an invalid hostname: {reason}"))
     })
@@ -79,7 +79,7 @@ fn services(body: &Object) -> BTreeMap<String, String> {
 }
 
 /// One helper in a file; one of the same name in a later file replaces it, one of another name is refused.
-fn helper(config: &mut CliConfig, document: &Object) -> Decoded<()> {
+fn helper(config: &mut CliConfig, document: &Object) -> DecodeResult<()> {
     for (label, item, body) in labelled(document, "credentials_helper")? {
         if config.credentials_helper.as_ref().is_some_and(|helper| helper.name != label) {
             return Err(repeated(item.position, "credentials_helper"));
@@ -90,7 +90,7 @@ fn helper(config: &mut CliConfig, document: &Object) -> Decoded<()> {
     Ok(())
 }
 
-fn registry_protocols(config: &mut CliConfig, document: &Object) -> Decoded<()> {
+fn registry_protocols(config: &mut CliConfig, document: &Object) -> DecodeResult<()> {
     for item in document.fields("registry_protocols") {
         for body in item.value.objects() {
             let protocols = &mut config.registry_protocols;
@@ -103,34 +103,34 @@ fn registry_protocols(config: &mut CliConfig, document: &Object) -> Decoded<()> 
 }
 
 /// A whole number, zero or more.
-pub(super) fn number(body: &Object, name: &str) -> Decoded<Option<u32>> {
+pub(super) fn number(body: &Object, name: &str) -> DecodeResult<Option<u32>> {
     let Some(item) = body.fields(name).last() else { return Ok(None) };
     let number = item.value.as_text().and_then(|text| text.parse().ok());
     number.map(Some).ok_or_else(|| wrong_type(item, "a whole number, zero or more"))
 }
 
-pub(super) fn text_of(item: &Item) -> Decoded<&str> {
+pub(super) fn text_of(item: &Item) -> DecodeResult<&str> {
     item.value.as_text().ok_or_else(|| wrong_type(item, "a string"))
 }
 
 /// A truth value, also written as a string or a number.
-pub(super) fn truth_of(item: &Item) -> Decoded<bool> {
+pub(super) fn truth_of(item: &Item) -> DecodeResult<bool> {
     match &item.value {
-        Value::Bool(value) => Ok(*value),
-        Value::String(text) | Value::Number(text) => match text.to_ascii_lowercase().as_str() {
+        Hcl1Value::Bool(value) => Ok(*value),
+        Hcl1Value::String(text) | Hcl1Value::Number(text) => match text.to_ascii_lowercase().as_str() {
             "1" | "true" => Ok(true),
             "0" | "false" => Ok(false),
             _ => Err(wrong_type(item, "true or false")),
         },
-        Value::List(_) | Value::Object(_) => Err(wrong_type(item, "true or false")),
+        Hcl1Value::List(_) | Hcl1Value::Object(_) => Err(wrong_type(item, "true or false")),
     }
 }
 
 /// A list of texts; absent is empty, written twice is both.
-pub(super) fn texts_of(body: &Object, name: &str) -> Decoded<Vec<String>> {
+pub(super) fn texts_of(body: &Object, name: &str) -> DecodeResult<Vec<String>> {
     let mut texts = Vec::new();
     for item in body.fields(name) {
-        let Value::List(list) = &item.value else { return Err(wrong_type(item, "a list of strings")) };
+        let Hcl1Value::List(list) = &item.value else { return Err(wrong_type(item, "a list of strings")) };
         for value in list {
             texts.push(value.as_text().ok_or_else(|| wrong_type(item, "a list of strings"))?.to_owned());
         }
@@ -185,7 +185,7 @@ impl Default for OciDefaults {
 }
 
 /// Takes the blocks of a further file. A later block for the same repositories replaces an earlier one.
-fn merge_oci(config: &mut CliConfig, document: &Object) -> Decoded<()> {
+fn merge_oci(config: &mut CliConfig, document: &Object) -> DecodeResult<()> {
     for (label, item, body) in labelled(document, "oci_credentials")? {
         let block = block(label, item, body)?;
         config.oci_credentials.retain(|before| before.prefix != block.prefix);
@@ -202,7 +202,7 @@ fn merge_oci(config: &mut CliConfig, document: &Object) -> Decoded<()> {
     Ok(())
 }
 
-fn block(label: &str, item: &Item, body: &Object) -> Decoded<OciBlock> {
+fn block(label: &str, item: &Item, body: &Object) -> DecodeResult<OciBlock> {
     let text = |name: &str| body.fields(name).last().map(text_of).transpose().map(|text| text.map(str::to_owned));
     let secret = |name: &str| text(name).map(|text| text.and_then(Secret::new));
     let helper = text("docker_credentials_helper")?;
@@ -220,7 +220,7 @@ fn block(label: &str, item: &Item, body: &Object) -> Decoded<OciBlock> {
     Ok(OciBlock { prefix: label.to_owned(), credential, helper })
 }
 
-fn defaults(body: &Object) -> Decoded<OciDefaults> {
+fn defaults(body: &Object) -> DecodeResult<OciDefaults> {
     let discover = body.fields("discover_ambient_credentials").last().map(truth_of).transpose()?;
     let files = match body.fields("docker_style_config_files").next() {
         Some(_) => Some(texts_of(body, "docker_style_config_files")?.into_iter().map(PathBuf::from).collect()),

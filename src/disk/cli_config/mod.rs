@@ -15,10 +15,10 @@ use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
-use crate::hcl::hcl1::{Item, Object, Value};
+use crate::hcl::hcl1::{Hcl1Value, Item, Object};
 use crate::path::shown;
 use crate::settings::{Secret, Variables};
-use decode::{Decoded, number, text_of, texts_of, truth_of};
+use decode::{DecodeResult, number, text_of, texts_of, truth_of};
 
 pub use decode::{OciBlock, OciDefaults};
 
@@ -191,7 +191,7 @@ pub struct DevOverride {
 }
 
 /// Takes the block of a further file; a second one in all files together is refused.
-fn merge(config: &mut CliConfig, document: &Object, dialect: Dialect) -> Decoded<()> {
+fn merge(config: &mut CliConfig, document: &Object, dialect: Dialect) -> DecodeResult<()> {
     // Unlike other settings these names are compared with their case, as in the tools.
     for item in document.items.iter().filter(|item| item.keys[0] == "provider_installation") {
         if config.installation.is_some() {
@@ -210,14 +210,14 @@ fn merge(config: &mut CliConfig, document: &Object, dialect: Dialect) -> Decoded
     Ok(())
 }
 
-fn bodies(item: &Item) -> Decoded<Vec<&Object>> {
+fn bodies(item: &Item) -> DecodeResult<Vec<&Object>> {
     match &item.value {
-        Value::Object(_) | Value::List(_) if item.keys.len() == 1 && !item.assigned => Ok(item.value.objects()),
+        Hcl1Value::Object(_) | Hcl1Value::List(_) if item.keys.len() == 1 && !item.assigned => Ok(item.value.objects()),
         _ => Err(wrong(item.position, format_args!("{} must be a block without label and equals sign", item.keys[0]))),
     }
 }
 
-fn add(installation: &mut Installation, method: &Item, body: &Object, dialect: Dialect) -> Decoded<()> {
+fn add(installation: &mut Installation, method: &Item, body: &Object, dialect: Dialect) -> DecodeResult<()> {
     let name = method.keys[0].as_str();
     let tofu = dialect == Dialect::OpenTofu;
     let retries = || if tofu { number(body, "download_retry_count") } else { Ok(None) };
@@ -259,7 +259,7 @@ fn add(installation: &mut Installation, method: &Item, body: &Object, dialect: D
     Ok(())
 }
 
-fn required(method: &Item, body: &Object, name: &'static str) -> Decoded<String> {
+fn required(method: &Item, body: &Object, name: &'static str) -> DecodeResult<String> {
     let text = body.fields(name).last().map(text_of).transpose()?.unwrap_or_default();
     if text.is_empty() {
         return Err(missing(method.position, &method.keys[0], name));

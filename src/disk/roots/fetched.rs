@@ -17,13 +17,13 @@ use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::Error;
-use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, Offered, Pin, Served};
+use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, ModulePin, Offered, Served};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleRequest {
     pub source: ModuleSource,
     pub constraints: Option<ModuleConstraints>,
-    pub pin: Option<Pin>,
+    pub pin: Option<ModulePin>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub trait FetchModules: Send + Sync {
     fn begin(&self, terms: &ModuleTerms, request: &ModuleRequest, handler: Handler);
 
     /// What the sources of requests serve now in the place of what is locked, in the order of the requests.
-    fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>>;
+    fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, ModulePin)]) -> Vec<Result<Served, Error>>;
 
     /// What the sources of requests offer now, in their order.
     fn offered(&self, terms: &ModuleTerms, requests: &[ModuleRequest]) -> Vec<Result<Offered, Error>>;
@@ -230,7 +230,7 @@ pub fn placed(mut error: Error, base: &Path) -> Error {
 
 pub(super) fn key(request: &ModuleRequest) -> RequestKey {
     let constraints = request.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
-    let version = |pin: &Pin| pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
+    let version = |pin: &ModulePin| pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
     let pin = request.pin.as_ref().map(|pin| (version(pin), pin.content.clone()));
     (request.source.address(), constraints.unwrap_or_default(), pin)
 }

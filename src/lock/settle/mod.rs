@@ -18,7 +18,7 @@ use crate::platform::Platform;
 use crate::query::question::{PackageFacts, Query, Refusal, Selected, Selection};
 use crate::query::select::ReportedRule;
 use crate::release::continuity::{self, Continuity, Witness};
-use crate::release::hashes::{HashJudge, Status};
+use crate::release::hashes::{HashJudge, HashStatus};
 use crate::release::{Release, hashes};
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
@@ -300,7 +300,7 @@ fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) 
 
 fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
     let judge = HashJudge::of(Some(&facts.release));
-    let recorded: Vec<(&PackageHash, Status)> =
+    let recorded: Vec<(&PackageHash, HashStatus)> =
         entry.hashes.of(HashScheme::H1).map(|hash| (hash, judge.judge(hash).status)).collect();
     let refuted = recorded.iter().filter(|(_, status)| status.is_refuted());
     let mut findings: Vec<Finding> = refuted

@@ -5,9 +5,9 @@ use std::io::Cursor;
 
 use super::{Builder, formats};
 use crate::hash::Sha256Digest;
-use crate::hash::archive::{ArchiveHasher, ArchiveHashes, Limits, Refusal};
+use crate::hash::archive::{ArchiveHasher, ArchiveHashes, ArchiveRefusal, Limits};
 
-fn hashed(bytes: &[u8]) -> Result<ArchiveHashes, Refusal> {
+fn hashed(bytes: &[u8]) -> Result<ArchiveHashes, ArchiveRefusal> {
     let mut hasher = ArchiveHasher::new(Limits::default());
     let _ = hasher.update(bytes);
     hasher.finish()

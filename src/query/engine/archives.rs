@@ -19,7 +19,7 @@ use crate::disk::package_store::StagedPackage;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::archive::{
-    ArchiveHasher, ArchiveHashes, BadArchive, Contents, Limits, PackageFile, Refusal as ArchiveRefusal, Threads,
+    ArchiveHasher, ArchiveHashes, ArchiveRefusal, BadArchive, Contents, Limits, PackageFile, Threads,
 };
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{Authorization, Client, DownloadBody, NetError, ShownUrl};

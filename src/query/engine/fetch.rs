@@ -60,7 +60,7 @@ pub type FetchAnswer = Result<Option<FetchedPackage>, Refusal>;
 
 /// Where a package is, and what it is checked against.
 struct LocatedPackage<'a> {
-    place: Place<'a>,
+    place: FetchPlace<'a>,
     /// From the registry; `None` for a mirror.
     digest: Option<Sha256Digest>,
     /// The release by the mirror's signed checksums, if it has them; `None` for a registry, where `digest` is enough.
@@ -68,7 +68,7 @@ struct LocatedPackage<'a> {
     signed: Option<SignedDigests>,
 }
 
-enum Place<'a> {
+enum FetchPlace<'a> {
     Registry(&'a RegistrySource, Box<WantedArchive>),
     Mirror(&'a MirrorSource, MirrorPackage),
 }
@@ -152,10 +152,10 @@ impl SourceState {
         {
             return Ok(Some(unchanged(known)));
         }
-        let is_local = matches!(place, Place::Mirror(_, MirrorPackage::Local(_)));
+        let is_local = matches!(place, FetchPlace::Mirror(_, MirrorPackage::Local(_)));
         let facts = match place {
-            Place::Registry(registry, wanted) => registry.downloads.fetch(key, &wanted).await?,
-            Place::Mirror(mirror, package) => mirror.facts(key, package, order.destination.clone()).await?,
+            FetchPlace::Registry(registry, wanted) => registry.downloads.fetch(key, &wanted).await?,
+            FetchPlace::Mirror(mirror, package) => mirror.facts(key, package, order.destination.clone()).await?,
         };
         if let Some(finding) = unlisted(&facts) {
             return Err(finding.into());
@@ -201,7 +201,7 @@ impl RegistrySource {
             }
             signed = Some(sums.digests);
         }
-        let place = Place::Registry(self, Box::new(WantedArchive::announced(&package, order.destination.clone())));
+        let place = FetchPlace::Registry(self, Box::new(WantedArchive::announced(&package, order.destination.clone())));
         Ok(Some(LocatedPackage { place, digest: Some(package.shasum), release: None, signed }))
     }
 }
@@ -222,7 +222,7 @@ impl MirrorSource {
         };
         let digests = signed.as_ref().map(|signed| signed.digests);
         let release = signed.map(|signed| signed.release(&release, |_| None));
-        Ok(Some(LocatedPackage { place: Place::Mirror(self, package), digest: None, release, signed: digests }))
+        Ok(Some(LocatedPackage { place: FetchPlace::Mirror(self, package), digest: None, release, signed: digests }))
     }
 }
 

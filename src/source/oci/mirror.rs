@@ -20,10 +20,10 @@ use crate::version::Version;
 
 /// From the address of a provider to its repository: `REGISTRY/…` over `${hostname}`, `${namespace}` and `${type}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template(Vec<Part>);
+pub struct ImageTemplate(Vec<TemplatePart>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Hostname,
     Namespace,
@@ -33,7 +33,7 @@ enum Part {
 #[derive(Debug)]
 pub struct OciMirror {
     client: OciClient,
-    template: Template,
+    template: ImageTemplate,
     shown: String,
 }
 
@@ -44,7 +44,7 @@ pub struct OciPackage {
     descriptors: Vec<Descriptor>,
 }
 
-impl Template {
+impl ImageTemplate {
     /// Parses a template. What it does not mention must be fixed by what the mirror includes.
     pub fn parse(text: &str, include: &[AddrPattern]) -> Result<Self, Error> {
         let refused = |reason: String| {
@@ -55,11 +55,11 @@ impl Template {
         let (mut parts, mut rest) = (Vec::new(), text);
         while let Some((before, after)) = rest.split_once("${") {
             let (name, behind) = after.split_once('}').ok_or_else(|| refused("a ${ has no }".to_owned()))?;
-            parts.push(Part::Text(before.to_owned()));
+            parts.push(TemplatePart::Text(before.to_owned()));
             parts.push(match name.trim() {
-                "hostname" => Part::Hostname,
-                "namespace" => Part::Namespace,
-                "type" => Part::Type,
+                "hostname" => TemplatePart::Hostname,
+                "namespace" => TemplatePart::Namespace,
+                "type" => TemplatePart::Type,
                 other => {
                     return Err(refused(format!(
                         "it knows ${{hostname}}, ${{namespace}} and ${{type}}, not {other:?}"
@@ -68,11 +68,11 @@ impl Template {
             });
             rest = behind;
         }
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(TemplatePart::Text(rest.to_owned()));
         for (name, part, value) in [
-            ("hostname", Part::Hostname, AddrPattern::host_text as fn(&AddrPattern) -> Option<String>),
-            ("namespace", Part::Namespace, AddrPattern::namespace_text),
-            ("type", Part::Type, AddrPattern::type_text),
+            ("hostname", TemplatePart::Hostname, AddrPattern::host_text as fn(&AddrPattern) -> Option<String>),
+            ("namespace", TemplatePart::Namespace, AddrPattern::namespace_text),
+            ("type", TemplatePart::Type, AddrPattern::type_text),
         ] {
             let values: std::collections::BTreeSet<Option<String>> = include.iter().map(value).collect();
             let is_fixed = values.len() == 1 && values.iter().all(Option::is_some);
@@ -87,10 +87,10 @@ impl Template {
 
     pub fn repository(&self, addr: &ProviderAddr) -> Result<OciRepository, String> {
         let text = self.0.iter().map(|part| match part {
-            Part::Text(text) => text,
-            Part::Hostname => addr.host().as_ascii(),
-            Part::Namespace => addr.namespace(),
-            Part::Type => addr.type_name(),
+            TemplatePart::Text(text) => text,
+            TemplatePart::Hostname => addr.host().as_ascii(),
+            TemplatePart::Namespace => addr.namespace(),
+            TemplatePart::Type => addr.type_name(),
         });
         OciRepository::parse(&text.collect::<String>())
     }
@@ -98,7 +98,7 @@ impl Template {
 
 impl OciMirror {
     /// The mirror of a template, as it was written.
-    pub fn new(client: OciClient, template: Template, shown: &str) -> Self {
+    pub fn new(client: OciClient, template: ImageTemplate, shown: &str) -> Self {
         Self { client, template, shown: shown.to_owned() }
     }
 
@@ -284,7 +284,7 @@ mod tests {
     fn repository(template: &str, include: &[&str], addr: &str) -> Result<String, String> {
         let include: Vec<AddrPattern> =
             include.iter().map(|text| AddrPattern::parse(text, Dialect::OpenTofu).unwrap()).collect();
-        let template = Template::parse(template, &include).map_err(|error| error.message)?;
+        let template = ImageTemplate::parse(template, &include).map_err(|error| error.message)?;
         let addr = ProviderAddr::parse(addr, Dialect::OpenTofu).unwrap();
         template.repository(&addr).map(|repository| repository.to_string())
     }

@@ -32,7 +32,7 @@ use crate::hash::Sha256Digest;
 use crate::net::{Authorization, Client, DocumentKind, DocumentRequest, FetchedDocument, NetError, ShownUrl};
 use crate::settings::Secret;
 
-pub use mirror::{Descriptor, OciManifest, OciMirror, OciPackage, Template};
+pub use mirror::{Descriptor, ImageTemplate, OciManifest, OciMirror, OciPackage};
 
 /// The most pages of a list of tags: with a hundred tags a page more than any provider has.
 const MAX_PAGES: usize = 200;

@@ -60,10 +60,10 @@ impl Removed {
     }
 
     /// The entries of the removed lock files, as far as their texts are known.
-    pub(super) fn recorded(&self, texts: &BTreeMap<String, Vec<u8>>) -> Recorded {
+    pub(super) fn recorded(&self, texts: &BTreeMap<String, Vec<u8>>) -> RecordedEntries {
         let paths = self.directories.iter().map(|directory| RepoPath::from_git(directory.as_str()).join(FILE_NAME));
         let texts = paths.filter_map(|path| texts.get(&*path));
-        Recorded::of(texts.map(|text| {
+        RecordedEntries::of(texts.map(|text| {
             let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
             lockfile::salvage(text, dialect).lock
         }))
@@ -113,9 +113,9 @@ fn shown(directory: &str) -> &str {
 
 /// The hashes of each release that all of some lock files record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Recorded(BTreeMap<(ProviderAddr, Version), LockEntry>);
+pub(super) struct RecordedEntries(BTreeMap<(ProviderAddr, Version), LockEntry>);
 
-impl Recorded {
+impl RecordedEntries {
     pub(super) fn of(locks: impl IntoIterator<Item = LockFile>) -> Self {
         let mut releases: BTreeMap<(ProviderAddr, Version), LockEntry> = BTreeMap::new();
         for lock in locks {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use super::hidden::LockDirectories;
-use super::removed::{Recorded, Removed};
+use super::removed::{RecordedEntries, Removed};
 use super::{changes_settings, touches};
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
@@ -101,7 +101,7 @@ fn locked(entries: &[(&str, &str, &[&str])]) -> LockFile {
 fn a_new_lock_file_is_compared_with_removed_ones() {
     let [a, b, c] = ["h1:a", "h1:b", "h1:c"];
     let left = [locked(&[("x", "1.0.0", &[a, b]), ("y", "1.0.0", &[a])]), locked(&[("x", "1.0.0", &[b, c])])];
-    let recorded = Recorded::of(left);
+    let recorded = RecordedEntries::of(left);
     let before = recorded.of_lock(&locked(&[("x", "1.0.0", &[a]), ("y", "2.0.0", &[a]), ("z", "1.0.0", &[a])]));
     assert_eq!(before, locked(&[("x", "1.0.0", &[b])]));
 }

@@ -10,11 +10,11 @@ use super::{
 };
 use crate::addr::{ProviderSource, normalise_part};
 use crate::config::body::RawValue;
-use crate::config::evaluate::{Expression, Source};
+use crate::config::evaluate::{Expression, ExpressionSource};
 use crate::config::json;
 use crate::config::module::{CallSource, CallVersion, Text, Variable};
 use crate::config::module_version::ModuleConstraints;
-use crate::config::value::Step;
+use crate::config::value::PathStep;
 use crate::dialect::Dialect;
 use crate::requirements::OriginKind;
 
@@ -114,7 +114,7 @@ fn are_aliases(name: &str, value: Value, syntax: Syntax) -> bool {
             (value, Syntax::Native) => Node { value, ..item }.into_reference(),
         };
         let Value::Reference(steps) = &item.value else { return false };
-        matches!(&steps[..], [Step::Name(local)] | [Step::Name(local), Step::Name(_), ..] if local == name)
+        matches!(&steps[..], [PathStep::Name(local)] | [PathStep::Name(local), PathStep::Name(_), ..] if local == name)
     })
 }
 
@@ -191,17 +191,18 @@ impl<'a> Reader<'a> {
 }
 
 /// Whether the address leads into a module below, and the type and name at its end.
-fn import_target(steps: &[Step]) -> Option<(bool, (String, String))> {
+fn import_target(steps: &[PathStep]) -> Option<(bool, (String, String))> {
     let mut rest = steps;
     let mut in_child = false;
-    while let [Step::Name(module), Step::Name(_), after @ ..] = rest
+    while let [PathStep::Name(module), PathStep::Name(_), after @ ..] = rest
         && module == "module"
     {
         in_child = true;
-        rest = if let [Step::Index(_), after @ ..] = after { after } else { after };
+        rest = if let [PathStep::Index(_), after @ ..] = after { after } else { after };
     }
     match rest {
-        [Step::Name(kind), Step::Name(name)] | [Step::Name(kind), Step::Name(name), Step::Index(_)] => {
+        [PathStep::Name(kind), PathStep::Name(name)]
+        | [PathStep::Name(kind), PathStep::Name(name), PathStep::Index(_)] => {
             Some((in_child, (kind.clone(), name.clone())))
         }
         _ => None,
@@ -307,8 +308,8 @@ impl<'a> Reader<'a> {
     fn expression(&self, value: &RawValue<'a>) -> Expression {
         let place = self.place(value.at());
         let source = match value {
-            RawValue::Native { text, range } => Source::Native(text[range.clone()].to_owned()),
-            RawValue::Json(node) => Source::Templates(json::value(node)),
+            RawValue::Native { text, range } => ExpressionSource::Native(text[range.clone()].to_owned()),
+            RawValue::Json(node) => ExpressionSource::Templates(json::value(node)),
         };
         Expression { place, source }
     }
@@ -317,8 +318,8 @@ impl<'a> Reader<'a> {
     pub(in crate::config) fn constant(&self, value: &RawValue<'a>) -> Expression {
         let expression = self.expression(value);
         match expression.source {
-            Source::Templates(node) => Expression { source: Source::Plain(node), ..expression },
-            Source::Native(_) | Source::Plain(_) => expression,
+            ExpressionSource::Templates(node) => Expression { source: ExpressionSource::Plain(node), ..expression },
+            ExpressionSource::Native(_) | ExpressionSource::Plain(_) => expression,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::requirements::OriginKind;
 use crate::version::Constraints;
 
 use super::Syntax;
-use super::body::{Argument, Block, Body, Contents, Located, Schema, native};
+use super::body::{Argument, Block, Body, BodyContents, BodySchema, Located, native};
 use super::json;
 use super::module::{Constraint, Import, Location, ModuleCall, Names, ProviderConfig, RequiredProvider, Resource};
 use super::value::{Node, Value};
@@ -42,7 +42,7 @@ pub(super) enum Role {
 }
 
 /// The block types of a configuration file and their labels.
-const FILE: Schema = &[
+const FILE: BodySchema = &[
     ("terraform", 0),
     ("provider", 1),
     ("variable", 1),
@@ -59,7 +59,7 @@ const FILE: Schema = &[
     ("check", 1),
     ("language", 0),
 ];
-const TERRAFORM: Schema = &[
+const TERRAFORM: BodySchema = &[
     ("required_providers", 0),
     ("backend", 1),
     ("cloud", 0),
@@ -83,8 +83,8 @@ pub(super) struct Reader<'a> {
 pub(super) fn read_file<T>(
     path: &Path,
     text: &str,
-    (dialect, role, schema): (Dialect, Role, Schema),
-    decode: impl for<'a> FnOnce(&mut Reader<'a>, Contents<'a>) -> T,
+    (dialect, role, schema): (Dialect, Role, BodySchema),
+    decode: impl for<'a> FnOnce(&mut Reader<'a>, BodyContents<'a>) -> T,
 ) -> (T, Vec<ConfigError>) {
     let parsed;
     let syntax = Syntax::of(&path.to_string_lossy());
@@ -218,9 +218,9 @@ impl<'a> Reader<'a> {
         self.errors.push((argument.at, ConfigErrorKind::UnexpectedArgument(name)));
     }
 
-    fn fail(&mut self, error: Located) -> Contents<'a> {
+    fn fail(&mut self, error: Located) -> BodyContents<'a> {
         self.errors.push(error);
-        Contents::default()
+        BodyContents::default()
     }
 }
 
@@ -267,7 +267,7 @@ pub(super) fn check_local_name(name: &str, at: usize) -> Result<(), Located> {
 
 /// The local name in `NAME` or `NAME.ALIAS`. OpenTofu also takes a key in brackets behind the alias.
 fn provider_reference(node: &Node, dialect: Dialect) -> Result<String, Located> {
-    use super::value::Step::{Index, Name};
+    use super::value::PathStep::{Index, Name};
     let Value::Reference(steps) = &node.value else { return Err((node.at, ConfigErrorKind::ProviderReference)) };
     let name = match &steps[..] {
         [Name(name)] | [Name(name), Name(_)] => name,

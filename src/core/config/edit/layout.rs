@@ -59,7 +59,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(text: &str, line: &Line) -> Self {
+    fn of(text: &str, line: &LineTokens) -> Self {
         let end = line.comment.unwrap_or(line.range.end);
         let split = line.equals.unwrap_or(end);
         let width = |range: Range<usize>| text[range].trim_end().graphemes(true).count();
@@ -72,7 +72,7 @@ impl Columns {
 }
 
 /// Runs of adjacent lines that have something in common.
-fn chains(lines: &[Line], belongs: impl Fn(&Line) -> bool) -> Vec<Range<usize>> {
+fn chains(lines: &[LineTokens], belongs: impl Fn(&LineTokens) -> bool) -> Vec<Range<usize>> {
     let mut chains: Vec<Range<usize>> = Vec::new();
     for (index, _) in lines.iter().enumerate().filter(|(_, line)| belongs(line)) {
         match chains.last_mut() {
@@ -84,7 +84,7 @@ fn chains(lines: &[Line], belongs: impl Fn(&Line) -> bool) -> Vec<Range<usize>> 
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Line {
+struct LineTokens {
     /// The line without its line break.
     pub(super) range: Range<usize>,
     /// Its first equals sign that has something before it.
@@ -96,19 +96,20 @@ struct Line {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Frame {
+enum Nesting {
     Bracket,
     Interpolation,
     Quote,
 }
 
 /// The lines of a range, which begins in code. Lines that a heredoc or a comment reaches over have no parts.
-fn lines(text: &str, range: Range<usize>) -> Vec<Line> {
+fn lines(text: &str, range: Range<usize>) -> Vec<LineTokens> {
     let bytes = &text.as_bytes()[..range.end];
-    let mut reader = Reader { text, bytes, at: range.start, frames: Vec::new(), lines: Vec::new(), line: fresh(0) };
+    let mut reader =
+        LayoutReader { text, bytes, at: range.start, frames: Vec::new(), lines: Vec::new(), line: fresh(0) };
     reader.line = fresh(range.start);
     while let Some(byte) = bytes.get(reader.at) {
-        if reader.frames.last() == Some(&Frame::Quote) { reader.quoted(*byte) } else { reader.code(*byte) }
+        if reader.frames.last() == Some(&Nesting::Quote) { reader.quoted(*byte) } else { reader.code(*byte) }
     }
     reader.end_line();
     reader.lines
@@ -128,16 +129,16 @@ fn fresh(start: usize) -> Open {
     Open { start, has_code: false, equals: None, brackets: 0, comment: None, opaque: false }
 }
 
-struct Reader<'a> {
+struct LayoutReader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
-    frames: Vec<Frame>,
-    lines: Vec<Line>,
+    frames: Vec<Nesting>,
+    lines: Vec<LineTokens>,
     line: Open,
 }
 
-impl Reader<'_> {
+impl LayoutReader<'_> {
     /// Ends the line before the line break at which the reader is.
     fn end_line(&mut self) {
         let line = std::mem::replace(&mut self.line, fresh(self.at + 1));
@@ -146,7 +147,7 @@ impl Reader<'_> {
             end -= 1;
         }
         let seen = !line.opaque;
-        self.lines.push(Line {
+        self.lines.push(LineTokens {
             range: line.start..end,
             equals: line.equals.filter(|_| seen),
             whole: line.brackets == 0,
@@ -163,8 +164,8 @@ impl Reader<'_> {
             b'#' => return self.comment(),
             b'/' if rest.starts_with(b"//") => return self.comment(),
             b'/' if rest.starts_with(b"/*") => return self.inline_comment(),
-            b'"' => self.frames.push(Frame::Quote),
-            b'(' | b'[' | b'{' => self.open(Frame::Bracket),
+            b'"' => self.frames.push(Nesting::Quote),
+            b'(' | b'[' | b'{' => self.open(Nesting::Bracket),
             b')' | b']' | b'}' => {
                 self.frames.pop();
                 self.line.brackets -= i32::from(self.line.equals.is_some());
@@ -199,14 +200,14 @@ impl Reader<'_> {
             b'$' | b'%' if rest.get(1) == Some(&byte) && rest.get(2) == Some(&b'{') => self.at += 2,
             b'$' | b'%' if rest.get(1) == Some(&b'{') => {
                 self.at += 1;
-                self.open(Frame::Interpolation);
+                self.open(Nesting::Interpolation);
             }
             _ => {}
         }
         self.at += 1;
     }
 
-    fn open(&mut self, frame: Frame) {
+    fn open(&mut self, frame: Nesting) {
         self.frames.push(frame);
         self.line.brackets += i32::from(self.line.equals.is_some());
     }

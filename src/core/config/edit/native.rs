@@ -19,11 +19,11 @@ pub(super) struct Site<'a> {
     text: &'a str,
     terraform: Block<'a>,
     pub(super) has_version: bool,
-    pub(super) required: Vec<Required<'a>>,
+    pub(super) required: Vec<RequiredBlock<'a>>,
 }
 
 #[derive(Debug)]
-pub(super) struct Required<'a> {
+pub(super) struct RequiredBlock<'a> {
     block: Block<'a>,
     pub(super) entries: Vec<Argument<'a>>,
 }
@@ -41,7 +41,7 @@ pub(super) fn sites(text: &str) -> Vec<Site<'_>> {
                 .is_ok_and(|outline| outline.arguments.iter().any(|argument| argument.name == "required_version"));
             let required = blocks(terraform.body.clone(), "required_providers")
                 .into_iter()
-                .map(|block| Required {
+                .map(|block| RequiredBlock {
                     entries: scan::outline(text, block.body.clone())
                         .map(|outline| outline.arguments)
                         .unwrap_or_default(),
@@ -55,7 +55,7 @@ pub(super) fn sites(text: &str) -> Vec<Site<'_>> {
 
 impl Site<'_> {
     /// The ranges whose alignment is kept up, from outer to inner.
-    fn ranges(&self, required: Option<&Required<'_>>) -> Vec<Range<usize>> {
+    fn ranges(&self, required: Option<&RequiredBlock<'_>>) -> Vec<Range<usize>> {
         let range = |block: &Block<'_>| layout::line_start(self.text, block.at)..self.line_end_of(block);
         std::iter::once(&self.terraform).chain(required.map(|required| &required.block)).map(range).collect()
     }
@@ -72,7 +72,7 @@ fn is_on_one_line(text: &str, block: &Block<'_>, first: Option<&Argument<'_>>) -
 }
 
 #[derive(Debug)]
-struct Layout<'a> {
+struct ObjectLayout<'a> {
     line_break: &'static str,
     indent: String,
     unit: &'a str,
@@ -80,9 +80,9 @@ struct Layout<'a> {
     inline: bool,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> ObjectLayout<'a> {
     /// The layout of the entries near an index, the one before it first.
-    fn near(site: &Site<'a>, required: &Required<'a>, index: usize) -> Self {
+    fn near(site: &Site<'a>, required: &RequiredBlock<'a>, index: usize) -> Self {
         let text = site.text;
         let outer = indent(text, required.block.at);
         let step = unit(indent(text, site.terraform.at), outer);
@@ -127,10 +127,10 @@ fn first_inner_indent<'a>(text: &'a str, entry: &Argument<'_>) -> Option<&'a str
 }
 
 /// Puts an entry into a `required_providers` block: in order if the block is in order, else last.
-pub(super) fn insert_entry(site: &Site<'_>, required: &Required<'_>, entry: &Entry) -> String {
+pub(super) fn insert_entry(site: &Site<'_>, required: &RequiredBlock<'_>, entry: &Entry) -> String {
     let names: Vec<&str> = required.entries.iter().map(|entry| entry.name).collect();
     let index = if names.is_sorted() { names.partition_point(|name| *name < entry.name.as_str()) } else { names.len() };
-    let layout = Layout::near(site, required, index);
+    let layout = ObjectLayout::near(site, required, index);
     let new = layout.entry(entry);
     let splices = if is_on_one_line(site.text, &required.block, required.entries.first()) {
         let before = if index == 0 { Some(new.as_str()) } else { None };
@@ -145,7 +145,7 @@ pub(super) fn insert_entry(site: &Site<'_>, required: &Required<'_>, entry: &Ent
 }
 
 /// Where an entry goes in a block that spans lines, and with which line breaks.
-fn place(site: &Site<'_>, required: &Required<'_>, index: usize, new: &str, line_break: &str) -> (usize, String) {
+fn place(site: &Site<'_>, required: &RequiredBlock<'_>, index: usize, new: &str, line_break: &str) -> (usize, String) {
     let text = site.text;
     let apart = are_apart(text, required);
     let after = |previous: Option<usize>| match previous {
@@ -168,7 +168,7 @@ fn place(site: &Site<'_>, required: &Required<'_>, index: usize, new: &str, line
 }
 
 /// True if there are blank lines between all entries.
-fn are_apart(text: &str, required: &Required<'_>) -> bool {
+fn are_apart(text: &str, required: &RequiredBlock<'_>) -> bool {
     let is_apart = |pair: &[Argument<'_>]| {
         let end = line_end(text, pair[0].value.end);
         comments_above(text, end, pair[1].at) > end
@@ -253,26 +253,26 @@ pub(super) fn append(text: &str, entry: &Entry) -> String {
 
 /// A `required_providers` block with one entry, indented, without a line break at the end.
 fn block(entry: &Entry, outer: &str, step: &str, line_break: &'static str) -> String {
-    let layout = Layout { line_break, indent: format!("{outer}{step}"), unit: step, inline: false };
+    let layout = ObjectLayout { line_break, indent: format!("{outer}{step}"), unit: step, inline: false };
     let entry = layout.entry(entry);
     format!("{outer}required_providers {{{line_break}{entry}{line_break}{outer}}}")
 }
 
 #[derive(Debug)]
-struct Object {
+struct ObjectText {
     range: Range<usize>,
-    members: Vec<Member>,
+    members: Vec<ObjectMember>,
 }
 
 #[derive(Debug)]
-struct Member {
+struct ObjectMember {
     name: String,
     at: usize,
     value: Range<usize>,
 }
 
 /// Reads the expression in a range of a text, if it is an object whose keys are constant.
-fn object(text: &str, range: Range<usize>) -> Option<Object> {
+fn object(text: &str, range: Range<usize>) -> Option<ObjectText> {
     let slice = &text[range.clone()];
     let mut expression: Expression = slice.parse().ok()?;
     while let Expression::Parenthesis(inner) = expression {
@@ -285,13 +285,13 @@ fn object(text: &str, range: Range<usize>) -> Option<Object> {
             ObjectKey::Ident(name) => (name.as_str().to_owned(), name.span()?.start),
             ObjectKey::Expression(key) => (key.as_str()?.to_owned(), key.span()?.start),
         };
-        Some(Member { name, at: range.start + at, value: absolute(value.expr().span()?) })
+        Some(ObjectMember { name, at: range.start + at, value: absolute(value.expr().span()?) })
     };
-    Some(Object { range: absolute(object.span()?), members: object.iter().map(member).collect::<Option<_>>()? })
+    Some(ObjectText { range: absolute(object.span()?), members: object.iter().map(member).collect::<Option<_>>()? })
 }
 
-impl Object {
-    fn member(&self, name: &str) -> Option<&Member> {
+impl ObjectText {
+    fn member(&self, name: &str) -> Option<&ObjectMember> {
         self.members.iter().find(|member| member.name == name)
     }
 }
@@ -299,7 +299,7 @@ impl Object {
 /// Takes out the entry at an index, with its lines and the comments directly above.
 ///
 /// Of the blank lines that set it off from others, one goes with it. The blocks that are empty then go with it too.
-pub(super) fn remove_entry(site: &Site<'_>, required: &Required<'_>, index: usize) -> String {
+pub(super) fn remove_entry(site: &Site<'_>, required: &RequiredBlock<'_>, index: usize) -> String {
     let text = site.text;
     let range = if is_on_one_line(text, &required.block, required.entries.first()) {
         within_line(text, required, index)
@@ -334,14 +334,14 @@ fn with_block(text: &str, block: &Block<'_>, gone: &Range<usize>) -> Option<Rang
 }
 
 /// The only entry of a block on one line; with the white space if nothing else is there.
-fn within_line(text: &str, required: &Required<'_>, index: usize) -> Range<usize> {
+fn within_line(text: &str, required: &RequiredBlock<'_>, index: usize) -> Range<usize> {
     let (body, entry) = (required.block.body.clone(), &required.entries[index]);
     let held = entry.at..entry.value.end;
     let is_alone = text[body.start..held.start].trim().is_empty() && text[held.end..body.end].trim().is_empty();
     if is_alone { body } else { held }
 }
 
-fn with_lines(text: &str, required: &Required<'_>, index: usize) -> Range<usize> {
+fn with_lines(text: &str, required: &RequiredBlock<'_>, index: usize) -> Range<usize> {
     let (body, entries) = (required.block.body.clone(), &required.entries);
     let top = line_end(text, body.start);
     let floor = index.checked_sub(1).map_or(top, |previous| line_end(text, entries[previous].value.end));
@@ -362,7 +362,7 @@ fn with_lines(text: &str, required: &Required<'_>, index: usize) -> Range<usize>
 }
 
 /// Changes the entry at an index, by the spans of its values.
-pub(super) fn replace_entry(site: &Site<'_>, required: &Required<'_>, index: usize, change: &Change) -> String {
+pub(super) fn replace_entry(site: &Site<'_>, required: &RequiredBlock<'_>, index: usize, change: &Change) -> String {
     let text = site.text;
     let value = required.entries[index].value.clone();
     let mut splices = Splices::default();
@@ -370,7 +370,7 @@ pub(super) fn replace_entry(site: &Site<'_>, required: &Required<'_>, index: usi
         (Some(object), _) => change_object(text, &object, change, &mut splices),
         (None, Some(source)) => {
             let version = change.constraint.as_deref().map_or_else(|| text[value.clone()].to_owned(), quoted);
-            let layout = Layout::near(site, required, index);
+            let layout = ObjectLayout::near(site, required, index);
             splices.replace(value, layout.object(&quoted(source), Some(version)));
         }
         (None, None) => {
@@ -382,7 +382,7 @@ pub(super) fn replace_entry(site: &Site<'_>, required: &Required<'_>, index: usi
     edit_aligned(text, &site.ranges(Some(required)), splices)
 }
 
-fn change_object(text: &str, object: &Object, change: &Change, splices: &mut Splices) {
+fn change_object(text: &str, object: &ObjectText, change: &Change, splices: &mut Splices) {
     let mut missing = Vec::new();
     for (name, new) in [("source", &change.source), ("version", &change.constraint)] {
         let Some(new) = new else { continue };
@@ -408,7 +408,7 @@ fn change_object(text: &str, object: &Object, change: &Change, splices: &mut Spl
 }
 
 /// Puts a source first, and a version behind the source or else last.
-fn put_member(text: &str, object: &Object, (name, value): (&str, &str), splices: &mut Splices) {
+fn put_member(text: &str, object: &ObjectText, (name, value): (&str, &str), splices: &mut Splices) {
     let (Some(first), Some(last)) = (object.members.first(), object.members.last()) else { return };
     let line_break = line_break(text);
     let spans_lines = text[object.range.start..first.at].contains('\n');
@@ -424,7 +424,7 @@ fn put_member(text: &str, object: &Object, (name, value): (&str, &str), splices:
 }
 
 /// The end of a member's line, behind the line break, if nothing but a comma and a comment follows on it.
-fn end_of_member(text: &str, member: &Member, end: usize) -> Option<usize> {
+fn end_of_member(text: &str, member: &ObjectMember, end: usize) -> Option<usize> {
     let blank = |text: &str| text.len() - text.trim_start_matches([' ', '\t', '\r']).len();
     let mut at = member.value.end + blank(&text[member.value.end..end]);
     at += usize::from(text[at..].starts_with(','));

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::{Change, EditError, Entry, FileEdit, Meaning, apply, edits_between, meaning, native};
 use crate::addr::{Hostname, ProviderSource};
-use crate::config::body::Contents;
+use crate::config::body::BodyContents;
 use crate::config::decode::{Reader, Role, implied_local_name, read_file};
-use crate::config::value::{Node, Step, Value};
+use crate::config::value::{Node, PathStep, Value};
 use crate::config::{ConfigFiles, Location, Module, SourceFile, Syntax};
 use crate::dialect::Dialect;
 use crate::finding::LineIndex;
@@ -226,7 +226,7 @@ pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, nam
     }
     for file in files {
         let schema = &[("module", 1), ("terraform", 0)];
-        let read = |reader: &mut Reader<'_>, contents: Contents<'_>| {
+        let read = |reader: &mut Reader<'_>, contents: BodyContents<'_>| {
             let mut found = passed_on(reader, &contents, names);
             found.extend(metadata(reader, &contents, names));
             found
@@ -240,7 +240,7 @@ pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, nam
 }
 
 /// The values of `providers` in module calls.
-fn passed_on(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<String>) -> Vec<Use> {
+fn passed_on(reader: &mut Reader<'_>, contents: &BodyContents<'_>, names: &BTreeSet<String>) -> Vec<Use> {
     let mut found = Vec::new();
     for block in contents.blocks_of("module") {
         let body = block.body.contents(&[], &mut Vec::new());
@@ -257,7 +257,7 @@ fn passed_on(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<
 }
 
 /// Metadata of the module for a provider.
-fn metadata(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<String>) -> Vec<Use> {
+fn metadata(reader: &mut Reader<'_>, contents: &BodyContents<'_>, names: &BTreeSet<String>) -> Vec<Use> {
     let mut found = Vec::new();
     for block in contents.blocks_of("terraform") {
         let body = block.body.contents(&[("provider_meta", 1)], &mut Vec::new());
@@ -294,7 +294,7 @@ fn first_name(node: &Node) -> String {
     };
     match &node.value {
         Value::Reference(steps) => match steps.first() {
-            Some(Step::Name(name)) => name.clone(),
+            Some(PathStep::Name(name)) => name.clone(),
             _ => String::new(),
         },
         _ => String::new(),

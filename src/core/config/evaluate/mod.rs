@@ -16,13 +16,13 @@ use std::rc::Rc;
 
 use super::module::{Location, Module, Variable};
 use super::side_files::{VariableValue, VariableValues};
-use super::value::{Node, Step, Value};
+use super::value::{Node, PathStep, Value};
 use crate::dialect::Dialect;
 use types::{Scalar, Type};
 
 /// What names mean in one module, on one way to it.
 #[derive(Debug)]
-pub struct Scope {
+pub struct ModuleScope {
     pub module: Rc<Module>,
     /// Its directory, relative to the root module; `None` if only the tool knows it.
     pub directory: Option<String>,
@@ -35,7 +35,7 @@ pub enum Inputs {
     /// From outside: the root module.
     Root,
     /// By the call with this name.
-    Call(Rc<Scope>, String),
+    Call(Rc<ModuleScope>, String),
     /// Nowhere: the module of a run of a test.
     None,
 }
@@ -105,7 +105,7 @@ const REFERENCES: u32 = 1000;
 /// How deep they may lead.
 const DEPTH: u32 = 200;
 
-impl Scope {
+impl ModuleScope {
     /// The value of a string.
     pub fn evaluate(&self, node: &Node, surroundings: &Surroundings) -> Result<String, Unevaluated> {
         let value = Evaluation::new(surroundings).value(Some(self), node, &[])?;
@@ -125,7 +125,7 @@ struct Evaluation<'s> {
 }
 
 /// `None` where only constants can be.
-type Within<'a> = Option<&'a Scope>;
+type ScopeRef<'a> = Option<&'a ModuleScope>;
 
 impl<'s> Evaluation<'s> {
     fn new(surroundings: &'s Surroundings) -> Self {
@@ -133,7 +133,7 @@ impl<'s> Evaluation<'s> {
     }
 
     /// The part of a value that keys lead to.
-    fn value(&self, scope: Within<'_>, node: &Node, keys: &[String]) -> Result<Scalar, Unevaluated> {
+    fn value(&self, scope: ScopeRef<'_>, node: &Node, keys: &[String]) -> Result<Scalar, Unevaluated> {
         match (&node.value, keys) {
             (Value::Reference(steps), _) => self.reference(scope, steps, keys),
             (Value::Unknown(what), _) => Err(Unevaluated::limit(*what)),
@@ -167,7 +167,7 @@ impl<'s> Evaluation<'s> {
         }
     }
 
-    fn reference(&self, scope: Within<'_>, steps: &[Step], keys: &[String]) -> Result<Scalar, Unevaluated> {
+    fn reference(&self, scope: ScopeRef<'_>, steps: &[PathStep], keys: &[String]) -> Result<Scalar, Unevaluated> {
         let Some(scope) = scope else { return Err(Unevaluated::refused("a constant refers to another value")) };
         let (left, depth) = (self.left.get().checked_sub(1), self.depth.get().checked_sub(1));
         let (Some(left), Some(depth)) = (left, depth) else {
@@ -180,12 +180,12 @@ impl<'s> Evaluation<'s> {
         value
     }
 
-    fn referred(&self, scope: &Scope, steps: &[Step], keys: &[String]) -> Result<Scalar, Unevaluated> {
+    fn referred(&self, scope: &ModuleScope, steps: &[PathStep], keys: &[String]) -> Result<Scalar, Unevaluated> {
         let mut names = Vec::with_capacity(steps.len() + keys.len());
         for step in steps {
             names.push(match step {
-                Step::Name(name) => name.clone(),
-                Step::Index(key) => {
+                PathStep::Name(name) => name.clone(),
+                PathStep::Index(key) => {
                     let key = self.value(Some(scope), key, &[])?.into_text();
                     key.ok_or_else(|| Unevaluated::refused("a key is null"))?
                 }
@@ -218,7 +218,7 @@ impl<'s> Evaluation<'s> {
         }
     }
 
-    fn variable(&self, scope: &Scope, name: &str, keys: &[String]) -> Result<Scalar, Unevaluated> {
+    fn variable(&self, scope: &ModuleScope, name: &str, keys: &[String]) -> Result<Scalar, Unevaluated> {
         let written = format!("var.{name}");
         let Some(variable) = scope.module.names.variables.get(name) else { return Err(undeclared(&written)) };
         if self.surroundings.dialect == Dialect::Terraform && variable.constant != Some(true) {
@@ -247,7 +247,7 @@ impl<'s> Evaluation<'s> {
     /// What a variable is set to, else its default.
     fn assigned<'a>(
         &'a self,
-        scope: &'a Scope,
+        scope: &'a ModuleScope,
         name: &str,
         variable: &'a Variable,
         kind: &Type,
@@ -288,7 +288,7 @@ impl<'s> Evaluation<'s> {
 
 /// What a variable is set to.
 struct Assigned<'a> {
-    scope: Within<'a>,
+    scope: ScopeRef<'a>,
     node: Node,
     place: Option<&'a Location>,
 }
@@ -315,11 +315,11 @@ fn absent(key: &str) -> Unevaluated {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
     pub place: Location,
-    pub(super) source: Source,
+    pub(super) source: ExpressionSource,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum ExpressionSource {
     Native(String),
     /// A value of JSON whose strings are plain text.
     Plain(Node),
@@ -330,17 +330,17 @@ pub(super) enum Source {
 impl Expression {
     pub(super) fn read(&self) -> Node {
         match &self.source {
-            Source::Native(text) => Node::native(text, 0..text.len()).unwrap_or_else(|_| Node::unreadable()),
-            Source::Plain(node) => node.clone(),
-            Source::Templates(node) => node.clone().with_templates(),
+            ExpressionSource::Native(text) => Node::native(text, 0..text.len()).unwrap_or_else(|_| Node::unreadable()),
+            ExpressionSource::Plain(node) => node.clone(),
+            ExpressionSource::Templates(node) => node.clone().with_templates(),
         }
     }
 
     /// Its text in a language for types, which is the content of a string in JSON.
     pub(super) fn text(&self) -> Option<&str> {
         match &self.source {
-            Source::Native(text) => Some(text),
-            Source::Plain(node) | Source::Templates(node) => node.text(),
+            ExpressionSource::Native(text) => Some(text),
+            ExpressionSource::Plain(node) | ExpressionSource::Templates(node) => node.text(),
         }
     }
 }

@@ -26,18 +26,22 @@ fn given(name: &str, text: &str) -> Surroundings {
     Surroundings { variables: Some(values), ..surroundings() }
 }
 
-fn root(text: &str) -> Rc<Scope> {
+fn root(text: &str) -> Rc<ModuleScope> {
     let module = module("main.tofu", text, Dialect::OpenTofu);
-    Rc::new(Scope { module, directory: Some(".".to_owned()), inputs: Inputs::Root })
+    Rc::new(ModuleScope { module, directory: Some(".".to_owned()), inputs: Inputs::Root })
 }
 
-fn child(from: &Rc<Scope>, call: &str, text: &str) -> Rc<Scope> {
+fn child(from: &Rc<ModuleScope>, call: &str, text: &str) -> Rc<ModuleScope> {
     let module = module(&format!("{call}/main.tofu"), text, Dialect::OpenTofu);
-    Rc::new(Scope { module, directory: Some(call.to_owned()), inputs: Inputs::Call(Rc::clone(from), call.to_owned()) })
+    Rc::new(ModuleScope {
+        module,
+        directory: Some(call.to_owned()),
+        inputs: Inputs::Call(Rc::clone(from), call.to_owned()),
+    })
 }
 
 /// The value of the source of the call `x`, or why there is none.
-fn source(scope: &Scope, surroundings: &Surroundings) -> Result<String, String> {
+fn source(scope: &ModuleScope, surroundings: &Surroundings) -> Result<String, String> {
     match &scope.module.calls["x"].source.as_ref().unwrap().text {
         Text::Known(text) => Ok(text.clone()),
         Text::Expression(node) => scope.evaluate(node, surroundings).map_err(|problem| problem.to_string()),
@@ -75,7 +79,7 @@ fn json_is_evaluated_alike() {
     let text = r#"{"variable": {"a": {"default": "${x}", "type": "string"}}, "locals": {"l": "${var.a}/z", "m": {"k": ["${local.l}"]}},
         "module": {"x": {"source": "./${local.m.k[0]}"}}}"#;
     let module = module("main.tofu.json", text, Dialect::OpenTofu);
-    let scope = Scope { module, directory: None, inputs: Inputs::Root };
+    let scope = ModuleScope { module, directory: None, inputs: Inputs::Root };
     // A default has no references: its text is plain.
     assert_eq!(source(&scope, &surroundings()).as_deref(), Ok("./${x}/z"));
 }
@@ -216,7 +220,7 @@ fn terraform_looks_at_constant_variables_only() {
         ("terraform.workspace", Err("it depends on terraform.workspace")),
     ] {
         let module = module("main.tf", &text(written), Dialect::Terraform);
-        let scope = Scope { module, directory: Some(".".to_owned()), inputs: Inputs::Root };
+        let scope = ModuleScope { module, directory: Some(".".to_owned()), inputs: Inputs::Root };
         let found = source(&scope, &surroundings);
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{written}");
     }

@@ -17,7 +17,7 @@ const LONGEST_PART: usize = 255;
 
 /// One entry, as the central directory describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ArchiveEntry {
     pub name: Box<[u8]>,
     pub directory: bool,
     /// Its Unix mode, if the archive was made where there is one.
@@ -28,7 +28,7 @@ pub struct Entry {
 
 /// The content of an unpacked package.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledForm {
     pub h1: PackageHash,
     pub files: Vec<PackageFile>,
 }
@@ -43,7 +43,7 @@ pub struct PackageFile {
 }
 
 /// The `h1:` of the unpacked package.
-pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
+pub fn directory_form(entries: &[ArchiveEntry]) -> Result<InstalledForm, BadArchive> {
     if entries.is_empty() {
         return Err(BadArchive::Empty);
     }
@@ -73,11 +73,11 @@ pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
         files.push(PackageFile { path: path.as_slice().into(), executable });
         hashed.push((path, digest));
     }
-    Ok(Installed { h1: h1(hashed)?, files })
+    Ok(InstalledForm { h1: h1(hashed)?, files })
 }
 
 /// The `h1:` of the packed archive, if it has one. Every entry counts.
-pub fn archive_form(entries: &[Entry]) -> Option<PackageHash> {
+pub fn archive_form(entries: &[ArchiveEntry]) -> Option<PackageHash> {
     let listed: Option<Vec<_>> = entries.iter().map(|entry| Some((&*entry.name, entry.digest?))).collect();
     h1(listed?).ok()
 }

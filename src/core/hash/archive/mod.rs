@@ -19,7 +19,7 @@ pub use sink::{Contents, ReadError, Unpacked, Unpacking};
 use super::digest::H1Error;
 use super::{PackageHash, Sha256Digest};
 use crate::error::{Error, ErrorKind};
-use forms::{Entry, archive_form, directory_form};
+use forms::{ArchiveEntry, archive_form, directory_form};
 use record::Streamed;
 use sink::Sink;
 use stream::Stream;
@@ -54,7 +54,12 @@ pub struct ArchiveHashes {
 }
 
 impl ArchiveHashes {
-    fn of_entries(zh: Sha256Digest, size: u64, entries: &[Entry], programs: ProgramFiles) -> Result<Self, BadArchive> {
+    fn of_entries(
+        zh: Sha256Digest,
+        size: u64,
+        entries: &[ArchiveEntry],
+        programs: ProgramFiles,
+    ) -> Result<Self, BadArchive> {
         let installed = directory_form(entries)?;
         let archive_form = archive_form(entries).filter(|form| *form != installed.h1);
         let programs = programs.finish(|number| entries.get(number).is_some_and(|entry| !entry.directory));
@@ -113,24 +118,24 @@ impl ArchiveHasher {
     }
 
     /// Ends the archive.
-    pub fn finish(self) -> Result<ArchiveHashes, Refusal> {
+    pub fn finish(self) -> Result<ArchiveHashes, ArchiveRefusal> {
         let Self { sink, stream, size, refused } = self;
         let (digests, programs) = sink.finish();
         let entries = refused.map_or_else(|| stream.finish(), Err);
         let hashes = entries.and_then(|entries| {
-            let entries: Vec<Entry> = entries
+            let entries: Vec<ArchiveEntry> = entries
                 .into_iter()
                 .zip(digests.entries)
                 .map(|(entry, digest)| {
                     // Content under such a name cannot be read by it.
                     let readable = entry.unpacked == 0 || entry.name.last() != Some(&b'/');
                     let Streamed { name, directory, mode, .. } = entry;
-                    Entry { name, directory, mode, digest: readable.then_some(digest) }
+                    ArchiveEntry { name, directory, mode, digest: readable.then_some(digest) }
                 })
                 .collect();
             ArchiveHashes::of_entries(digests.zh, size, &entries, programs)
         });
-        hashes.map_err(|error| Refusal { zh: digests.zh, size, error })
+        hashes.map_err(|error| ArchiveRefusal { zh: digests.zh, size, error })
     }
 }
 
@@ -156,7 +161,7 @@ impl Default for Limits {
 /// An archive without `h1:`, of which all bytes were seen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
-pub struct Refusal {
+pub struct ArchiveRefusal {
     /// The digest of the bytes.
     pub zh: Sha256Digest,
     /// How many bytes there were.
@@ -270,8 +275,8 @@ impl From<BadArchive> for Error {
     }
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<ArchiveRefusal> for Error {
+    fn from(refusal: ArchiveRefusal) -> Self {
         refusal.error.into()
     }
 }

@@ -64,7 +64,7 @@ struct Current {
 }
 
 /// Whether the next step is possible with the bytes so far.
-type Step = Result<bool, BadArchive>;
+type StreamStep = Result<bool, BadArchive>;
 
 impl Stream {
     pub(super) fn new(limits: Limits) -> Self {
@@ -124,7 +124,7 @@ impl Stream {
         self.position += length as u64;
     }
 
-    fn signature(&mut self, input: &mut &[u8]) -> Step {
+    fn signature(&mut self, input: &mut &[u8]) -> StreamStep {
         if !self.hold(input, 4) {
             return Ok(false);
         }
@@ -147,7 +147,7 @@ impl Stream {
         Ok(true)
     }
 
-    fn local(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+    fn local(&mut self, input: &mut &[u8], sink: &mut Sink) -> StreamStep {
         if !self.hold(input, LOCAL_LENGTH) {
             return Ok(false);
         }
@@ -203,7 +203,7 @@ impl Stream {
         Ok(())
     }
 
-    fn stored(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+    fn stored(&mut self, input: &mut &[u8], sink: &mut Sink) -> StreamStep {
         let Some(left) = self.current.left else { return self.stored_up_to_descriptor(input, sink) };
         let (now, later) = input.split_at(usize::try_from(left).unwrap_or(usize::MAX).min(input.len()));
         self.current.crc.update(now);
@@ -214,7 +214,7 @@ impl Stream {
     }
 
     /// Stored data whose size follows them: they end before the first descriptor that fits them.
-    fn stored_up_to_descriptor(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+    fn stored_up_to_descriptor(&mut self, input: &mut &[u8], sink: &mut Sink) -> StreamStep {
         let bytes = [mem::take(&mut self.held).as_slice(), input].concat();
         let mut done = 0;
         let mut take = |stream: &mut Self, end: usize| {
@@ -244,7 +244,7 @@ impl Stream {
         if found { self.end_of_data(sink) } else { Ok(false) }
     }
 
-    fn deflated(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+    fn deflated(&mut self, input: &mut &[u8], sink: &mut Sink) -> StreamStep {
         let left = self.current.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
         let packed = &input[..left.min(input.len())];
         let space = sink.space();
@@ -291,7 +291,7 @@ impl Stream {
         Ok(())
     }
 
-    fn end_of_data(&mut self, sink: &mut Sink) -> Step {
+    fn end_of_data(&mut self, sink: &mut Sink) -> StreamStep {
         sink.end_entry(self.entries.len());
         let Current { mut entry, crc, declared, .. } = mem::take(&mut self.current);
         entry.crc = crc.finalize();
@@ -306,7 +306,7 @@ impl Stream {
         Ok(true)
     }
 
-    fn descriptor(&mut self, input: &mut &[u8]) -> Step {
+    fn descriptor(&mut self, input: &mut &[u8]) -> StreamStep {
         if !self.hold(input, DESCRIPTOR_AND_NEXT) {
             return Ok(false);
         }
@@ -317,7 +317,7 @@ impl Stream {
         Ok(true)
     }
 
-    fn central(&mut self, input: &mut &[u8]) -> Step {
+    fn central(&mut self, input: &mut &[u8]) -> StreamStep {
         if !self.hold(input, CENTRAL_LENGTH) {
             return Ok(false);
         }
@@ -339,7 +339,7 @@ impl Stream {
         Ok(true)
     }
 
-    fn zip64_end(&mut self, input: &mut &[u8]) -> Step {
+    fn zip64_end(&mut self, input: &mut &[u8]) -> StreamStep {
         if !self.hold(input, ZIP64_END_LENGTH + ZIP64_LOCATOR_LENGTH) {
             return Ok(false);
         }
@@ -353,7 +353,7 @@ impl Stream {
         Ok(true)
     }
 
-    fn end(&mut self, input: &mut &[u8]) -> Step {
+    fn end(&mut self, input: &mut &[u8]) -> StreamStep {
         if !self.hold(input, END_LENGTH) {
             return Ok(false);
         }

@@ -10,11 +10,16 @@ use super::record::{CENTRAL, DESCRIPTOR, END};
 use super::*;
 use crate::hash::digest::h1;
 
-fn streamed(bytes: &[u8], threads: Threads, piece: usize) -> Result<ArchiveHashes, Refusal> {
+fn streamed(bytes: &[u8], threads: Threads, piece: usize) -> Result<ArchiveHashes, ArchiveRefusal> {
     streamed_within(bytes, threads, piece, Limits::default())
 }
 
-fn streamed_within(bytes: &[u8], threads: Threads, piece: usize, limits: Limits) -> Result<ArchiveHashes, Refusal> {
+fn streamed_within(
+    bytes: &[u8],
+    threads: Threads,
+    piece: usize,
+    limits: Limits,
+) -> Result<ArchiveHashes, ArchiveRefusal> {
     let mut hasher = ArchiveHasher::on(threads, limits);
     for piece in bytes.chunks(piece.max(1)) {
         let _ = hasher.update(piece);
@@ -31,7 +36,7 @@ fn by_crate(bytes: &[u8]) -> Result<PackageHash, String> {
         let name = file.name_raw().into();
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(|error| error.to_string())?;
-        entries.push(Entry { name, directory: false, mode: None, digest: Some(Sha256Digest::of(&content)) });
+        entries.push(ArchiveEntry { name, directory: false, mode: None, digest: Some(Sha256Digest::of(&content)) });
     }
     archive_form(&entries).ok_or_else(|| "no archive form".to_owned())
 }
@@ -105,7 +110,7 @@ fn agrees_with_the_tools() {
         let ways = ways.as_flattened();
         assert!(ways.iter().all(|way| *way == ways[0]), "{}", row[0]);
         let got = match ways[0].clone() {
-            Err(Refusal { zh, error, .. }) => {
+            Err(ArchiveRefusal { zh, error, .. }) => {
                 assert_eq!(PackageHash::zh(zh).as_str(), row[1]);
                 if matches!(error, BadArchive::Unusual(_)) || (error == BadArchive::NotAZip && row[4] == "ok") {
                     unusual.push(row[6].as_str());

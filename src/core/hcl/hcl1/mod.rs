@@ -30,20 +30,20 @@ pub struct Item {
     pub keys: Vec<String>,
     /// True if `=` is before the value; never in JSON, which does not distinguish blocks from assignments.
     pub assigned: bool,
-    pub value: Value,
+    pub value: Hcl1Value,
     /// Where the first key is; in JSON the start of the document.
     pub position: Position,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum Hcl1Value {
     /// A quoted string or a heredoc, without quotes and escapes.
     String(String),
     Number(String),
     /// `true` or `false`.
     Bool(bool),
     /// `[ … ]`.
-    List(Vec<Value>),
+    List(Vec<Hcl1Value>),
     /// `{ … }`.
     Object(Object),
 }
@@ -62,31 +62,31 @@ pub fn parse(text: &str) -> Result<Object, Hcl1Error> {
     if text.trim_start().starts_with('{') { parse_json(text) } else { parser::parse(text) }
 }
 
-impl Value {
+impl Hcl1Value {
     /// The text of a string or a number; the tools read both where they want a text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
-            Value::String(text) | Value::Number(text) => Some(text),
-            Value::Bool(_) | Value::List(_) | Value::Object(_) => None,
+            Hcl1Value::String(text) | Hcl1Value::Number(text) => Some(text),
+            Hcl1Value::Bool(_) | Hcl1Value::List(_) | Hcl1Value::Object(_) => None,
         }
     }
 
     pub fn kind(&self) -> &'static str {
         match self {
-            Value::String(_) => "a string",
-            Value::Number(_) => "a number",
-            Value::Bool(_) => "a truth value",
-            Value::List(_) => "a list",
-            Value::Object(_) => "an object",
+            Hcl1Value::String(_) => "a string",
+            Hcl1Value::Number(_) => "a number",
+            Hcl1Value::Bool(_) => "a truth value",
+            Hcl1Value::List(_) => "a list",
+            Hcl1Value::Object(_) => "an object",
         }
     }
 
     /// The object, or the objects of a list of objects, as JSON writes repeated blocks. Empty for anything else.
     pub fn objects(&self) -> Vec<&Object> {
         match self {
-            Value::Object(object) => vec![object],
-            Value::List(list) => list.iter().flat_map(Value::objects).collect(),
-            Value::String(_) | Value::Number(_) | Value::Bool(_) => Vec::new(),
+            Hcl1Value::Object(object) => vec![object],
+            Hcl1Value::List(list) => list.iter().flat_map(Hcl1Value::objects).collect(),
+            Hcl1Value::String(_) | Hcl1Value::Number(_) | Hcl1Value::Bool(_) => Vec::new(),
         }
     }
 }
@@ -133,13 +133,13 @@ fn object(map: serde_json::Map<String, Json>) -> Object {
     Object { items: map.into_iter().filter_map(item).collect() }
 }
 
-fn value(json: Json) -> Option<Value> {
+fn value(json: Json) -> Option<Hcl1Value> {
     Some(match json {
         Json::Null => return None,
-        Json::Bool(value) => Value::Bool(value),
-        Json::Number(number) => Value::Number(number.to_string()),
-        Json::String(text) => Value::String(text),
-        Json::Array(list) => Value::List(list.into_iter().filter_map(value).collect()),
-        Json::Object(map) => Value::Object(object(map)),
+        Json::Bool(value) => Hcl1Value::Bool(value),
+        Json::Number(number) => Hcl1Value::Number(number.to_string()),
+        Json::String(text) => Hcl1Value::String(text),
+        Json::Array(list) => Hcl1Value::List(list.into_iter().filter_map(value).collect()),
+        Json::Object(map) => Hcl1Value::Object(object(map)),
     })
 }

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::{Hcl1Error, Item, MAX_DEPTH, Object, Value, position};
+use super::{Hcl1Error, Hcl1Value, Item, MAX_DEPTH, Object, position};
 
 pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
     if let Some(at) = text.find('\0') {
@@ -75,22 +75,22 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Faulty<Value> {
+    fn value(&mut self, depth: usize) -> Faulty<Hcl1Value> {
         if depth >= MAX_DEPTH {
             return Err((self.at, format!("more than {MAX_DEPTH} nested braces or brackets").into()));
         }
         let at = self.at;
         match self.next()? {
-            Token::Text(text) | Token::Heredoc(text) => Ok(Value::String(text)),
-            Token::Number(number) => Ok(Value::Number(number)),
-            Token::Bool(value) => Ok(Value::Bool(value)),
-            Token::Sign('{') => Ok(Value::Object(self.items(&Token::Sign('}'), depth + 1)?)),
-            Token::Sign('[') => Ok(Value::List(self.list(depth + 1)?)),
+            Token::Text(text) | Token::Heredoc(text) => Ok(Hcl1Value::String(text)),
+            Token::Number(number) => Ok(Hcl1Value::Number(number)),
+            Token::Bool(value) => Ok(Hcl1Value::Bool(value)),
+            Token::Sign('{') => Ok(Hcl1Value::Object(self.items(&Token::Sign('}'), depth + 1)?)),
+            Token::Sign('[') => Ok(Hcl1Value::List(self.list(depth + 1)?)),
             other => Err((at, format!("expected a value, got {}", other.shown()).into())),
         }
     }
 
-    fn list(&mut self, depth: usize) -> Faulty<Vec<Value>> {
+    fn list(&mut self, depth: usize) -> Faulty<Vec<Hcl1Value>> {
         let mut list = Vec::new();
         let mut separated = true;
         loop {

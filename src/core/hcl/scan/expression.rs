@@ -37,7 +37,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 }
 
 #[derive(PartialEq, Eq)]
-enum Step {
+enum ScanStep {
     Code,
     Comment,
     End,
@@ -65,9 +65,9 @@ impl Scanner<'_> {
                 Some(Frame::Quote(_)) => self.quoted()?,
                 Some(Frame::Heredoc { .. }) => self.heredoc()?,
                 Some(Frame::Bracket(_) | Frame::Interpolation(_)) | None => match self.code()? {
-                    Step::Code => {}
-                    Step::Comment => continue,
-                    Step::End => return Ok(start..end),
+                    ScanStep::Code => {}
+                    ScanStep::Comment => continue,
+                    ScanStep::End => return Ok(start..end),
                 },
             }
             if self.frames.is_empty() {
@@ -86,7 +86,7 @@ impl Scanner<'_> {
         if end == floor { 0 } else { end }
     }
 
-    fn code(&mut self) -> Result<Step, ScanError> {
+    fn code(&mut self) -> Result<ScanStep, ScanError> {
         let at = self.at;
         self.skip_plain(&CODE);
         if self.at > at {
@@ -96,25 +96,25 @@ impl Scanner<'_> {
             {
                 return Err(error(at + comma, StructureError::MissingNewline("an argument definition")));
             }
-            return Ok(Step::Code);
+            return Ok(ScanStep::Code);
         }
         let Some(byte) = self.peek() else { return self.end_of_text() };
         let outermost = self.frames.is_empty();
         match byte {
-            b'\n' | b'#' | b'}' if outermost => return Ok(Step::End),
+            b'\n' | b'#' | b'}' if outermost => return Ok(ScanStep::End),
             b'#' => {
                 self.skip_line();
-                return Ok(Step::Comment);
+                return Ok(ScanStep::Comment);
             }
             b'/' => match self.bytes.get(at + 1) {
-                Some(b'/') if outermost => return Ok(Step::End),
+                Some(b'/') if outermost => return Ok(ScanStep::End),
                 Some(b'/') => {
                     self.skip_line();
-                    return Ok(Step::Comment);
+                    return Ok(ScanStep::Comment);
                 }
                 Some(b'*') => {
                     self.skip_comment()?;
-                    return Ok(Step::Comment);
+                    return Ok(ScanStep::Comment);
                 }
                 _ => self.at += 1,
             },
@@ -126,12 +126,12 @@ impl Scanner<'_> {
             b'\r' if self.before_line_feed(at) => self.at += 1,
             _ => return Err(error(at, StructureError::Character(char::from(byte)))),
         }
-        Ok(Step::Code)
+        Ok(ScanStep::Code)
     }
 
-    fn end_of_text(&self) -> Result<Step, ScanError> {
+    fn end_of_text(&self) -> Result<ScanStep, ScanError> {
         match self.frames.last() {
-            None => Ok(Step::End),
+            None => Ok(ScanStep::End),
             Some(Frame::Bracket(at) | Frame::Interpolation(at)) => {
                 Err(error(*at, StructureError::UnclosedBracket(char::from(self.bytes[*at]))))
             }

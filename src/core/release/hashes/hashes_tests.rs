@@ -68,12 +68,12 @@ fn earlier(release: Release) -> Release {
     Release { current: false, ..release }
 }
 
-fn status(release: &Release, hash: &PackageHash) -> Status {
+fn status(release: &Release, hash: &PackageHash) -> HashStatus {
     HashJudge::of(Some(release)).judge(hash).status
 }
 
 /// The status next to archives that were hashed here and what was recorded.
-fn against(release: &Release, archives: &[u8], recorded: &[PackageHash], hash: &PackageHash) -> Status {
+fn against(release: &Release, archives: &[u8], recorded: &[PackageHash], hash: &PackageHash) -> HashStatus {
     let mut known = Archives::new();
     for number in archives {
         known.computed(zh(*number), h1(*number));
@@ -84,7 +84,7 @@ fn against(release: &Release, archives: &[u8], recorded: &[PackageHash], hash: &
 
 #[test]
 fn a_signed_archive() {
-    assert_eq!(status(&signed(), &zh(LINUX)), Status::Proven(Ground::Signature));
+    assert_eq!(status(&signed(), &zh(LINUX)), HashStatus::Proven(Ground::Signature));
     let judgment = HashJudge::of(Some(&signed())).judge(&zh(LINUX));
     assert_eq!(judgment.platforms, ["linux_amd64".parse().unwrap()].into());
     assert_eq!(judgment.evidence, [Evidence::Signed("A".repeat(40).parse().unwrap())]);
@@ -92,113 +92,113 @@ fn a_signed_archive() {
 
 #[test]
 fn a_signed_line_that_names_no_archive() {
-    assert_eq!(status(&signed(), &zh(MANIFEST)), Status::Proven(Ground::Signature));
+    assert_eq!(status(&signed(), &zh(MANIFEST)), HashStatus::Proven(Ground::Signature));
 }
 
 #[test]
 fn an_archive_that_is_not_in_the_signed_list() {
-    assert_eq!(status(&signed(), &zh(ELSEWHERE)), Status::Contradicted);
+    assert_eq!(status(&signed(), &zh(ELSEWHERE)), HashStatus::Contradicted);
 }
 
 #[test]
 fn an_archive_that_an_earlier_signed_list_lacked() {
-    assert_eq!(status(&earlier(signed()), &zh(ELSEWHERE)), Status::Unlisted);
-    assert!(Status::Unlisted.is_open() && !Status::Unlisted.is_refuted());
+    assert_eq!(status(&earlier(signed()), &zh(ELSEWHERE)), HashStatus::Unlisted);
+    assert!(HashStatus::Unlisted.is_open() && !HashStatus::Unlisted.is_refuted());
 }
 
 #[test]
 fn an_archive_in_an_unsigned_list() {
-    assert_eq!(status(&unsigned(), &zh(LINUX)), Status::Proven(Ground::Report));
+    assert_eq!(status(&unsigned(), &zh(LINUX)), HashStatus::Proven(Ground::Report));
 }
 
 #[test]
 fn an_archive_that_an_unsigned_list_lacks() {
-    assert_eq!(status(&unsigned(), &zh(ELSEWHERE)), Status::Unattested);
-    assert_eq!(status(&earlier(unsigned()), &zh(ELSEWHERE)), Status::Unknown);
+    assert_eq!(status(&unsigned(), &zh(ELSEWHERE)), HashStatus::Unattested);
+    assert_eq!(status(&earlier(unsigned()), &zh(ELSEWHERE)), HashStatus::Unknown);
 }
 
 #[test]
 fn an_archive_that_a_mirror_does_not_have() {
-    assert_eq!(status(&release(None), &zh(ELSEWHERE)), Status::Unknown);
+    assert_eq!(status(&release(None), &zh(ELSEWHERE)), HashStatus::Unknown);
 }
 
 #[test]
 fn contents_of_a_signed_archive_that_was_hashed_here() {
-    assert_eq!(status(&computed(signed(), &[LINUX]), &h1(LINUX)), Status::Proven(Ground::Signature));
-    assert_eq!(against(&signed(), &[LINUX], &[], &h1(LINUX)), Status::Proven(Ground::Signature));
+    assert_eq!(status(&computed(signed(), &[LINUX]), &h1(LINUX)), HashStatus::Proven(Ground::Signature));
+    assert_eq!(against(&signed(), &[LINUX], &[], &h1(LINUX)), HashStatus::Proven(Ground::Signature));
 }
 
 #[test]
 fn contents_of_an_archive_of_an_unsigned_list() {
-    assert_eq!(status(&computed(unsigned(), &[LINUX]), &h1(LINUX)), Status::Proven(Ground::Report));
+    assert_eq!(status(&computed(unsigned(), &[LINUX]), &h1(LINUX)), HashStatus::Proven(Ground::Report));
 }
 
 #[test]
 fn contents_that_only_the_registry_reports() {
     let contents = h1(LINUX);
-    assert_eq!(status(&reporting(signed(), &contents), &contents), Status::Proven(Ground::Report));
+    assert_eq!(status(&reporting(signed(), &contents), &contents), HashStatus::Proven(Ground::Report));
 }
 
 #[test]
 fn contents_that_the_registry_reports_and_no_archive_has() {
     let reporting = reporting(computed(signed(), &[LINUX, DARWIN]), &h1(ELSEWHERE));
-    assert_eq!(status(&reporting, &h1(ELSEWHERE)), Status::Contradicted);
+    assert_eq!(status(&reporting, &h1(ELSEWHERE)), HashStatus::Contradicted);
 }
 
 #[test]
 fn contents_that_are_not_known_while_an_archive_was_not_looked_at() {
-    assert_eq!(status(&computed(signed(), &[LINUX]), &h1(ELSEWHERE)), Status::Unknown);
+    assert_eq!(status(&computed(signed(), &[LINUX]), &h1(ELSEWHERE)), HashStatus::Unknown);
 }
 
 #[test]
 fn contents_that_no_archive_has() {
     let all = computed(signed(), &[LINUX, DARWIN]);
-    assert_eq!(status(&all, &h1(ELSEWHERE)), Status::Contradicted);
-    assert_eq!(status(&earlier(all), &h1(ELSEWHERE)), Status::Unlisted);
-    assert_eq!(status(&computed(unsigned(), &[LINUX, DARWIN]), &h1(ELSEWHERE)), Status::Unattested);
+    assert_eq!(status(&all, &h1(ELSEWHERE)), HashStatus::Contradicted);
+    assert_eq!(status(&earlier(all), &h1(ELSEWHERE)), HashStatus::Unlisted);
+    assert_eq!(status(&computed(unsigned(), &[LINUX, DARWIN]), &h1(ELSEWHERE)), HashStatus::Unattested);
 }
 
 #[test]
 fn contents_if_the_checksums_name_no_archives() {
     let own_names = Release { complete: false, ..computed(signed(), &[LINUX, DARWIN]) };
-    assert_eq!(status(&own_names, &h1(ELSEWHERE)), Status::Unknown);
+    assert_eq!(status(&own_names, &h1(ELSEWHERE)), HashStatus::Unknown);
 }
 
 #[test]
 fn contents_that_are_reported_for_no_platform() {
     let reported = Release { complete: true, ..reporting(signed(), &h1(LINUX)) };
-    assert_eq!(status(&reported, &h1(ELSEWHERE)), Status::Unattested);
+    assert_eq!(status(&reported, &h1(ELSEWHERE)), HashStatus::Unattested);
 }
 
 #[test]
 fn contents_of_another_archive_may_be_those_of_this_one_too() {
-    assert_eq!(against(&signed(), &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Unknown);
+    assert_eq!(against(&signed(), &[ELSEWHERE], &[], &h1(ELSEWHERE)), HashStatus::Unknown);
     let all = computed(signed(), &[LINUX, DARWIN]);
-    assert_eq!(against(&all, &[ELSEWHERE], &[], &h1(ELSEWHERE)), Status::Contradicted);
+    assert_eq!(against(&all, &[ELSEWHERE], &[], &h1(ELSEWHERE)), HashStatus::Contradicted);
 }
 
 #[test]
 fn the_other_hash_of_a_recorded_archive() {
     let nothing = Release { lines: [].into(), ..release(None) };
-    assert_eq!(against(&nothing, &[LINUX], &[zh(LINUX)], &h1(LINUX)), Status::Proven(Ground::Record));
-    assert_eq!(against(&nothing, &[LINUX], &[h1(LINUX)], &zh(LINUX)), Status::Proven(Ground::Record));
-    assert_eq!(against(&nothing, &[LINUX], &[zh(DARWIN)], &h1(LINUX)), Status::Unknown);
+    assert_eq!(against(&nothing, &[LINUX], &[zh(LINUX)], &h1(LINUX)), HashStatus::Proven(Ground::Record));
+    assert_eq!(against(&nothing, &[LINUX], &[h1(LINUX)], &zh(LINUX)), HashStatus::Proven(Ground::Record));
+    assert_eq!(against(&nothing, &[LINUX], &[zh(DARWIN)], &h1(LINUX)), HashStatus::Unknown);
 }
 
 #[test]
 fn the_other_hash_of_a_recorded_archive_that_the_signed_list_lacks() {
-    assert_eq!(against(&signed(), &[ELSEWHERE], &[h1(ELSEWHERE)], &zh(ELSEWHERE)), Status::Contradicted);
+    assert_eq!(against(&signed(), &[ELSEWHERE], &[h1(ELSEWHERE)], &zh(ELSEWHERE)), HashStatus::Contradicted);
 }
 
 #[test]
 fn a_release_of_which_nothing_is_known() {
-    assert_eq!(HashJudge::of(None).judge(&zh(LINUX)).status, Status::Unknown);
-    assert_eq!(HashJudge::of(None).judge(&h1(LINUX)).status, Status::Unknown);
+    assert_eq!(HashJudge::of(None).judge(&zh(LINUX)).status, HashStatus::Unknown);
+    assert_eq!(HashJudge::of(None).judge(&h1(LINUX)).status, HashStatus::Unknown);
 }
 
 #[test]
 fn what_no_package_can_have() {
     for text in ["zh:AB", "h1:nonsense", "h9:whatever"] {
-        assert_eq!(status(&signed(), &text.parse().unwrap()), Status::Malformed, "{text}");
+        assert_eq!(status(&signed(), &text.parse().unwrap()), HashStatus::Malformed, "{text}");
     }
 }

@@ -18,7 +18,7 @@ use sequoia_openpgp::types::{HashAlgorithm, PublicKeyAlgorithm, SignatureType};
 use sequoia_openpgp::{Error as OpenPgpError, Result as OpenPgpResult};
 
 use super::document::{self, Signatures, with_canonical_numbers};
-use super::{Lapse, SignatureError, Verified, one_line};
+use super::{Lapse, SignatureError, VerifiedSignature, one_line};
 use crate::trust::Fingerprint;
 
 /// How far the signer's clock may be ahead of ours. A release may be signed while we request it.
@@ -35,7 +35,7 @@ pub(super) fn by_key(
     signatures: &Signatures,
     certs: &[Cert],
     now: SystemTime,
-) -> Result<Option<Verified>, SignatureError> {
+) -> Result<Option<VerifiedSignature>, SignatureError> {
     let policy = binding_policy(now);
     for signature in signatures.iter() {
         let mut refusal = None;
@@ -124,7 +124,7 @@ fn judge(
     signature: &Signature,
     key: &SigningKey<'_>,
     now: SystemTime,
-) -> Result<Verified, SignatureError> {
+) -> Result<VerifiedSignature, SignatureError> {
     let primary = fingerprint(&key.cert().fingerprint().to_hex())?;
     let made = signature.signature_creation_time().unwrap_or(now);
     // No one can have signed then, and the backend refuses to check it.
@@ -147,7 +147,7 @@ fn judge(
     let over = signature.signature_expiration_time().is_some_and(|end| end <= now);
     let ahead = made > now + CLOCK_SKEW;
     let lapse = if over { Some(Lapse::Expired) } else { ahead.then_some(Lapse::Future) };
-    Ok(Verified {
+    Ok(VerifiedSignature {
         key_id: primary.short().to_owned(),
         fingerprint: primary,
         made,

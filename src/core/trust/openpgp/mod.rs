@@ -35,7 +35,7 @@ use judge::{Keyring, binding_policy};
 
 /// A signature that verifies, and which key made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedSignature {
     pub fingerprint: Fingerprint,
     /// The id of the primary key, 16 upper-case digits, as the tools print it.
     pub key_id: String,
@@ -68,7 +68,12 @@ pub enum Lapse {
 /// Source: the tools decode keys one after the other, so a key that does not decode aborts only if no key before
 /// it made the signature.
 #[cfg(feature = "openpgp")]
-pub fn verify(document: &[u8], signature: &[u8], keys: &[&str], now: SystemTime) -> Result<Verified, SignatureError> {
+pub fn verify(
+    document: &[u8],
+    signature: &[u8],
+    keys: &[&str],
+    now: SystemTime,
+) -> Result<VerifiedSignature, SignatureError> {
     if keys.is_empty() {
         return Err(SignatureError::NoKeys);
     }
@@ -226,7 +231,7 @@ impl fmt::Display for Identity {
 
 /// Verifies nothing: whether a signature is good is unknown here.
 #[cfg(not(feature = "openpgp"))]
-pub fn verify(_: &[u8], _: &[u8], _: &[&str], _: SystemTime) -> Result<Verified, SignatureError> {
+pub fn verify(_: &[u8], _: &[u8], _: &[&str], _: SystemTime) -> Result<VerifiedSignature, SignatureError> {
     Err(SignatureError::NotBuilt)
 }
 

@@ -33,7 +33,7 @@ const REPUBLISHED: Schema =
 pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut found = document::read(text, FILE_NAME, (ErrorKind::Settings, file), |reader, body| {
-        let mut found = Found::default();
+        let mut found = PinBlock::default();
         found.top(reader, body);
         found
     })?;
@@ -58,13 +58,13 @@ pub fn provider_pattern(text: &str) -> Result<AddrPattern, Problem> {
 }
 
 #[derive(Default)]
-struct Found {
+struct PinBlock {
     file: TrustFile,
     blocks: usize,
     anchors: Vec<(usize, Anchor<BlockKey>)>,
 }
 
-impl Found {
+impl PinBlock {
     fn top(&mut self, reader: &mut Reader<'_>, body: &Body) {
         reader.check_names(body, &TOP);
         for block in body.blocks() {

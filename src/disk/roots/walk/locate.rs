@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::{CallPackage, Located, ModuleNode, Walk};
+use super::{CallPackage, LocatedModule, ModuleNode, Walk};
 use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Text, Unevaluated};
 use crate::dialect::Dialect;
 use crate::disk::roots::error::ModuleProblem;
@@ -24,7 +24,7 @@ struct WantedModule<'c> {
 }
 
 /// Where a module is installed, and its version if it is of a registry.
-type Installed = (PathBuf, Option<ModuleVersion>);
+type InstalledModule = (PathBuf, Option<ModuleVersion>);
 
 impl Walk<'_> {
     /// The directory of a called module; `None` if it is missing and that is accepted, or reported already.
@@ -33,7 +33,7 @@ impl Walk<'_> {
         from: &ModuleNode,
         call: &ModuleCall,
         key: &str,
-    ) -> Result<Option<Located>, ModuleProblem> {
+    ) -> Result<Option<LocatedModule>, ModuleProblem> {
         let Some(source) = &call.source else { return Ok(None) };
         let is_installed =
             from.package.is_none() && self.options.modules != ModuleLookup::None && self.manifest().get(key).is_some();
@@ -67,7 +67,7 @@ impl Walk<'_> {
     }
 
     /// A module by its path. `None` if it is in the package of a missing call, which is reported already.
-    fn local(&mut self, from: &ModuleNode, path: &str, key: &str) -> Result<Option<Located>, ModuleProblem> {
+    fn local(&mut self, from: &ModuleNode, path: &str, key: &str) -> Result<Option<LocatedModule>, ModuleProblem> {
         let mut written = roots::join(&from.dir, path);
         let mut package = from.package.clone();
         if package.is_none()
@@ -98,7 +98,7 @@ impl Walk<'_> {
             way: written,
             of_package: package.as_ref().map(|package| package.call.clone()),
         });
-        Ok(Some(Located { dir, package }))
+        Ok(Some(LocatedModule { dir, package }))
     }
 
     /// The call whose package is installed at a place, and the way from there: what a call before it installs is there when
@@ -116,7 +116,7 @@ impl Walk<'_> {
         wanted: &WantedModule<'_>,
         problem: ModuleProblem,
         is_installed: bool,
-    ) -> Result<Option<Located>, ModuleProblem> {
+    ) -> Result<Option<LocatedModule>, ModuleProblem> {
         if let ModuleProblem::NotStatic(Unevaluated::Files(_))
         | ModuleProblem::VersionNotStatic(Unevaluated::Files(_)) = problem
         {
@@ -159,7 +159,7 @@ impl Walk<'_> {
 
     /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is
     /// accepted.
-    fn remote(&mut self, wanted: &WantedModule<'_>) -> Result<Option<Located>, ModuleProblem> {
+    fn remote(&mut self, wanted: &WantedModule<'_>) -> Result<Option<LocatedModule>, ModuleProblem> {
         let request = wanted.source.as_ref().map(|source| self.request(wanted, source));
         let fetched = request.as_ref().filter(|_| self.options.modules == ModuleLookup::Auto);
         let answer = fetched.and_then(|request| self.options.fetched.get(request)).cloned();
@@ -172,14 +172,14 @@ impl Walk<'_> {
         };
         if let Some((dir, version)) = installed {
             self.note(wanted, (dir.clone(), version), None);
-            return Ok(Some(Located { dir, package: None }));
+            return Ok(Some(LocatedModule { dir, package: None }));
         }
         let reason = match answer {
             Some(Ok(fetched)) => {
                 let dir = fetched.dir.clone();
                 self.note(wanted, (dir.clone(), fetched.version.clone()), Some(fetched.clone()));
                 let package = CallPackage { fetched, call: wanted.key.to_owned() };
-                return Ok(Some(Located { dir, package: Some(Rc::new(package)) }));
+                return Ok(Some(LocatedModule { dir, package: Some(Rc::new(package)) }));
             }
             Some(Err(reason)) => Some(reason),
             None => None,
@@ -198,7 +198,7 @@ impl Walk<'_> {
         }
     }
 
-    fn note(&mut self, wanted: &WantedModule<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
+    fn note(&mut self, wanted: &WantedModule<'_>, (dir, version): InstalledModule, fetched: Option<FetchedModule>) {
         self.remote_modules.push(RemoteModuleCall {
             key: wanted.key.to_owned(),
             source: wanted.source.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -227,7 +227,7 @@ impl Walk<'_> {
     }
 
     /// The directory that `modules.json` gives, if its record is still true.
-    fn installed(&mut self, wanted: &WantedModule<'_>) -> Result<Option<Installed>, ModuleProblem> {
+    fn installed(&mut self, wanted: &WantedModule<'_>) -> Result<Option<InstalledModule>, ModuleProblem> {
         let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
         let Some(record) = self.manifest().get(wanted.key) else { return Ok(None) };
         let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);

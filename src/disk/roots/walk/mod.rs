@@ -14,7 +14,7 @@ use super::{
     FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, TEST_DIRECTORY, Tree, TreeOptions, TreeWarning,
 };
 use crate::config::{
-    ConfigFiles, Inputs, Manifest, Module, ModuleCall, Needs, Scope, SourceFile, Surroundings, TestFile,
+    ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, SourceFile, Surroundings, TestFile,
 };
 use crate::dialect::Dialect;
 use crate::disk::roots;
@@ -150,7 +150,7 @@ struct ModuleNode {
     dir: PathBuf,
     /// The path of call names joined by dots.
     key: String,
-    scope: Rc<Scope>,
+    scope: Rc<ModuleScope>,
     /// The package that it is in, if that was fetched.
     package: Option<Rc<CallPackage>>,
 }
@@ -168,7 +168,7 @@ struct CallPackage {
     call: String,
 }
 
-struct Located {
+struct LocatedModule {
     dir: PathBuf,
     package: Option<Rc<CallPackage>>,
 }
@@ -182,9 +182,9 @@ impl Walk<'_> {
 
     fn whole_tree(&mut self, tests: Vec<PathBuf>) {
         let dir = PathBuf::new();
-        let place = Located { dir: dir.clone(), package: None };
+        let place = LocatedModule { dir: dir.clone(), package: None };
         let Some(module) = self.module(&place, None) else { return };
-        let scope = Rc::new(Scope { module, directory: Some(".".to_owned()), inputs: Inputs::Root });
+        let scope = Rc::new(ModuleScope { module, directory: Some(".".to_owned()), inputs: Inputs::Root });
         let root = ModuleNode { dir, key: String::new(), scope, package: None };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
@@ -273,9 +273,9 @@ impl Walk<'_> {
         match found {
             Ok(Some(found)) => {
                 if let Some(module) = self.module(&found, Some((call, &key))) {
-                    let Located { dir, package } = found;
+                    let LocatedModule { dir, package } = found;
                     let directory = package.is_none().then(|| dir.to_string_lossy().replace('\\', "/"));
-                    let scope = Rc::new(Scope { module, directory, inputs: inputs(from, call) });
+                    let scope = Rc::new(ModuleScope { module, directory, inputs: inputs(from, call) });
                     return self.visit(&ModuleNode { dir, key, scope, package }, above);
                 }
             }
@@ -297,7 +297,7 @@ impl Walk<'_> {
     }
 
     /// The module in a directory, read once; `None` if it has errors, which are recorded.
-    fn module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
+    fn module(&mut self, place: &LocatedModule, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
         let shown =
             place.package.as_ref().map_or_else(|| place.dir.clone(), |package| package.fetched.shown_path(&place.dir));
         if let Some(known) = self.modules.get(&shown) {
@@ -314,7 +314,11 @@ impl Walk<'_> {
         module
     }
 
-    fn read_module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Result<Module, Vec<TreeError>> {
+    fn read_module(
+        &mut self,
+        place: &LocatedModule,
+        call: Option<(&ModuleCall, &str)>,
+    ) -> Result<Module, Vec<TreeError>> {
         let dir = &place.dir;
         let texts = match self.root_texts.take().filter(|_| call.is_none()) {
             Some(texts) => texts,

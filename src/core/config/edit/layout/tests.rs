@@ -32,7 +32,7 @@ fn unaligned_lines_are_left_alone() {
 
 /// The parts of each line, `|` between them.
 fn parts(text: &str) -> Vec<String> {
-    let show = |line: Line| {
+    let show = |line: LineTokens| {
         let mut shown = text[line.range.clone()].to_owned();
         if let Some(at) = line.comment {
             shown.insert(at - line.range.start, '|');

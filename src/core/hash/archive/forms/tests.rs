@@ -3,9 +3,9 @@
 use super::*;
 use crate::goinfo::GoInfo;
 
-fn entries(list: &[(&str, &str)]) -> Vec<Entry> {
+fn entries(list: &[(&str, &str)]) -> Vec<ArchiveEntry> {
     list.iter()
-        .map(|(name, content)| Entry {
+        .map(|(name, content)| ArchiveEntry {
             name: name.as_bytes().into(),
             directory: name.ends_with('/'),
             mode: name.starts_with("terraform-").then_some(0o755),

@@ -1,6 +1,6 @@
 //! Texts of HCL 1 and their items.
 
-use super::super::{Item, Object, Value, parse};
+use super::super::{Hcl1Value, Item, Object, parse};
 use crate::finding::Position;
 
 fn only(text: &str) -> Item {
@@ -43,12 +43,12 @@ fn lists() {
     assert_eq!(only("a = [,1,,2 [true], {b = 2},]").value, {
         let inner = Item { keys: vec!["b".into()], assigned: true, ..only("b = 2") };
         let inner = Item { position: Position { line: 1, column: 21 }, ..inner };
-        let list = Value::List(vec![Value::Bool(true)]);
-        Value::List(vec![
-            Value::Number("1".into()),
-            Value::Number("2".into()),
+        let list = Hcl1Value::List(vec![Hcl1Value::Bool(true)]);
+        Hcl1Value::List(vec![
+            Hcl1Value::Number("1".into()),
+            Hcl1Value::Number("2".into()),
             list,
-            Value::Object(Object { items: vec![inner] }),
+            Hcl1Value::Object(Object { items: vec![inner] }),
         ])
     });
 }
