@@ -380,7 +380,9 @@ impl<'a> ChangeGroup<'a> {
     pub(super) fn required_by(&self) -> String {
         let mut places: Vec<(&String, usize)> = self.required_by.iter().map(|(place, count)| (place, *count)).collect();
         places.sort_by_key(|(_, count)| Reverse(*count));
-        first_of(&places.iter().map(|(place, _)| place).collect::<Vec<_>>(), MOST_PLACES)
+        // Where each root module has a place of its own, one is an example of all.
+        let most = if places.len() > MOST_PLACES && places[0].1 == 1 { 1 } else { MOST_PLACES };
+        first_of(&places.iter().map(|(place, _)| place).collect::<Vec<_>>(), most)
     }
 
     /// True if the hashes themselves changed, and not only because of another version.

@@ -145,7 +145,9 @@ fn a_bot_raises_one_provider_in_sixty_root_modules() {
         workspace.write(&format!("{}/main.tf", root(number)), &text);
     }
     let address = format!("{}/{AWS}", registry.host());
-    workspace.tflock(&registry, ["upgrade", "-r", &address]).ended_with(0);
+    let upgraded = workspace.tflock(&registry, ["upgrade", "-r", &address]).ended_with(0);
+    assert_eq!(upgraded.stdout.lines().filter(|line| line.starts_with("~ ")).count(), 1, "{upgraded}");
+    assert!(upgraded.stdout.contains("constraints changed in 60 root modules; new: "), "{upgraded}");
     let seen = seen(&workspace, &registry);
     judged("comment_bot", &seen, "Passed", 0);
     assert_eq!(rows(&seen.markdown).len(), 1, "{}", seen.markdown);

@@ -121,7 +121,7 @@ fn every_command_fits_one_screen() {
         let text = change(format);
         assert!(text.lines().count() <= lines && text.len() < most, "{format}: {} bytes\n{text}", text.len());
     }
-    assert!(change("markdown").contains("live/root-000/main.tf:3, "), "{}", change("markdown"));
+    assert!(change("markdown").contains("live/root-000/main.tf:3 and "), "{}", change("markdown"));
     insta::assert_snapshot!("monorepo", shown);
     assert_eq!(long, [""; 0], "commands whose output does not fit one screen");
 }

@@ -1,6 +1,6 @@
 //! The changes of `lock` and related commands for users.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
 use crate::platform::Platform;
 use crate::report::annotation::{signed_by_name, versions};
-use crate::report::groups::{RootSummary, Same};
+use crate::report::groups::{RootSummary, Same, root_modules};
 use crate::report::layout::{Paint, Painted, flow, width};
 use crate::report::problems::helps;
 use crate::report::{Detail, Style, printable, shown};
@@ -26,9 +26,11 @@ pub(super) type MadeChanges<'a> = [(&'a RootOutcome, &'a Changes)];
 /// Each change once, with the signers of releases that are new to a file: those of several root modules at the top.
 pub(super) fn items(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -> String {
     let mut lines: Same<'_, (Option<&ProviderAddr>, ChangeItem)> = Same::new();
+    let constrained = constrained(made);
     for (root, changes) in made {
         for change in &changes.changes {
-            let mut item = item(change, style);
+            let of_all = constrained.get(&(&change.address, versions(change))).map_or(&[][..], |texts| texts);
+            let mut item = item(change, one_text(of_all), style);
             if let Some(signed) = signed_by_name(change, style).filter(|_| !naming.many) {
                 let signed = signer(flow(4, &printable(&signed), style), is_signed(change), style);
                 item.hashes.insert_str(0, &format!("    {signed}\n"));
@@ -47,6 +49,25 @@ pub(super) fn items(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -
     }
     text.extend(lines.into_iter().map(|((_, item), paths)| behind(&item, (naming, &paths), style)));
     text
+}
+
+/// How the constraints of each release changed, in each root module.
+fn constrained<'a>(made: &MadeChanges<'a>) -> HashMap<(&'a ProviderAddr, String), Vec<Option<String>>> {
+    let mut texts: HashMap<_, Vec<Option<String>>> = HashMap::new();
+    for change in made.iter().flat_map(|(_, changes)| &changes.changes) {
+        texts.entry((&change.address, versions(change))).or_default().push(constraints(change));
+    }
+    texts
+}
+
+/// One text for all root modules, where their constraints may differ.
+fn one_text(of_all: &[Option<String>]) -> Option<String> {
+    let first = of_all.first()?;
+    if of_all.iter().all(|text| text == first) {
+        return first.clone();
+    }
+    let changed = of_all.iter().flatten().count();
+    Some(format!("constraints changed in {}", root_modules(changed)))
 }
 
 /// The changes of the trust file, and the diffs of the files.
@@ -259,7 +280,7 @@ impl ChangeItem {
     }
 }
 
-pub(super) fn item(change: &Change, style: Style) -> ChangeItem {
+fn item(change: &Change, constraints: Option<String>, style: Style) -> ChangeItem {
     let (sign, paint) = match change.kind {
         ChangeKind::Added => ('+', Paint::Good),
         ChangeKind::Removed => ('-', Paint::Bad),
@@ -272,7 +293,7 @@ pub(super) fn item(change: &Change, style: Style) -> ChangeItem {
     let sign = style.paint(paint, sign);
     let head = format!("{} {}", style.addr(&change.address), versions(change));
     let before = "+ ".len() + width(&head);
-    let parts = parts(change).join("; ");
+    let parts = parts(change, constraints).join("; ");
     let parts = if parts.is_empty() { parts } else { format!("  {}", flow(before + "  ".len(), &parts, style)) };
     let columns = parts.rsplit_once('\n').map_or(before + width(&parts), |(_, last)| width(last));
     let mut hashes = String::new();
@@ -283,13 +304,13 @@ pub(super) fn item(change: &Change, style: Style) -> ChangeItem {
 }
 
 /// The parts of a change, in a few words each.
-fn parts(change: &Change) -> Vec<String> {
+fn parts(change: &Change, constraints: Option<String>) -> Vec<String> {
     if change.kind == ChangeKind::Removed {
         return vec!["removed".to_owned()];
     }
     let moved = change.moved_from.as_ref().map(|from| format!("moved from {}", printable(&from.to_string())));
     let downgraded = (change.kind == ChangeKind::Downgraded).then(|| "downgraded".to_owned());
-    let mut parts: Vec<String> = downgraded.into_iter().chain(moved).chain(constraints(change)).collect();
+    let mut parts: Vec<String> = downgraded.into_iter().chain(moved).chain(constraints).collect();
     let mut hashes = added(change);
     if let Some(first) = hashes.first_mut() {
         first.insert_str(0, "new: ");
@@ -304,18 +325,16 @@ fn parts(change: &Change) -> Vec<String> {
     parts
 }
 
-fn constraints(change: &Change) -> Vec<String> {
-    let Some((old, new)) = change.old.as_ref().zip(change.new.as_ref()) else {
-        return Vec::new();
-    };
+fn constraints(change: &Change) -> Option<String> {
+    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     if old.constraints == new.constraints {
-        return Vec::new();
+        return None;
     }
     let [old, new] = [old, new].map(|entry| match entry.constraints.to_string() {
         none if none.is_empty() => "none".to_owned(),
         some => some,
     });
-    vec![format!("constraints: {new} (were {old})")]
+    Some(format!("constraints: {new} (were {old})"))
 }
 
 fn added(change: &Change) -> Vec<String> {

@@ -153,7 +153,7 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
                         td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
                         td { (text(&group.headline)) details { summary { "Details" } p { (text(&group.explanation().text())) } } }
                         td { @for line in release_facts(change, style) { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
-                        td { (text(&group.required_by())) }
+                        td { @for place in group.required_by().split(", ") { div { (text(place)) } } }
                         td { (roots("", &group.roots(), naming)) }
                     }
                 } }

@@ -130,12 +130,10 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
 
 fn table(page: &mut LimitedText, changed: &Changed<'_>, shown: ReviewStyle<'_>) {
     let all = changed.groups.len();
-    let (titles, rule) = if changed.files.len() > 1 { (" Root modules |", "---|") } else { ("", "") };
-    let head = &format!("| | Provider | What changed |{titles}\n|---|---|---|{rule}\n");
+    let head = "| | Provider | What changed |\n|---|---|---|\n";
     let row = |group: &&ChangeGroup<'_>| {
-        let roots = (changed.files.len() > 1).then(|| escaped(&shown.naming.label(&group.roots())));
-        let roots = roots.map(|names| format!(" {names} |")).unwrap_or_default();
-        format!("{}{roots}\n", row(group, shown.style))
+        let roots = (changed.files.len() > 1).then(|| format!("<br>{}", escaped(&shown.naming.label(&group.roots()))));
+        row(group, &roots.unwrap_or_default(), shown.style)
     };
     let folds = |group: &&ChangeGroup<'_>| all > MOST_OPEN && group.risk == Risk::Routine;
     let (routine, open): (Vec<_>, Vec<_>) = changed.groups.iter().partition(folds);
@@ -148,8 +146,8 @@ fn table(page: &mut LimitedText, changed: &Changed<'_>, shown: ReviewStyle<'_>) 
     }
 }
 
-/// Few columns, so none is squeezed in a comment: facts about the release are below what changed.
-fn row(group: &ChangeGroup<'_>, style: Style) -> String {
+/// Few columns, so none is squeezed in a comment: facts about the release are below what changed, root modules below the version.
+fn row(group: &ChangeGroup<'_>, roots: &str, style: Style) -> String {
     let (change, stated) = (&group.change, escaped(&group.headline));
     let (word, stated) = match group.risk {
         Risk::Dangerous => ("**dangerous**", format!("**{stated}**")),
@@ -167,7 +165,7 @@ fn row(group: &ChangeGroup<'_>, style: Style) -> String {
     });
     let lines = [stated, release(group, style), required_by.unwrap_or_default()];
     let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-    format!("| {word} | {}<br>{versions} | {} |", code(&style.addr(&change.address)), lines.join("<br>"))
+    format!("| {word} | {}<br>{versions}{roots} | {} |\n", code(&style.addr(&change.address)), lines.join("<br>"))
 }
 
 /// The facts about the release, and the rules that found something.

@@ -32,8 +32,13 @@ fn where_no_module_comes_from_elsewhere_there_is_nothing_to_lock() {
         workspace.write(&format!("{root}/here/main.tf"), "locals {}\n");
         workspace.write(&format!("{root}/.terraform.lock.hcl"), &lock);
     }
-    workspace.tflock(&registry, ["get", "-r"]).ended_with(0);
+    let all = workspace.tflock(&registry, ["get", "-r"]).ended_with(0);
     assert!(workspace.has(LIST) && !workspace.has("none/.terraform"));
+    // Equal results once.
+    assert!(all.stdout.ends_with(" in .; all match the lock\nno remote module is called: local, none\n"), "{all}");
+    let list = workspace.tflock(&registry, ["list", "--modules", "-r"]).ended_with(0);
+    assert!(list.stdout.starts_with("CALL") && list.stdout.contains("ROOT MODULES"), "{list}");
+    assert!(list.stdout.ends_with("\nno module from elsewhere is called: local, none\n"), "{list}");
     let here = workspace.tflock(&registry, ["-C", "local", "get"]).ended_with(0);
     assert_eq!(here.stdout, "no remote module is called; nothing to do\n");
     let none = workspace.tflock(&registry, ["-C", "none", "get", "--format", "json"]).ended_with(0);
