@@ -344,6 +344,41 @@ fn implied_providers_are_bounded() {
     }
 }
 
+#[test]
+fn many_imports_are_no_square() {
+    let block = |n| format!("resource \"a_b\" \"r{n}\" {{}}\nimport {{\n  to = a_b.r{n}\n  id = \"x\"\n}}\n");
+    let files = |count: usize| [("main.tf", (0..=count).map(block).collect::<String>()), (LOCK, HEADER.to_owned())];
+    grows_linearly(|count| work(NOTHING, &files(count), &["verify", "--offline"]), 70);
+}
+
+#[test]
+fn many_providers_without_an_answer_are_no_square() {
+    let files = |count| [("main.tf", implied(count + 1)), (LOCK, HEADER.to_owned())];
+    grows_linearly(|count| work(NOTHING, &files(count), &["lock", "--offline"]), 7);
+}
+
+#[test]
+fn the_errors_of_module_calls_are_bounded() {
+    let call = |n| format!("module \"m{n}\" {{\n  source = \"./x{n}\"\n}}\n");
+    let workspace = Workspace::with_files(&[("main.tf", &(0..1_200).map(call).collect::<String>()), (LOCK, HEADER)]);
+    let run = workspace.tflock(None, ["verify", "--offline", "--format", "json"]).ended_with(2);
+    assert_eq!(run.stdout.matches("\"kind\"").count(), 1_000);
+}
+
+#[test]
+fn listed_findings_are_bounded() {
+    let workspace = Workspace::with_files(&[]);
+    for n in 0..3 {
+        workspace.write(&format!("r{n}/main.tf"), &implied(if n == 2 { 5 } else { 5_500 }));
+        workspace.write(&format!("r{n}/{LOCK}"), HEADER);
+    }
+    let run = workspace.tflock(None, ["verify", "-r", "--offline", "--format", "json"]).ended_with(1);
+    let json = run.json();
+    let listed = |at: usize| json["roots"][at]["findings"].as_array().unwrap().len();
+    assert_eq!([0, 1, 2].map(listed), [5_500, 4_500, 1]);
+    assert!(run.stderr.contains("1004 more findings of entry-missing are not listed"), "{}", run.stderr);
+}
+
 /// As the action runs it: three formats of the same findings.
 #[cfg(target_os = "linux")]
 #[test]

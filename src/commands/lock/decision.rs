@@ -1,6 +1,6 @@
 //! Decides the entries of one root module, or collects the reasons against them.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -236,7 +236,7 @@ fn selects_newest(root: &LockRoot) -> bool {
 
 /// Places the error at the first requirement of its provider; file names are relative to `folder`.
 pub(super) fn unknown_provider(
-    mut error: Error,
+    error: Error,
     (requirements, lock): (&Requirements, &LockFile),
     folder: &Path,
     dialect: Dialect,
@@ -252,31 +252,53 @@ pub(super) fn unknown_provider(
         .flat_map(|(addr, _)| [addr.to_string(), addr.short(dialect)])
         .map(|name| vec![Word::Value(name)])
         .collect();
-    let is_vain = |command: &CommandLine| command.is("why") && vain.contains(&command.words);
-    error.hints.retain(|hint| !hint.commands().any(is_vain));
-    let others = std::mem::take(&mut error.others);
-    error.others =
-        others.into_iter().map(|error| unknown_provider(error, (requirements, lock), folder, dialect)).collect();
-    let is_unplaced = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
-    let Some(addr) = error.address.as_deref().filter(|_| is_unplaced).cloned() else {
-        return error;
-    };
-    let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
-    let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else {
-        return error;
-    };
-    let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
-    let shown = addr.short(dialect);
     let known = requirements.iter().map(|(other, _)| other).chain(lock.iter().map(|(other, _)| other));
-    let known: BTreeSet<String> = known.map(|other| other.short(dialect)).collect();
-    let known: Vec<String> =
-        known.into_iter().chain(well_known().map(str::to_owned)).filter(|other| *other != shown).collect();
-    let near = suggest(&shown, known.iter().map(String::as_str)).into_iter().map(Step::meant);
-    error.hints.splice(0..0, near);
-    if implied {
-        error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect).into());
+    let known = known.map(|other| other.short(dialect)).chain(well_known().map(str::to_owned)).collect();
+    let left = Cell::new(MOST_SUGGESTIONS);
+    UnknownProviders { requirements, folder, dialect, vain, known, left }.placed(error)
+}
+
+/// For so many unknown providers others are suggested; a configuration may have any number of them.
+const MOST_SUGGESTIONS: usize = 50;
+
+struct UnknownProviders<'a> {
+    requirements: &'a Requirements,
+    folder: &'a Path,
+    dialect: Dialect,
+    /// What `why` cannot tell of yet.
+    vain: Vec<Vec<Word>>,
+    known: BTreeSet<String>,
+    /// For how many more others are suggested.
+    left: Cell<usize>,
+}
+
+impl UnknownProviders<'_> {
+    fn placed(&self, mut error: Error) -> Error {
+        let Self { requirements, dialect, .. } = *self;
+        let is_vain = |command: &CommandLine| command.is("why") && self.vain.contains(&command.words);
+        error.hints.retain(|hint| !hint.commands().any(is_vain));
+        let others = std::mem::take(&mut error.others);
+        error.others = others.into_iter().map(|error| self.placed(error)).collect();
+        let is_unplaced = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
+        let Some(addr) = error.address.as_deref().filter(|_| is_unplaced).cloned() else {
+            return error;
+        };
+        let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
+        let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else {
+            return error;
+        };
+        if self.left.get() > 0 {
+            self.left.set(self.left.get() - 1);
+            let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
+            let shown = addr.short(dialect);
+            let others = self.known.iter().map(String::as_str).filter(|other| *other != shown);
+            error.hints.splice(0..0, suggest(&shown, others).into_iter().map(Step::meant));
+            if implied {
+                error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect).into());
+            }
+        }
+        error.in_file(roots::file_from(self.folder, &first.file)).at(first.position)
     }
-    error.in_file(roots::file_from(folder, &first.file)).at(first.position)
 }
 
 /// Suggests a source for a local name that has none.

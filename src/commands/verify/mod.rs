@@ -7,7 +7,7 @@ mod gate;
 mod modules;
 pub mod root;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,6 +70,7 @@ pub fn judged<'a>(
     let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
     let by = Judging { known, others: &releases, cache, options };
     let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), Alike::default());
+    let mut listed = Listed::default();
     for (path, root) in roots {
         let root = match root {
             Ok(root) => root,
@@ -78,13 +79,43 @@ pub fn judged<'a>(
                 continue;
             }
         };
-        let judgment = judged.get(root).cloned().unwrap_or_else(|| judge(root, &by));
+        let mut judgment = judged.get(root).cloned().unwrap_or_else(|| judge(root, &by));
+        listed.shorten(&mut judgment.findings);
         if judgment.of_files_alone {
             judged.insert(root, judgment.clone());
         }
         all.push(JudgedRoot { root: Some(root), outcome: by.outcome(path, root, judgment, &mut notes) });
     }
+    notes.extend(listed.notes());
     (all, notes)
+}
+
+/// So many findings of a rule are listed, and at least one of each root module; the others are counted. A change of a few
+/// megabytes could raise hundreds of thousands.
+const MOST_LISTED: usize = 10_000;
+
+/// How many findings of a rule at a level there were, and how many of them are not listed.
+#[derive(Default)]
+struct Listed(BTreeMap<(Rule, Level), [usize; 2]>);
+
+impl Listed {
+    fn shorten(&mut self, findings: &mut Vec<Finding>) {
+        let mut own = BTreeSet::new();
+        findings.retain(|finding| {
+            let kind = (finding.rule, finding.level);
+            let [all, left_out] = self.0.entry(kind).or_default();
+            *all += 1;
+            let is_listed = own.insert(kind) || *all <= MOST_LISTED;
+            *left_out += usize::from(!is_listed);
+            is_listed
+        });
+        findings.shrink_to_fit();
+    }
+
+    fn notes(self) -> impl Iterator<Item = String> {
+        let left_out = self.0.into_iter().filter(|(_, [_, left_out])| *left_out > 0);
+        left_out.map(|((rule, _), [_, left_out])| format!("{left_out} more findings of {} are not listed", rule.id()))
+    }
 }
 
 /// The signer of the locked release that a finding is about.

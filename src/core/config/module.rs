@@ -5,7 +5,7 @@
 //! Source: `internal/configs/config.go`, `addProviderRequirements`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -208,8 +208,12 @@ impl Module {
             };
             self.require(None, &usage, dialect, needs);
         }
+        let managed = self.resources.iter().filter(|_| !self.imports.is_empty());
+        let managed = managed.filter(|resource| resource.mode == OriginKind::Resource);
+        let managed: HashSet<_> = managed.map(|resource| (&*resource.kind, &*resource.name)).collect();
         for import in &self.imports {
-            self.contribute_import(import, path, dialect, needs);
+            let is_configured = managed.contains(&(&*import.target.0, &*import.target.1));
+            self.contribute_import(import, is_configured, path, dialect, needs);
         }
     }
 
@@ -226,12 +230,9 @@ impl Module {
     }
 
     /// A target in the configuration names its own provider; OpenTofu still requires the type's provider.
-    fn contribute_import(&self, import: &Import, path: &str, dialect: Dialect, needs: &mut Needs) {
-        let (kind, name) = &import.target;
-        let is_target = |resource: &Resource| {
-            resource.mode == OriginKind::Resource && resource.kind == *kind && resource.name == *name
-        };
-        if dialect == Dialect::Terraform && (import.in_child || self.resources.iter().any(is_target)) {
+    fn contribute_import(&self, import: &Import, is_configured: bool, path: &str, dialect: Dialect, needs: &mut Needs) {
+        let (kind, _) = &import.target;
+        if dialect == Dialect::Terraform && (import.in_child || is_configured) {
             return;
         }
         let implied;

@@ -27,6 +27,9 @@ const DEPTH: usize = 128;
 /// most, so two calls in each of 24 modules do not make 16 million paths.
 const LISTED: usize = 100_000;
 
+/// So many errors of one root module are enough: a file of a few megabytes could have hundreds of thousands.
+const MOST_ERRORS: usize = 1_000;
+
 pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
     let first = Texts::of_root(root, options.dialect).map_err(|error| vec![*error])?;
     let tests = test_files(root, &first.files.tests, options.dialect);
@@ -243,6 +246,9 @@ impl Walk<'_> {
         above.push(node.dir.clone());
         let mut size: u64 = 1;
         for call in module.calls.values() {
+            if self.errors.len() >= MOST_ERRORS {
+                break;
+            }
             let key = if node.key.is_empty() { call.name.clone() } else { format!("{}.{}", node.key, call.name) };
             size = size.saturating_add(self.follow(node, call, key, above));
         }
