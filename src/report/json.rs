@@ -206,6 +206,9 @@ fn members(value: &impl Serialize) -> Map<String, Value> {
         Value::Object(members) => members,
         _ => Map::new(),
     }
+    if !verified.repaired.is_empty() {
+        object.insert("repaired".to_owned(), verified.repaired.iter().map(finding).collect());
+    }
 }
 
 fn one(key: &str, value: Value) -> Map<String, Value> {

@@ -346,10 +346,11 @@ fn an_answer_that_comes_soon_changes_nothing() {
 
 #[test]
 fn no_answer_is_waited_for_by_commands_that_read() {
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 6] = [
         &["outdated", "-r"],
         &["outdated", "-r", "--modules"],
         &["verify", "-r"],
+        &["verify", "-r", "--fix"],
         &["sbom", "-r", "--deep", "--platform", "linux_amd64"],
         &["why", "-r"],
     ];

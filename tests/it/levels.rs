@@ -26,15 +26,15 @@ const LEVELS: [(Level, &str); 3] = [(Level::Note, "note"), (Level::Warn, "warn")
 
 /// A world of `levels.txt`: how it comes about, and commands that make sense in it only.
 #[derive(Debug, Default)]
-struct World {
-    name: String,
+pub struct World {
+    pub name: String,
     steps: Vec<String>,
     commands: Vec<String>,
 }
 
 #[derive(Debug, Default)]
-struct Book {
-    worlds: Vec<World>,
+pub struct Book {
+    pub worlds: Vec<World>,
     /// What runs in every world.
     commands: Vec<String>,
     /// Commands whose exit code says something else than what was found.
@@ -47,7 +47,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(name)
 }
 
-fn book() -> Book {
+pub fn book() -> Book {
     let mut book = Book::default();
     for line in std::fs::read_to_string(file("levels.txt")).unwrap().lines() {
         let line = line.trim();
@@ -98,7 +98,7 @@ fn key(name: &str) -> Key {
 }
 
 /// A world that has come about.
-struct Scene {
+pub struct Scene {
     registry: Option<Registry>,
     workspace: Option<Workspace>,
     repository: Option<Repository>,
@@ -106,7 +106,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn of(world: &World, round: usize) -> Self {
+    pub fn of(world: &World, round: usize) -> Self {
         let workspace = Workspace::with_files(&[(SETTINGS, &settings(round))]);
         let mut scene = Self {
             registry: Some(Registry::start()),
@@ -120,11 +120,11 @@ impl Scene {
         scene
     }
 
-    fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &Registry {
         self.registry.as_ref().unwrap()
     }
 
-    fn workspace(&self) -> &Workspace {
+    pub fn workspace(&self) -> &Workspace {
         self.workspace.as_ref().unwrap()
     }
 

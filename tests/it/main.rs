@@ -75,6 +75,7 @@ mod verify;
 mod verify_base;
 mod verify_base_read;
 mod walk;
+mod verify_fix;
 mod without_openat2;
 mod work;
 mod written;

@@ -286,7 +286,12 @@ impl Command {
                 .packages(&args.packages),
             Command::Mirror(args) => Run::of("mirror", args, &args.within, mirror::mirror).packages(&args.packages),
             Command::Verify(args) => {
-                let run = Run::of("verify", args, &args.within, spread(|it| &mut it.recursive, verify::verify));
+                let run = Run::of("verify", args, &args.within, |args, services| {
+                    if args.fix {
+                        return verify::verify(args, services);
+                    }
+                    spread(|it: &mut VerifyArgs| &mut it.recursive, verify::verify)(args, services)
+                });
                 run.packages(&args.packages).modules(args.modules.access())
             }
             Command::Explain(args) => Run::of("explain", args, &args.within, explain::explain).about(&args.topic),

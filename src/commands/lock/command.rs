@@ -1,6 +1,6 @@
 //! `lock`, and the parts that it shares with the other commands that write lock files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -11,6 +11,7 @@ use crate::commands::hashes::Publishing;
 use crate::commands::shared::options::{Below, LockFlags, Modules, Within};
 use crate::commands::shared::sources::PackageSources;
 use crate::commands::shared::targets::{Targets, Unlocked};
+use crate::commands::shared::trust_store::TrustPlace;
 use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::roots::Reselected;
@@ -22,6 +23,7 @@ use crate::outcome::{Body, Notes, Outcome, RootOutcome};
 use crate::platform::Platform;
 use crate::settings::H1Rule;
 use crate::step::Step;
+use crate::trust::pins::Pins;
 use crate::version::Version;
 use crate::workspace::{NamedProviders, RunSettings};
 
@@ -144,11 +146,18 @@ pub(in crate::commands) struct Locking<'a> {
     pub(in crate::commands) prepare: Option<Prepare<'a>>,
     /// The new tool for all root modules. All of them are written, or none.
     pub(in crate::commands) to: Option<Dialect>,
+    /// The signers to accept, in place of the trust files, which then stay as they are; and what is recorded stays.
+    pub(in crate::commands) pins: Option<BTreeMap<TrustPlace, Pins>>,
 }
 
 impl Locking<'_> {
     pub(in crate::commands) fn of(command: &'static str, options: LockOptions) -> Self {
-        Self { command, fail_fast: false, options, prepare: None, to: None }
+        Self { command, fail_fast: false, options, prepare: None, to: None, pins: None }
+    }
+
+    /// True if nothing that is recorded may go.
+    pub(super) fn adds_only(&self) -> bool {
+        self.pins.is_some()
     }
 }
 

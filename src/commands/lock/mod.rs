@@ -106,7 +106,8 @@ impl LockRoots<'_> {
     /// Brings lock files in line with the intents of their root modules. A failure does not stop the others, unless all or
     /// none are to be written. Returns one outcome for each root module that was begun, in the order given.
     pub(super) fn lock(&self) -> Vec<RootOutcome> {
-        let mut shared = LockShared::default();
+        let stores = self.run.locking.pins.as_ref().map(TrustStores::of_pins).unwrap_or_default();
+        let mut shared = LockShared { stores, ..LockShared::default() };
         let mut pending: Vec<usize> = (0..self.targets.paths.len()).collect();
         let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
         for _ in 0..ATTEMPTS {

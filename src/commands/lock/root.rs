@@ -150,6 +150,15 @@ impl LockRoot {
     }
 
     pub(super) fn placed(&self, texts: FileEdit) -> RootEdit {
+    /// Restricted to the entries of these providers.
+    pub(in crate::commands) fn of_entries(mut self, providers: BTreeSet<ProviderAddr>) -> Self {
+        self.intent.only = Some(providers);
+        self.edits.clear();
+        self.modules = ModuleLockEdit::default();
+        self.findings.clear();
+        self
+    }
+
         placed(&self.settings, texts)
     }
 

@@ -15,14 +15,14 @@ use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};
 use crate::diff::{self, AddedHash, Standing};
 use crate::disk::root_files::{self, DirectoryLock};
 use crate::disk::roots;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::PackageHash;
 use crate::interrupt::Interrupt;
 use crate::lock::plan::OneForAll;
 use crate::lock::settle::EntryDecision;
 use crate::lock::{self, Write};
-use crate::lockfile::LockEntry;
+use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::{Changes, Need};
 use crate::path::shown;
 use crate::query::cached::SameVersion;
@@ -45,6 +45,12 @@ impl LockJob {
         }
         for (addr, settled) in entries {
             new.insert(addr.clone(), settled.entry.clone());
+        }
+        if run.locking.adds_only()
+            && let Some(lost) = loses(&self.root.lock, &new)
+        {
+            let message = format!("locking again would take out something that is recorded for {lost}");
+            return Err(Error::new(ErrorKind::Trust, message));
         }
         let mut list = diff::changes(&self.root.lock, &new);
         for change in &mut list {
@@ -130,6 +136,16 @@ impl LockJob {
     }
 }
 
+/// The first provider whose recorded version or a recorded hash is gone.
+fn loses<'a>(old: &'a LockFile, new: &LockFile) -> Option<&'a ProviderAddr> {
+    let stays = |addr: &ProviderAddr, entry: &LockEntry| {
+        new.get(addr).is_some_and(|now| {
+            now.version == entry.version && entry.hashes.iter().all(|hash| now.hashes.contains(hash))
+        })
+    };
+    old.iter().find(|(addr, entry)| !stays(addr, entry)).map(|(addr, _)| addr)
+}
+
 /// The hashes of an entry that come from the provider's earlier entry.
 fn remembered(settled: &EntryDecision, old: Option<&LockEntry>) -> Vec<AddedHash> {
     let is_new = |hash: &&PackageHash| {
@@ -148,6 +164,8 @@ pub(super) struct TrustStores {
     files: Mutex<BTreeMap<TrustPlace, Result<TrustStore, Error>>>,
     /// Learn revocations only: these apply even if the run is refused.
     pub(super) only_revocations: bool,
+    /// Learn nothing: the pins are given.
+    fixed: bool,
 }
 
 pub(super) type StoredTrust = BTreeMap<TrustPlace, Result<bool, Error>>;
@@ -156,6 +174,12 @@ impl TrustStores {
     /// Stores for a run that writes no lock file.
     pub(super) fn of_revocations() -> Self {
         Self { only_revocations: true, ..Self::default() }
+    }
+
+    /// Stores of pins that stay as given.
+    pub(super) fn of_pins(pins: &BTreeMap<TrustPlace, Pins>) -> Self {
+        let stores = pins.iter().map(|(place, pins)| (place.clone(), Ok(TrustStore::of_pins(pins.clone(), place))));
+        Self { files: Mutex::new(stores.collect()), fixed: true, ..Self::default() }
     }
 
     pub(super) fn load(&self, place: &TrustPlace) -> Result<(), Error> {
@@ -180,7 +204,7 @@ impl TrustStores {
     /// Adds updates, and returns the new ones.
     pub(super) fn learn(&self, place: &TrustPlace, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
         self.with(|stores| match stores.get_mut(place) {
-            Some(Ok(store)) => store.learn(updates),
+            Some(Ok(store)) if !self.fixed => store.learn(updates),
             _ => Ok(Vec::new()),
         })
     }

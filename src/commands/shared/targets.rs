@@ -71,15 +71,7 @@ impl<'a> Targets<'a> {
         exclusions: Option<&Exclusions>,
         changes: Option<&ChangedFiles>,
     ) -> Result<Self, Error> {
-        let mut targets = Self {
-            scope,
-            paths: Vec::new(),
-            places: Vec::new(),
-            found: recursive,
-            outcomes: Vec::new(),
-            like_roots: Vec::new(),
-            dialects: Mutex::default(),
-        };
+        let mut targets = Self::of_settings(scope, Vec::new(), recursive);
         if recursive {
             for directory in scope.directories() {
                 targets.search(&directory, unlocked, exclusions, changes)?;
@@ -91,6 +83,19 @@ impl<'a> Targets<'a> {
             }
         }
         Ok(targets)
+    }
+
+    /// Root modules with settings that are known already.
+    pub fn of_settings(scope: &'a Scope, roots: Vec<RunSettings>, found: bool) -> Self {
+        Self {
+            scope,
+            paths: roots.iter().map(|root| root.path.clone()).collect(),
+            places: roots.into_iter().map(|root| TargetPlace::Named(Box::new(root))).collect(),
+            found,
+            outcomes: Vec::new(),
+            like_roots: Vec::new(),
+            dialects: Mutex::default(),
+        }
     }
 
     fn search(

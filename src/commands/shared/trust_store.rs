@@ -43,6 +43,11 @@ impl TrustStore {
         Self::decoded(text, place)
     }
 
+    /// Pins from elsewhere in place of the trust file.
+    pub fn of_pins(pins: Pins, place: &TrustPlace) -> Self {
+        Self { place: place.clone(), file: TrustFile { pins, ..TrustFile::default() }, ..Self::default() }
+    }
+
     /// The error for a missing trust file that the user named: without its signers the gate would be weaker than
     /// intended. `at` says where it was looked up.
     pub fn absent(named: &Path, at: &str) -> Error {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::base::{Base, LostLockFile};
 use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
+use super::fix::JudgedBy;
 use super::root::{Opening, has_its_own_gate, open};
 use super::{GateRoot, GateRoots, VerifyArgs, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
@@ -37,7 +38,8 @@ const GAP: Template = template!(
                    `tflock get` first, or `tflock verify --installed` afterwards, to check what was installed"
 );
 
-pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+/// One run of the gate, and the root modules that it judged and that `--fix` may repair.
+pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outcome, Vec<JudgedBy>), Error> {
     let scope = &services.scope;
     forbidden(args, scope)?;
     let options = args.options();
@@ -77,6 +79,11 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
         None => (roots, Vec::new(), None),
     };
     let skipped = outcomes.len();
+    let judged_by = if args.fix {
+        changed.iter().filter_map(|(_, root)| root.as_ref().ok().map(JudgedBy::of)).collect()
+    } else {
+        Vec::new()
+    };
     if !scope.offline {
         modules::query_sources(&mut changed, options.installed);
     }
@@ -103,9 +110,9 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     let outcome = targets.finish("verify", outcomes, Vec::new()).with_work_tree(of_work_tree);
     // A hook before each commit judges nothing but the working tree.
     let own = services.variables().get("PRE_COMMIT").is_none().then(|| OWN.to_owned());
-    let judged_by = base.as_ref().map_or(own, |base| Some(base.note()));
+    let rules = base.as_ref().map_or(own, |base| Some(base.note()));
     let mut notes = Notes::from(notes);
-    notes.extend(self::notes(&outcome, judged_by, scope.offline, skipped).0);
+    notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
     notes.extend(not_judged(&nested));
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
@@ -114,7 +121,7 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
         notes.push(GAP);
     }
     notes.extend(cache.finish());
-    Ok(Outcome { since_base, notes, ..outcome })
+    Ok((Outcome { since_base, notes, ..outcome }, judged_by))
 }
 
 /// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no

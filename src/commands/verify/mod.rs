@@ -3,6 +3,7 @@
 pub mod base;
 mod explain;
 pub mod facts;
+mod fix;
 mod gate;
 mod modules;
 pub mod root;
@@ -38,7 +39,7 @@ use crate::verify::{Facts, Unanswered, Verified};
 use base::BaseOptions;
 use root::Alike;
 
-pub use gate::verify;
+pub use fix::verify;
 pub use root::{BaseChange, GateRoot, tracked_packages};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -147,6 +148,7 @@ impl Judging<'_> {
         let required_by = root.requirements().map(Requirements::modules).unwrap_or_default();
         let mut verified = Verified { base: root.compared().cloned(), required_by, ..judgment.verified };
         let mut findings = root.placed(judgment.findings);
+        fix::mark(&mut findings, root);
         findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
         if self.options.tolerate_inconclusive {
             let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
@@ -237,12 +239,12 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
 /// Check the lock file: the gate for CI.
 ///
 /// Checks that the lock file fits the configuration and the settings, that each recorded hash belongs to the locked
-/// release, and that a remembered signer signed the release. Changes nothing and learns nothing. Each hash is proven,
-/// refuted or unknown: if a registry does not respond, the result is inconclusive (exit code 4), neither good nor bad.
+/// release, and that a remembered signer signed the release. Without --fix it changes nothing, and it learns nothing. Each
+/// hash is proven, refuted or unknown: if a registry does not respond, the result is inconclusive (exit code 4), neither good nor bad.
 /// With --offline it does not use the network.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock verify\n  tflock verify -r --base origin/main\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
+    after_help = "Examples:\n  tflock verify\n  tflock verify -r --base origin/main\n  tflock verify -r --fix\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
 )]
 pub(crate) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file, or with a backend and no caller.
@@ -252,6 +254,10 @@ pub(crate) struct VerifyArgs {
     /// mirrors.
     #[arg(long)]
     installed: bool,
+    /// Repair what has one safe remedy, then check again: add the missing hashes of wanted platforms and the missing entries of
+    /// providers with a remembered signer, update constraints, and write canonical text.
+    #[arg(long, conflicts_with = "no_download")]
+    pub(crate) fix: bool,
     /// Download no package; an h1 that neither index nor registry has stays unknown.
     #[arg(long, conflicts_with_all = ["deep", "all_platforms"])]
     no_download: bool,

@@ -218,6 +218,11 @@ impl GateRoot {
         self.pins.as_deref().map(|counted| &counted.pins)
     }
 
+    /// The signers that were accepted before the change.
+    pub(super) fn trusted(&self) -> Option<&Pins> {
+        self.pins.as_deref().map(|counted| &counted.trusted)
+    }
+
     /// True if the base has accepted this republication already.
     pub(super) fn is_settled(&self, record: &Republication) -> bool {
         self.pins.as_deref().is_some_and(|counted| counted.settled.contains(record))

@@ -63,6 +63,8 @@ pub struct Finding {
     pub fillings: Vec<(Hole, Box<str>)>,
     /// Where its user is.
     pub place: Option<Arc<Place>>,
+    /// True if `verify --fix` repairs it.
+    pub repairable: bool,
 }
 
 /// All ids of one advisory.
@@ -92,6 +94,7 @@ impl Finding {
             remedy: None,
             fillings: Vec::new(),
             place: None,
+            repairable: false,
         }
     }
 

@@ -213,6 +213,8 @@ pub struct Verified {
     pub base: Option<Compared>,
     /// Each provider with each module that requires it, by dotted path.
     pub required_by: BTreeSet<(ProviderAddr, String)>,
+    /// The findings that `--fix` repaired.
+    pub repaired: Vec<Finding>,
 }
 
 impl Verified {

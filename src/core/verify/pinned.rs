@@ -43,20 +43,22 @@ pub struct Counted {
     pub pins: Pins,
     /// The republications that were accepted at the base.
     pub settled: BTreeSet<Republication>,
+    /// Who was accepted before the change.
+    pub trusted: Pins,
 }
 
 impl Counted {
     /// The pins that count for a change, by those at its base.
-    pub fn since(before: &Pins, mut pins: Pins) -> Self {
+    pub fn since(before: &Pins, mut pins: Pins, trusted: Pins) -> Self {
         pins.republished.retain(|record, _| !before.republished.contains_key(record));
-        Self { pins, settled: before.republished.keys().cloned().collect() }
+        Self { pins, settled: before.republished.keys().cloned().collect(), trusted }
     }
 }
 
 impl From<Pins> for Counted {
     /// The pins that count where no change is judged.
     fn from(pins: Pins) -> Self {
-        Self { pins, settled: BTreeSet::new() }
+        Self { trusted: pins.clone(), pins, settled: BTreeSet::new() }
     }
 }
 
@@ -251,7 +253,7 @@ mod tests {
         };
         let before = pins(&record("2026-01-01"));
         let now = pins(&(record("2026-01-01") + &record("2026-02-01")));
-        let counted = Counted::since(&before, now.clone());
+        let counted = Counted::since(&before, now.clone(), Pins::default());
         let days: Vec<String> = counted.pins.republished.keys().map(|record| record.date.to_string()).collect();
         assert_eq!(days, ["2026-02-01"]);
         assert_eq!(counted.settled, before.republished.keys().cloned().collect());

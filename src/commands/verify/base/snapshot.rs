@@ -180,12 +180,13 @@ impl Base {
         // If the earlier file cannot be read, compare with the trusted one.
         let before = before.unwrap_or_else(|_| at_base.clone());
         let findings = self.lifted(of_pins(before.pins(), now.file(), Path::new(&*path)));
-        let counting = if self.options.trust_change_allowed {
-            known(&now)
+        let (counting, trusted) = if self.options.trust_change_allowed {
+            (known(&now), now.pins())
         } else {
-            verify::effective_pins(known(&at_base).as_ref(), before.pins(), known(&now).as_ref())
+            let counting = verify::effective_pins(known(&at_base).as_ref(), before.pins(), known(&now).as_ref());
+            (counting, at_base.pins())
         };
-        Ok((counting.map(|pins| Counted::since(before.pins(), pins)), findings))
+        Ok((counting.map(|pins| Counted::since(before.pins(), pins, trusted.clone())), findings))
     }
 
     pub fn trusted_pins(&self, place: &TrustPlace) -> Result<Pins, Error> {

@@ -1,0 +1,322 @@
+//! `verify --fix`: what it repairs and what it leaves. It writes what `lock` writes, takes out nothing that is recorded, and
+//! touches no file but lock files.
+
+use std::collections::BTreeSet;
+
+use tflock_core::dialect::Dialect;
+use tflock_core::lockfile::{LockFile, decode};
+
+use crate::levels::{Scene, book};
+use crate::support::keys;
+use crate::support::locked::{LOCK, MAIN, pinned};
+use crate::support::proposal::{SETTINGS, TRUST, commit, edit, pin};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+/// Platforms of developers' machines, so `terraform init` finds its own.
+const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
+const WANTED: &str = "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n";
+const BASE: [&str; 2] = ["--base", "origin/main"];
+
+/// The rules whose findings have one safe remedy.
+const SAFE: [&str; 6] =
+    ["platform-uncovered", "h1-missing", "constraints-stale", "not-canonical", "duplicate-hash", "entry-missing"];
+
+fn registry() -> Registry {
+    let of = |registry: Registry, provider: &str, version: &str| registry.release(provider, version, &HERE);
+    let registry = of(of(Registry::start(), "acme/widget", "1.4.0"), "acme/widget", "1.3.0");
+    of(of(of(registry, "acme/gadget", "1.0.0"), "acme/gadget", "2.0.0"), "acme/extra", "1.0.0")
+}
+
+/// A change that raises both providers. The base has signers for them and for `acme/extra`.
+fn proposal(registry: &Registry) -> Workspace {
+    let workspace = Workspace::with_files(&[("main.tf", &MAIN.replace("~> 1.4", "1.3.0")), (SETTINGS, WANTED)]);
+    let main = workspace.read("main.tf").replace("{{registry}}", &registry.host());
+    workspace.write("main.tf", &main.replace("gadget\"\n", "gadget\"\n      version = \"1.0.0\"\n"));
+    let extra = pin(registry, "acme/extra", &keys::GOOD.fingerprint());
+    workspace.write(TRUST, &format!("{extra}\n{}", pinned(registry)));
+    workspace.tflock(registry, ["lock"]).ended_with(0);
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "main");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.write("main.tf", &MAIN.replace("{{registry}}", &registry.host()));
+    workspace.tflock(registry, ["upgrade"]).ended_with(0);
+    workspace
+}
+
+/// Does what makes `verify` find one rule of [`SAFE`].
+fn damage(workspace: &Workspace, registry: &Registry, rule: &str) {
+    let package = |provider: &str, version: &str, platform: &str| registry.package(provider, version, platform);
+    let line = |hash: &str| format!("    \"{hash}\",\n");
+    let without = |provider: &str, version: &str, platform: &str| {
+        let line = line(&package(provider, version, platform).h1);
+        edit(workspace, LOCK, |text| text.replace(&line, ""));
+    };
+    match rule {
+        "platform-uncovered" => without("acme/widget", "1.4.0", "darwin_arm64"),
+        "h1-missing" => ["linux_amd64", "darwin_arm64"].iter().for_each(|it| without("acme/gadget", "2.0.0", it)),
+        "constraints-stale" => edit(workspace, "main.tf", |text| text.replace("~> 1.4", ">= 1.4")),
+        "not-canonical" => edit(workspace, LOCK, |text| text.replace("version = \"2.0.0\"", "version  =  \"2.0.0\"")),
+        "duplicate-hash" => {
+            let line = line(&package("acme/widget", "1.4.0", "linux_amd64").zh());
+            edit(workspace, LOCK, |text| text.replace(&line, &line.repeat(2)));
+        }
+        "entry-missing" => {
+            let host = registry.host();
+            let extra = format!("    extra = {{\n      source = \"{host}/acme/extra\"\n    }}\n    gadget = {{");
+            edit(workspace, "main.tf", |text| text.replace("    gadget = {", &extra));
+        }
+        _ => panic!("{rule}"),
+    }
+}
+
+fn fix(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
+    workspace.tflock(registry, ["verify", "--fix", "--format", "json"].iter().chain(more))
+}
+
+fn entries(text: &str) -> Option<LockFile> {
+    decode(text.as_bytes(), Dialect::Terraform).ok().map(|decoded| decoded.lock)
+}
+
+/// The first part of a lock file that another one does not have.
+fn lost(before: &str, after: &str) -> Option<String> {
+    let before = entries(before)?;
+    let Some(after) = entries(after) else { return Some("all of it".to_owned()) };
+    before.iter().find_map(|(addr, entry)| {
+        let now = after.get(addr).filter(|now| now.version == entry.version);
+        let is_there = now.is_some_and(|now| entry.hashes.iter().all(|hash| now.hashes.contains(hash)));
+        (!is_there).then(|| addr.to_string())
+    })
+}
+
+/// Rules and providers of what a run found, at any level.
+fn found(run: &Run) -> BTreeSet<(String, String)> {
+    let json = run.json();
+    let of = |value: &serde_json::Value| value["findings"].as_array().cloned().unwrap_or_default();
+    let roots = json["roots"].as_array().cloned().unwrap_or_default();
+    let all = of(&json).into_iter().chain(roots.iter().flat_map(of));
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    all.map(|finding| (text(&finding["rule"]), text(&finding["address"]))).collect()
+}
+
+fn is_safe((rule, _): &(String, String)) -> bool {
+    SAFE.contains(&rule.as_str())
+}
+
+/// Repairs these findings together, alone and as a change of the base.
+fn repairs(rules: &[&str]) {
+    let registry = registry();
+    let broken = proposal(&registry);
+    for rule in rules {
+        damage(&broken, &registry, rule);
+    }
+    let before = broken.lock_file();
+    let by_lock = broken.copied();
+    by_lock.tflock(&registry, ["lock"]).ended_with(0);
+    for base in [&[][..], &BASE] {
+        let workspace = broken.copied();
+        let plain = workspace.tflock(&registry, ["verify", "--format", "json"].iter().chain(base));
+        let run = fix(&workspace, &registry, base).ended_with(0);
+        assert_eq!(run.touched(), [LOCK], "{rules:?} {base:?}");
+        assert_eq!(workspace.lock_file(), by_lock.lock_file(), "{rules:?} {base:?}");
+        assert_eq!(lost(&before, &workspace.lock_file()), None);
+        let repaired: BTreeSet<String> = run.json()["repaired"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["rule"].as_str().unwrap().to_owned())
+            .collect();
+        // A hash that is recorded twice is not said to be a matter of form as well.
+        let is_hidden = |rule: &&&str| **rule == "not-canonical" && rules.contains(&"duplicate-hash");
+        for rule in rules.iter().filter(|rule| !is_hidden(rule)) {
+            assert!(found(&plain).iter().any(|(found, _)| found == rule), "{rule}: {plain}");
+            assert!(!found(&run).iter().any(|(found, _)| found == rule), "{rule}: {run}");
+            assert!(repaired.contains(*rule), "{rule}: {run}");
+        }
+        // There is nothing left to do.
+        let again = fix(&workspace, &registry, base).ended_with(0);
+        assert!(again.touched().is_empty() && again.json().get("repaired").is_none(), "{again}");
+    }
+}
+
+#[test]
+fn each_safe_finding_alone() {
+    for rule in SAFE {
+        repairs(&[rule]);
+    }
+}
+
+fn pairs(from: usize) {
+    let pairs = SAFE.iter().enumerate().flat_map(|(at, one)| SAFE[at + 1..].iter().map(move |other| [*one, *other]));
+    for pair in pairs.skip(from).step_by(3) {
+        repairs(&pair);
+    }
+}
+
+#[test]
+fn safe_findings_in_pairs_1() {
+    pairs(0);
+}
+
+#[test]
+fn safe_findings_in_pairs_2() {
+    pairs(1);
+}
+
+#[test]
+fn safe_findings_in_pairs_3() {
+    pairs(2);
+}
+
+#[test]
+fn all_safe_findings_at_once_and_terraform_changes_nothing_afterwards() {
+    repairs(&SAFE);
+    for rule in SAFE {
+        let registry = registry();
+        let workspace = proposal(&registry);
+        workspace.write(SETTINGS, &WANTED.replace("\"linux_amd64\"", "\"linux_amd64\", \"linux_arm64\""));
+        damage(&workspace, &registry, rule);
+        fix(&workspace, &registry, &[]).ended_with(0);
+        let lock = workspace.lock_file();
+        let args = ["init", "-backend=false", "-input=false", "-no-color", "-lockfile=readonly"];
+        let Some(run) = workspace.terraform(&registry, args) else { return };
+        run.ended_with(0);
+        assert_eq!(workspace.lock_file(), lock, "{rule}");
+    }
+}
+
+/// In every world of `levels.txt`: only lock files change, nothing that is recorded goes, and all findings without a safe
+/// remedy are found as before.
+fn worlds(from: usize) {
+    let mut wrong = Vec::new();
+    for world in book().worlds.iter().skip(from).step_by(4) {
+        for base in [&[][..], &BASE] {
+            let scene = Scene::of(world, 0);
+            let (registry, workspace) = (scene.registry(), scene.workspace().copied());
+            let before = workspace.has(LOCK).then(|| workspace.lock_file());
+            let plain = workspace.tflock(registry, ["verify", "--format", "json"].iter().chain(base));
+            let run = fix(&workspace, registry, base);
+            let after = workspace.tflock(registry, ["verify", "--format", "json"].iter().chain(base));
+            let mut check = |is_so: bool, what: &str| {
+                if !is_so {
+                    wrong.push(format!("{} {base:?}: {what}\n{run}", world.name));
+                }
+            };
+            check(run.touched().iter().all(|path| path.ends_with(LOCK)), "another file changed");
+            check(run.code == after.code, "the exit code is not that of `verify` afterwards");
+            let mut open = found(&plain).into_iter().filter(|it| !is_safe(it));
+            check(
+                open.all(|it| found(&run).contains(&it) || ["zh-missing", "hashes-dropped"].contains(&it.0.as_str())),
+                "a finding is gone",
+            );
+            let is_safe_only = found(&plain).iter().any(is_safe);
+            check(is_safe_only || run.touched().is_empty(), "there was nothing to repair");
+            let lost = before.and_then(|before| lost(&before, &workspace.lock_file()));
+            check(lost.is_none(), "something recorded is gone");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn nothing_recorded_goes_in_any_world_1() {
+    worlds(0);
+}
+
+#[test]
+fn nothing_recorded_goes_in_any_world_2() {
+    worlds(1);
+}
+
+#[test]
+fn nothing_recorded_goes_in_any_world_3() {
+    worlds(2);
+}
+
+#[test]
+fn nothing_recorded_goes_in_any_world_4() {
+    worlds(3);
+}
+
+#[test]
+fn a_missing_entry_is_added_only_if_its_provider_is_pinned() {
+    let registry = registry();
+    let workspace = proposal(&registry);
+    damage(&workspace, &registry, "entry-missing");
+    // The change itself may add a signer, but the base decides.
+    workspace.git(["reset", "--quiet", "origin/main"]);
+    let trust = workspace.read(TRUST);
+    workspace.write(TRUST, &pinned(&registry));
+    workspace.git(["add", TRUST]);
+    workspace.git(["commit", "--quiet", "--message", "without"]);
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let unpinned = fix(&workspace, &registry, &[]).ended_with(1);
+    assert!(unpinned.touched().is_empty(), "{unpinned}");
+    workspace.write(TRUST, &trust);
+    let of_base = fix(&workspace, &registry, &BASE).ended_with(1);
+    assert!(of_base.touched().is_empty(), "{of_base}");
+    assert!(found(&of_base).iter().any(|(rule, _)| rule == "entry-missing"), "{of_base}");
+    let own = fix(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!(own.touched(), [LOCK], "{own}");
+}
+
+#[test]
+fn hashes_that_a_change_dropped_come_back() {
+    let registry = registry();
+    let workspace = proposal(&registry);
+    commit(&workspace, "raised");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let lock = workspace.lock_file();
+    damage(&workspace, &registry, "platform-uncovered");
+    fix(&workspace, &registry, &BASE).ended_with(0);
+    assert_eq!(workspace.lock_file(), lock);
+}
+
+#[test]
+fn the_settings_of_the_base_decide() {
+    let registry = registry();
+    let workspace = proposal(&registry);
+    damage(&workspace, &registry, "platform-uncovered");
+    workspace.write(SETTINGS, "platforms = [\"linux_amd64\", \"linux_arm64\"]\n");
+    let run = fix(&workspace, &registry, &BASE);
+    let text = workspace.lock_file();
+    assert!(text.contains(&registry.package("acme/widget", "1.4.0", "darwin_arm64").h1), "{run}");
+    assert!(!text.contains(&registry.package("acme/widget", "1.4.0", "linux_arm64").h1), "{run}");
+}
+
+#[test]
+fn a_provider_that_is_refused_is_left_and_another_one_is_repaired() {
+    let registry = registry();
+    let workspace = proposal(&registry);
+    damage(&workspace, &registry, "platform-uncovered");
+    damage(&workspace, &registry, "h1-missing");
+    registry.republish("acme/gadget", "2.0.0");
+    let gadget = |text: &str| text[text.find("acme/gadget").unwrap()..text.find("acme/widget").unwrap()].to_owned();
+    let before = workspace.lock_file();
+    let run = fix(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(gadget(&workspace.lock_file()), gadget(&before));
+    assert!(workspace.lock_file().contains(&registry.package("acme/widget", "1.4.0", "darwin_arm64").h1), "{run}");
+    assert!(found(&run).iter().any(|(rule, _)| rule == "republished"), "{run}");
+}
+
+#[test]
+fn what_cannot_be_repaired_is_said() {
+    let registry = registry();
+    let workspace = proposal(&registry);
+    damage(&workspace, &registry, "h1-missing");
+    damage(&workspace, &registry, "not-canonical");
+    workspace.write("other/main.tf", &workspace.read("main.tf"));
+    workspace.write(&format!("other/{LOCK}"), &workspace.lock_file());
+    damage(&workspace, &registry, "entry-missing");
+    insta::assert_snapshot!(
+        "offline",
+        workspace.tflock(&registry, ["verify", "-r", "--fix", "--offline", "--no-cache"])
+    );
+    let run = workspace.tflock(&registry, ["verify", "-r", "--fix"]).ended_with(0);
+    let is_h1 = |line: &&str| line.contains("h1:");
+    for path in [LOCK, &format!("other/{LOCK}")] {
+        assert!(workspace.read(path).lines().filter(is_h1).count() >= 4, "{run}");
+    }
+    insta::assert_snapshot!("repaired", run.filtered(&run.stderr));
+}
