@@ -185,7 +185,12 @@ impl Advice {
 }
 
 fn own_help(group: &FindingGroup<'_>, naming: RootSummary) -> Step {
-    if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, naming) }
+    help_for(group.first, &group.paths, naming)
+}
+
+/// The next step for a finding in these root modules.
+pub(super) fn help_for(finding: &Finding, paths: &[&Path], naming: RootSummary) -> Step {
+    if paths.len() == 1 { finding.help() } else { for_all(finding, naming) }
 }
 
 /// The next step for a finding in several root modules.

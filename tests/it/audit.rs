@@ -84,6 +84,12 @@ fn what_a_provider_contains_is_looked_up() {
     assert_eq!(registry.requests().len(), 0);
     let run = audit(&workspace, &registry, &["--offline"]).ended_with(0);
     insta::assert_snapshot!(run.filtered(&run.stdout).replace(database().to_str().unwrap(), "DATABASE"));
+    let run = audit(&workspace, &registry, &["--offline", "--exit-code"]).ended_with(1);
+    assert!(!run.stdout.contains("passed, because"), "{run}");
+    let run = audit(&workspace, &registry, &["--offline", "-v"]).ended_with(0);
+    for id in expected(2) {
+        assert!(run.stdout.contains(&format!("https://pkg.go.dev/vuln/{id}")), "{id}: {run}");
+    }
 }
 
 /// A cache that knows nothing: one package is downloaded, and only once.

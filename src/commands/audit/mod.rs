@@ -15,7 +15,7 @@ use super::verify::base::{Base, BaseOptions};
 use super::verify::root::open;
 use super::verify::{GateRoot, GateRoots};
 use crate::addr::ProviderAddr;
-use crate::advisory::{Advisory, ByModule, Components};
+use crate::advisory::{Advisory, ByModule, Components, page_of};
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::error::{Error, ErrorKind};
@@ -57,6 +57,9 @@ pub(crate) struct AuditArgs {
     /// Leave out advisories that no version fixes.
     #[arg(long)]
     ignore_unfixed: bool,
+    /// Exit 1 if there is an advisory.
+    #[arg(long)]
+    exit_code: bool,
     /// Look for the first newer release that the constraints allow and that has no advisory; downloads one package of each.
     #[arg(long)]
     pub(crate) fixed_by: bool,
@@ -114,7 +117,10 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     notes.extend(audited.note());
     notes.extend(notes_of_old_layouts(&programs));
     notes.extend(cache.finish());
-    Ok(targets.finish("audit", judged, notes))
+    let outcome = targets.finish("audit", judged, notes);
+    let is_vulnerable = |root: &RootOutcome| root.findings.iter().any(|it| it.rule == Rule::ProviderVulnerable);
+    let differs = args.exit_code && outcome.roots.iter().any(is_vulnerable);
+    Ok(outcome.exit_1_if(differs))
 }
 
 /// How many advisories that cannot be read are named.
@@ -382,7 +388,15 @@ fn findings_of(program: &AuditedProgram) -> Vec<Finding> {
             names.join(", ")
         );
         let finding = Finding::new(Rule::ProviderVulnerable, message).about(address).of_version(version);
-        finding.by_advisory(names)
+        let finding = finding.by_advisory(names);
+        match page_of(id) {
+            Some(page) => finding.remedied_by(step!(
+                "Read the advisory at {}. `tflock upgrade {}` selects a newer release, which may have been built with newer modules.",
+                page,
+                address
+            )),
+            None => finding,
+        }
     };
     vulnerabilities.chunk_by(|one, other| one.id == other.id).map(one).collect()
 }

@@ -34,6 +34,13 @@ pub const STDLIB: &str = "stdlib";
 /// The name of the `go` command and its like in the database.
 pub const TOOLCHAIN: &str = "toolchain";
 
+/// The page of an advisory, if its id is one of the Go vulnerability database.
+pub fn page_of(id: &str) -> Option<String> {
+    let number = id.strip_prefix("GO-")?;
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_number.then(|| format!("https://pkg.go.dev/vuln/{id}"))
+}
+
 /// One part of a program that advisories are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Component {

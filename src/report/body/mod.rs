@@ -1,7 +1,7 @@
 //! Text for users: complete without colour, with short addresses and short lines. Equal results of several root modules
 //! are printed once, with their number; names appear with -v, and the last lines name failures.
 
-mod audit;
+pub(super) mod audit;
 mod changes;
 pub(super) mod explained;
 pub(super) mod lists;
@@ -67,14 +67,19 @@ fn has_findings(root: &RootOutcome) -> bool {
 
 fn part_of_result(outcome: &Outcome) -> impl Iterator<Item = (&Path, &Finding)> {
     let roots = outcome.roots.iter().filter(|root| has_findings(root));
-    let of_roots = roots.flat_map(|root| root.placed_findings().filter(|(_, finding)| !changes::covers(root, finding)));
+    let is_open = move |root: &RootOutcome, finding: &Finding| {
+        !changes::covers(root, finding) && !audit::covers(outcome, finding)
+    };
+    let of_roots =
+        roots.flat_map(move |root| root.placed_findings().filter(move |(_, finding)| is_open(root, finding)));
     outcome.work_tree_findings().chain(of_roots)
 }
 
 /// Results that look the same in every format.
 pub(super) fn others(outcome: &Outcome, style: Style) -> Vec<Part> {
     let roots = &outcome.roots;
-    let mut parts = vec![packages::mirror(roots, style), packages::install(outcome, style), audit::audit(roots, style)];
+    let mut parts = vec![packages::mirror(roots, style), packages::install(outcome, style)];
+    parts.extend(audit::audit(outcome, style));
     if outcome.many {
         parts.extend(packages::modules_of_roots(outcome, style));
         parts.extend((style.detail > Detail::Quiet).then(|| packages::installed_in_roots(outcome, style)));

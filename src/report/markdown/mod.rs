@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Explained, Outcome, RootOutcome};
 use crate::report::body::lists::lists;
-use crate::report::body::others;
+use crate::report::body::{audit, others};
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
 use crate::report::parts::markdown;
 use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, advice, grouped_errors, grouped_findings};
@@ -233,7 +233,8 @@ fn before_changes(outcome: &Outcome, changed: &Changed<'_>, (has_verdict, next):
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{}\nin {}\n", failure(&error), escaped(&naming.table_cell(&paths)));
     }
-    text.push_str(&table_of(outcome.findings(), naming, style));
+    let findings = outcome.findings().filter(|(_, finding)| !audit::covers(outcome, finding));
+    text.push_str(&table_of(findings, naming, style));
     let unanswered = outcome.roots.iter().filter(|root| root.body.is_ok());
     let unanswered = grouped_errors(unanswered.flat_map(RootOutcome::errors), naming.recursive);
     text.push_str(&review::silent(unanswered.iter().map(|failure| &failure.error)));
