@@ -47,13 +47,14 @@ pub fn run(
     if let Some(code) = completing::answer(&arguments, environment, streams) {
         return code;
     }
-    let mut arguments = args::normalize(arguments);
+    let typed = arguments;
+    let mut arguments = args::normalize(typed.iter().cloned());
     if arguments.len() == 1 && has_root_modules(Path::new(".")) {
         arguments.push("status".into());
     }
     match Arguments::parse(&arguments) {
         Ok(arguments) => answer(&arguments, environment, streams),
-        Err(refused) => usage::report(&refused, &arguments, environment, streams),
+        Err(refused) => usage::report(&refused, (&arguments, &typed), environment, streams),
     }
 }
 

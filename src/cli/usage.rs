@@ -60,10 +60,10 @@ impl Given {
 }
 
 /// Prints the message of clap about arguments, the program's name first: help and version as the result, everything
-/// else as a usage error.
+/// else as a usage error. Options are shown as they were typed.
 pub(super) fn report(
     refused: &clap::Error,
-    arguments: &[OsString],
+    (arguments, typed): (&[OsString], &[OsString]),
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
@@ -80,7 +80,7 @@ pub(super) fn report(
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
     // A URL among the arguments may contain a secret.
     let shown = |terminal: bool| {
-        let text = plainly(&redact::words(&text(terminal)));
+        let text = plainly(&redact::words(&as_typed(&text(terminal), typed)));
         // The log of a job escapes control characters, since an argument may be a branch name that an outsider chose.
         let line = |line: &str| [report::printable(line).into_owned(), "\n".to_owned()];
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
@@ -94,15 +94,28 @@ pub(super) fn report(
         return unknown(&error, given, environment, streams);
     }
     if let Some(hint) = other_tools::hint(refused, given.command.as_deref(), arguments) {
-        let error = Error::new(ErrorKind::Usage, first_paragraph(&redact::words(&refused.render().to_string())));
+        let error = Error::new(
+            ErrorKind::Usage,
+            first_paragraph(&redact::words(&as_typed(&refused.render().to_string(), typed))),
+        );
         return unknown(&error.hint(hint), given, environment, streams);
     }
     if given.json {
-        let error = error(refused);
+        let error = error(refused, typed);
         return result(streams, &report::failure(given.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
     }
     write(&mut streams.stderr, &shown(streams.stderr_is_terminal));
     ExitCode::Failed
+}
+
+/// Takes one dash off the options that were typed with one, where the message names them first.
+fn as_typed(text: &str, typed: &[OsString]) -> String {
+    let words = typed.iter().filter_map(|argument| argument.to_str());
+    let options = words.filter(|word| word.starts_with('-') && !word.starts_with("--") && word.len() > 2);
+    options.fold(text.to_owned(), |text, option| {
+        let name = option.split_once('=').map_or(option, |(name, _)| name);
+        text.replacen(&format!("-{name}"), name, 1)
+    })
 }
 
 /// The suggestion in messages about invalid values.
@@ -162,8 +175,8 @@ fn unknown(error: &Error, given: &Given, environment: &Environment, streams: &mu
     ExitCode::Failed
 }
 
-fn error(refused: &clap::Error) -> Error {
-    let text = redact::words(&refused.render().to_string());
+fn error(refused: &clap::Error, typed: &[OsString]) -> Error {
+    let text = redact::words(&as_typed(&refused.render().to_string(), typed));
     let message = match refused.kind() {
         ClapKind::DisplayHelpOnMissingArgumentOrSubcommand | ClapKind::MissingSubcommand => {
             "a command is missing".to_owned()

@@ -28,7 +28,8 @@ const COPIERS: usize = 8;
 /// Install the locked modules.
 ///
 /// Puts the modules that .tflock.modules.hcl locks into .terraform/modules, each verified, with a modules.json that init
-/// leaves unchanged. What a tag or branch is now does not matter: a git package is fetched by its locked commit.
+/// leaves unchanged. What a tag or branch is now does not matter: a git package is fetched by its locked commit. `tflock install`
+/// does the same, and installs the locked providers too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock get && terraform init -lockfile=readonly")]
 pub(crate) struct GetArgs {

@@ -231,8 +231,8 @@ fn name(path: &Path) -> String {
     after_help = "Examples:\n  tflock setup --platform linux_amd64 --platform darwin_arm64\n  tflock setup --ci gitlab --dry-run"
 )]
 pub(crate) struct SetupArgs {
-    /// A platform that lock files have to cover, beside those that they are known to cover; may be repeated. Without any, that of
-    /// this machine.
+    /// A platform that lock files have to cover, in addition to those that they already cover; may be repeated. Without
+    /// either, the platform of this machine.
     #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
     platforms: Vec<Platform>,
     /// Also write the job that runs `tflock verify` for each change.

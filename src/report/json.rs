@@ -2,6 +2,8 @@
 //! `command`. Absent values are `null`. Several root modules are listed under `roots`, each with the `path` of its
 //! directory; a file that is `path` in a single result is `file` there.
 
+use std::collections::BTreeMap;
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -26,7 +28,7 @@ use crate::requirements::Origin;
 use crate::topics::{TOPICS, Topic};
 use crate::trust::pins::Pin;
 use crate::verify::Verified;
-use crate::version::Constraints;
+use crate::version::{Constraints, Version};
 
 /// The version of the format of all documents.
 const FORMAT_VERSION: &str = "1.0";
@@ -56,12 +58,34 @@ impl Serialize for OfMany<'_> {
         for (key, value) in &self.start {
             document.serialize_entry(key, value)?;
         }
+        if let Some(providers) = by_provider(self.outcome) {
+            document.serialize_entry("by_provider", &providers)?;
+        }
         document.serialize_entry("roots", &Listing(self.outcome))?;
         if let Some(error) = &self.outcome.error {
             document.serialize_entry("error", error)?;
         }
         document.end()
     }
+}
+
+/// Of `list`: the locked versions of each provider, with the root modules that lock them.
+fn by_provider(outcome: &Outcome) -> Option<Vec<Value>> {
+    let mut providers: BTreeMap<&ProviderAddr, BTreeMap<&Version, Vec<String>>> = BTreeMap::new();
+    let mut is_list = false;
+    for root in &outcome.roots {
+        let Ok(Body::Entries(entries)) = &root.body else { continue };
+        is_list = true;
+        for listed in entries.iter() {
+            let versions = providers.entry(&listed.address).or_default();
+            versions.entry(&listed.entry.version).or_default().push(shown(&root.path));
+        }
+    }
+    let versions = |versions: BTreeMap<&Version, Vec<String>>| -> Value {
+        versions.into_iter().map(|(version, roots)| json!({ "version": version, "roots": roots })).collect()
+    };
+    let providers = providers.into_iter();
+    is_list.then(|| providers.map(|(addr, all)| json!({ "address": addr, "versions": versions(all) })).collect())
 }
 
 /// The list of root modules. It begins with the findings about the working tree, as if those were of its top.
@@ -182,6 +206,9 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
     if let Some(error) = &verified.not_checked {
         object.insert("not_checked".to_owned(), json!(error));
     }
+    if !verified.repaired.is_empty() {
+        object.insert("repaired".to_owned(), verified.repaired.iter().map(finding).collect());
+    }
     if !verified.inconclusive.is_empty() {
         object.insert("inconclusive".to_owned(), verified.inconclusive.iter().map(|it| json!(it.error)).collect());
     }
@@ -205,9 +232,6 @@ fn members(value: &impl Serialize) -> Map<String, Value> {
     match json!(value) {
         Value::Object(members) => members,
         _ => Map::new(),
-    }
-    if !verified.repaired.is_empty() {
-        object.insert("repaired".to_owned(), verified.repaired.iter().map(finding).collect());
     }
 }
 

@@ -239,4 +239,5 @@ fn the_remedy_of_a_check_restores_the_package() {
     std::fs::write(workspace.path(&darwin), "no archive").unwrap();
     let run = workspace.tflock(None, ["mirror", "--check", "my mirror", "-C", "envs/a"]).ended_with(3);
     assert!(run.stdout.contains("no lock file of this run records registry.terraform.io/acme/widget 1.4.0"), "{run}");
+    assert!(run.stdout.contains(" right; 1 problem found"), "{run}");
 }

@@ -122,6 +122,10 @@ fn a_root_module_has_one_name_from_wherever_it_is_found() {
             let words = [place, &[command, "-r", "--format=json"]].concat();
             let run = workspace.tflock(&registry, words).ended_with(0);
             assert_eq!(run.json()["roots"][0]["path"], "prod", "{run}");
+            if command == "list" {
+                let version = &run.json()["by_provider"][0]["versions"][0];
+                assert_eq!(*version, serde_json::json!({ "version": "1.0.0", "roots": ["prod"] }), "{run}");
+            }
         }
     }
 }

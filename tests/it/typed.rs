@@ -65,7 +65,7 @@ fn what_was_probably_meant_is_named() {
         (&["hash", "--all"], "tip: to pass '--all' as a value"),
         (&["upgrade", "--to", "1"], "help: `tflock upgrade ADDR@VERSION` selects one version"),
         (&["diff", "--staged"], "help: `tflock diff` compares HEAD with the working tree, staged or not"),
-        (&["lock", "-upgrade"], "'--upgrade' found\n  help: `tflock upgrade` selects the newest versions"),
+        (&["lock", "-upgrade"], "'-upgrade' found\n  help: `tflock upgrade` selects the newest versions"),
         (&["verify", "-lockfile=readonly"], "help: `tflock verify` checks the lock file and leaves it unchanged"),
         (&["lock", "-backend=false"], "help: leave it out: tflock reads and changes no backend"),
         (&["verify", "below"], "help: `tflock -C below verify` checks that root module"),

@@ -202,6 +202,8 @@ fn explanations_need_no_network() {
     assert!(run.stdout.contains("the archive for darwin_arm64"), "{run}");
     let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
     assert!(run.stdout.contains("the files of the package for darwin_arm64"), "{run}");
+    let run = workspace.tflock(&registry, ["explain", "zh:00000000"]).ended_with(0);
+    assert_eq!(run.stdout, "zh:00000000\n  no hash that is recorded or known here begins with it\n");
     let rule = workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
     assert!(!rule.stdout.contains("**") && rule.stdout.contains("\n\nNext step. "), "{rule}");
     // Topics and rules are help too.

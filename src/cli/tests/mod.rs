@@ -65,6 +65,7 @@ impl Run {
             stdin,
             stdout: Box::new(self.stdout.clone()),
             stderr: Box::new(stderr.clone()),
+            stdin_is_terminal: false,
             stdout_is_terminal: self.terminal,
             stderr_is_terminal: self.terminal,
             columns: None,
@@ -94,6 +95,16 @@ fn help_and_version_are_results() {
     }
     let ran = ran(&["lock", "-help"]);
     assert!(ran.code == ExitCode::Done && ran.out.contains("--accept-republished") && ran.err.is_empty());
+}
+
+#[test]
+fn an_option_is_named_as_it_was_typed() {
+    for option in ["-upgrade", "--upgrade", "-plattform=linux_amd64", "--plattform"] {
+        let name = option.split('=').next().unwrap_or_default();
+        let said = format!("unexpected argument '{name}' found");
+        assert!(ran(&["lock", option]).err.contains(&said), "{option}");
+        assert!(ran(&["lock", option, "-json"]).out.contains(&said), "{option}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ const LINKERS: usize = 8;
 ///
 /// Puts the packages that the lock file records where `terraform init` and `tofu init` would put them. Each package is
 /// downloaded and unpacked once per machine, into the package store, and linked into every root module. Only content whose
-/// h1: is recorded is installed.
+/// h1: is recorded is installed. `tflock get` installs the locked modules alone.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock install -r && terraform init -lockfile=readonly\n  tflock install --check\n  tflock install hashicorp/aws --platform linux_arm64"

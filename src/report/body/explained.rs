@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::finding::{Level, Rule};
+use crate::hash::PackageHash;
 use crate::outcome::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt, RecordedHash,
 };
@@ -71,9 +72,26 @@ fn level(rule: Rule) -> &'static str {
     }
 }
 
+/// True for the beginning of a hash.
+fn is_beginning(hash: &PackageHash) -> bool {
+    let text = hash.to_string();
+    let text = text.trim_end_matches(['…', '.']);
+    match text.split_once(':') {
+        Some(("zh", digits)) => digits.len() < 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        Some(("h1", digits)) => {
+            digits.len() < 44 && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
+        }
+        _ => false,
+    }
+}
+
 fn hash(explained: &ExplainedHash, style: Style) -> Vec<TextLine> {
     let mut lines = vec![TextLine::default().code(explained.hash.to_string())];
     let mut below = |text: String| lines.push(TextLine::new(text).indented(2));
+    if is_beginning(&explained.hash) && explained.recorded.is_empty() && explained.releases.is_empty() {
+        below("no hash that is recorded or known here begins with it".to_owned());
+        return lines;
+    }
     if !explained.well_formed {
         below("no package can have it: it is not written as a hash of its scheme".to_owned());
     }

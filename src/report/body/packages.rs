@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
 use crate::count::counted;
-use crate::finding::Level;
+use crate::finding::{Finding, Level};
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
 use crate::outcome::{
     Body, Fate, InstallReport, InstallState, InstalledModule, InstalledModules, InstalledPackage, MirrorReport,
@@ -132,11 +132,14 @@ fn new_modules(reports: &[&InstallReport]) -> Option<String> {
 /// then a line with totals.
 pub(super) fn mirror(roots: &[RootOutcome], style: Style) -> Part {
     let mut all: Option<MirrorReport> = None;
-    let mut denied = false;
+    let mut denied: Vec<&Finding> = Vec::new();
     let mut seen: HashMap<PathBuf, usize> = HashMap::new();
     for root in roots {
         let Ok(Body::Mirror(report)) = &root.body else { continue };
-        denied |= root.findings.iter().any(|finding| finding.level == Level::Deny);
+        let of_root = root.findings.iter().filter(|finding| finding.level == Level::Deny);
+        denied.extend(
+            of_root.filter(|finding| denied.iter().all(|known| known.message != finding.message)).collect::<Vec<_>>(),
+        );
         let all =
             all.get_or_insert_with(|| MirrorReport { packages: Vec::new(), failed: Vec::new(), ..report.clone() });
         all.failed.extend(report.failed.iter().cloned());
@@ -150,10 +153,10 @@ pub(super) fn mirror(roots: &[RootOutcome], style: Style) -> Part {
             }
         }
     }
-    Part::Lines(all.map(|all| mirror_lines(&all, denied, style)).unwrap_or_default())
+    Part::Lines(all.map(|all| mirror_lines(&all, &denied, style)).unwrap_or_default())
 }
 
-fn mirror_lines(report: &MirrorReport, denied: bool, style: Style) -> Vec<TextLine> {
+fn mirror_lines(report: &MirrorReport, denied: &[&Finding], style: Style) -> Vec<TextLine> {
     let mut lines = Vec::new();
     let of_one_release = |one: &MirroredPackage, other: &MirroredPackage| {
         (&one.address, &one.version, one.fate) == (&other.address, &other.version, other.fate)
@@ -174,11 +177,17 @@ fn mirror_lines(report: &MirrorReport, denied: bool, style: Style) -> Vec<TextLi
             Fate::Present => line.plain(fate("present")),
         });
     }
-    let denied = denied || !report.failed.is_empty();
-    let verdict = match (report.checked, denied) {
+    let is_right = |package: &&MirroredPackage| denied.iter().all(|it| it.file.as_ref() != Some(&package.file));
+    if report.checked && !denied.is_empty() {
+        let right = report.packages.iter().filter(is_right).count();
+        let are = if right == 1 { "is" } else { "are" };
+        let (right, wrong) = (counted(right, "package"), counted(denied.len(), "problem"));
+        lines.push(TextLine::new(format!("{right} in {} {are} right; {wrong} found", shown(&report.directory))));
+        return lines;
+    }
+    let verdict = match (report.checked, !denied.is_empty() || !report.failed.is_empty()) {
         (true, false) => "ok: ",
-        (true, true) => "problems found: ",
-        (false, true) => "incomplete: ",
+        (_, true) => "incomplete: ",
         (false, false) => "",
     };
     let total = format!("{verdict}{} in {}", counted(report.packages.len(), "package"), shown(&report.directory));
