@@ -39,6 +39,7 @@ pub struct Streams<'a> {
     pub stdout: Box<dyn Write + 'a>,
     /// Standard error: progress, notes and errors.
     pub stderr: Box<dyn Write + 'a>,
+    pub stdin_is_terminal: bool,
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
     pub columns: Option<usize>,
@@ -54,6 +55,7 @@ impl Streams<'static> {
             stdin: Box::new(std::io::stdin()),
             stdout: Box::new(std::io::stdout()),
             stderr: Box::new(std::io::stderr()),
+            stdin_is_terminal: std::io::stdin().is_terminal(),
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
             columns: terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| columns.into()),

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "the environment, the clock and the standard streams are read here")]
 
 mod args;
+mod choosing;
 mod completing;
 mod environment;
 mod frames;
@@ -24,7 +25,7 @@ pub use crate::exit_code::ExitCode;
 pub use environment::{Environment, Streams};
 
 use crate::commands::shared::providers::with_near_names;
-use crate::commands::shared::services::module_fetch;
+use crate::commands::shared::services::{Chooser, module_fetch};
 use crate::commands::{Online, Services};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -126,7 +127,11 @@ fn outcome(
     scope.modules.fetch = Some(module_fetch(&Scope { offline, ..scope.clone() }, &online));
     let named = scope.named.clone();
     let (events, interrupt) = (progress.events(), interrupt.clone());
-    let services = Services { scope, events, online, interrupt, stdin: Mutex::new(&mut *streams.stdin) };
+    let choose = (streams.stdin_is_terminal && streams.stderr_is_terminal).then(|| {
+        let interrupt = interrupt.clone();
+        Box::new(move |prompt: &str, items: &[String]| choosing::choose(prompt, items, &interrupt)) as Chooser
+    });
+    let services = Services { scope, events, online, interrupt, stdin: Mutex::new(&mut *streams.stdin), choose };
     let ctx = |many: bool| {
         let recursive = many && named.len() < 2;
         let (top, in_work_tree) = services.scope.top();

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use super::lock::LockRoot;
 use super::shared::options::{Assignments, Below, Packages, Within};
-use super::shared::providers::{OutdatedRoot, of_roots};
+use super::shared::providers::{OutdatedRoot, Signed, of_roots};
 use super::shared::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 
@@ -17,19 +19,20 @@ use crate::lockfile::LockFile;
 use crate::modulelock::{ModuleLock, Offered};
 use crate::outcome::{
     Body, ModuleHolder, ModuleVersions, Outcome, Outdated, OutdatedModule, OutdatedModules, OutdatedReport, PassedOver,
-    RootOutcome,
+    ReleaseAge, RootOutcome,
 };
 use crate::path::worktree;
 use crate::query::question::{Answer, Refusal};
 use crate::requirements::Requirements;
-use crate::settings::VERSION_RULES;
+use crate::settings::{Date, VERSION_RULES};
 use crate::version::{Version, newest_allowed};
 use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings};
 
 /// Show what `upgrade` would select, and what is newer.
 ///
 /// One line for each provider that has a newer release: the selected version, the newest that the constraints allow, the
-/// newest release, and which constraint excludes it. Downloads no package and checks no signature.
+/// newest release, and which constraint excludes it; with the age of newer releases, by their signatures. Downloads no
+/// package.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock outdated\n  tflock outdated --exit-code hashicorp/aws\n  tflock outdated --modules"
@@ -85,6 +88,7 @@ struct Known {
     /// The selected version; `None` if the constraints alone decide it.
     choice: Option<Chosen>,
     warnings: Vec<String>,
+    ages: Vec<ReleaseAge>,
 }
 
 #[derive(Default)]
@@ -99,7 +103,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
     let mut known = known;
     let known = requirements.iter().filter_map(|(addr, requirement)| Some((addr, requirement, known.remove(addr)?)));
     known
-        .map(|(addr, requirement, Known { offered: versions, choice, warnings })| {
+        .map(|(addr, requirement, Known { offered: versions, choice, warnings, ages })| {
             let selected = lock.get(addr).map(|entry| entry.version.clone());
             let by_number = || Chosen {
                 version: newest_allowed(&versions, &requirement.constraints).cloned(),
@@ -110,14 +114,24 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
             let holders = newest.iter().filter(|newest| allowed.as_ref() != Some(newest));
             let holders = holders.flat_map(|newest| lock::holders(requirement, newest)).cloned().collect();
             let required_by = requirement.origins.iter().map(|origin| origin.module.clone()).collect();
-            Outdated { address: addr.clone(), selected, allowed, newest, holders, required_by, passed_over, warnings }
+            Outdated {
+                address: addr.clone(),
+                selected,
+                allowed,
+                newest,
+                holders,
+                required_by,
+                passed_over,
+                ages,
+                warnings,
+            }
         })
         .collect()
 }
 
 /// The rows of one root module, and the providers with unknown versions.
 fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -> Vec<RootOutcome> {
-    let OutdatedRoot { root, offered, mut choices, warnings } = match opened {
+    let OutdatedRoot { root, offered, mut choices, warnings, signed } = match opened {
         Ok(opened) => opened,
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };
@@ -129,7 +143,8 @@ fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -
         match (offered.get(&addr).cloned(), choice) {
             (Some(Ok(offered)), Ok(choice)) => {
                 let warnings = warnings.get(&addr).map(|warnings| warnings.to_vec()).unwrap_or_default();
-                known.insert(addr, Known { offered, choice, warnings });
+                let ages = ages(&root, &addr, &signed);
+                known.insert(addr, Known { offered, choice, warnings, ages });
             }
             (Some(Err(error)), _) | (Some(Ok(_)), Err(error)) => errors.push(error),
             (None, _) => {}
@@ -144,6 +159,18 @@ fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -
     let body = RootOutcome { path: path.to_owned(), body: Ok(Body::Outdated(report)), findings: root.forbidden() };
     let failure = Error::all(errors).map(|error| RootOutcome::failed(path, error));
     std::iter::once(body).chain(failure).collect()
+}
+
+/// The ages of the releases of a provider of which it is known when they were signed.
+fn ages(root: &LockRoot, addr: &ProviderAddr, signed: &Signed) -> Vec<ReleaseAge> {
+    let of_it = signed.iter().filter(|((of, _), _)| of == addr);
+    let age = |((_, version), signed): (&(ProviderAddr, Version), &SystemTime)| ReleaseAge {
+        version: version.clone(),
+        signed: Date::of(*signed),
+        days: root.now().duration_since(*signed).map_or(0, |age| age.as_secs() / 86400),
+        too_young: root.is_too_young(addr, version, *signed),
+    };
+    of_it.map(age).collect()
 }
 
 /// The selected version, and why newer ones are not selected. No version is a valid answer.
@@ -319,7 +346,10 @@ mod tests {
             rows(
                 &requirements,
                 &lock,
-                BTreeMap::from([(addr.clone(), Known { offered, choice: None, warnings: Vec::new() })]),
+                BTreeMap::from([(
+                    addr.clone(),
+                    Known { offered, choice: None, warnings: Vec::new(), ages: Vec::new() },
+                )]),
             )
             .remove(0)
         };

@@ -1,5 +1,7 @@
 //! `upgrade`: selects the newest allowed versions.
 
+mod choice;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,6 +16,7 @@ use super::shared::providers::of_roots;
 use super::shared::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 
+use crate::addr::ProviderAddr;
 use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind};
 use crate::lock::plan::{self, OneForAll};
@@ -22,6 +25,7 @@ use crate::query::select;
 use crate::settings::{Age, Date};
 use crate::version::{Constraints, Version};
 use crate::workspace::RunSettings;
+use choice::Choice;
 
 /// Select the newest versions that the constraints allow.
 ///
@@ -30,12 +34,15 @@ use crate::workspace::RunSettings;
 /// signature, because the registry protocol has no publication date.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws@5.31.0\n  tflock upgrade -r hashicorp/aws"
+    after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws@5.31.0\n  tflock upgrade -r hashicorp/aws\n  tflock upgrade -r -i"
 )]
 pub(crate) struct UpgradeArgs {
     /// Only these providers, by source address, each with the version to select if not the newest.
     #[arg(value_name = "ADDR[@VERSION]")]
     pub(crate) providers: Vec<String>,
+    /// List what could be raised, and choose.
+    #[arg(short, long, conflicts_with_all = ["exclude", "modules", "precise", "step", "exclude_newer", "bump", "newest_with_platforms", "check"])]
+    pub(crate) interactive: bool,
     /// Leave these providers as they are, by source address.
     #[arg(long, value_name = "ADDR", num_args = 1.., conflicts_with = "precise")]
     pub(crate) exclude: Vec<String>,
@@ -185,8 +192,22 @@ impl UpgradeArgs {
 }
 
 pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let UpgradeArgs { below, bump, .. } = args;
-    let options = args.options(services.scope.environment.now)?;
+    let UpgradeArgs { below, .. } = args;
+    let mut options = args.options(services.scope.environment.now)?;
+    if args.interactive && !options.precise.is_empty() {
+        let error = Error::new(ErrorKind::Usage, "--interactive asks for the versions, but one is named");
+        return Err(error.hint("leave out --interactive, or the version"));
+    }
+    let (mut bump, mut bumped) = (args.bump, None);
+    if args.interactive {
+        match choice::choose(args, services)? {
+            Choice::Nothing(outcome) => return Ok(*outcome),
+            Choice::Raise(raised) => {
+                options.providers = raised.providers.iter().map(ToString::to_string).collect();
+                (bump, bumped) = (!raised.bumped.is_empty(), Some(raised.bumped));
+            }
+        }
+    }
     let selection = options.upgrade.clone().unwrap_or_default();
     if args.precise.is_some() && options.providers.len() != 1 {
         let error = Error::new(ErrorKind::Usage, "--precise selects a version of one provider, but several are named");
@@ -198,10 +219,14 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
     }
     let targets = Targets::of(&services.scope, below.recursive, Unlocked::Reported)?;
     let mut newest: BTreeMap<PathBuf, Result<Arc<OfferedVersions>, Error>> = BTreeMap::new();
-    if *bump && (options.providers.is_empty() || options.precise.len() < options.providers.len()) {
+    if bump && (options.providers.is_empty() || options.precise.len() < options.providers.len()) {
         // Locking reports the notes.
         let (roots, _) = of_roots(&targets, &options, services, false);
-        let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
+        let is_meant = |addr: &ProviderAddr| bumped.as_ref().is_none_or(|bumped| bumped.contains(addr));
+        let meant = |offered: Arc<OfferedVersions>| {
+            Arc::new(Arc::unwrap_or_clone(offered).into_iter().filter(|(addr, _)| is_meant(addr)).collect())
+        };
+        let offered = roots.into_iter().map(|root| root.map(|opened| meant(opened.offered)));
         newest = targets.paths.iter().cloned().zip(offered).collect();
     }
     let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<crate::step::Step>| {
@@ -209,7 +234,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         requirements::bump(root, settings, Bump { prereleases: selection.prereleases, offered: &offered })
     };
     let locking = Locking { fail_fast: below.fail_fast, ..Locking::of("upgrade", options) };
-    Ok(run(Locking { prepare: if *bump { Some(&prepare) } else { None }, ..locking }, &targets, services))
+    Ok(run(Locking { prepare: if bump { Some(&prepare) } else { None }, ..locking }, &targets, services))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod packages;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::addr::ProviderAddr;
+use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -23,6 +25,7 @@ use crate::merge::Shortened;
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::requirements::{Origin, Requirement};
+use crate::settings::Date;
 use crate::step::{Place, Step};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
@@ -373,6 +376,8 @@ pub struct Outdated {
     /// Newer versions that the constraints allow, newest first.
     #[serde(rename = "skipped")]
     pub passed_over: Vec<PassedOver>,
+    /// The ages of the newer releases that are shown, as far as they are known.
+    pub ages: Vec<ReleaseAge>,
     /// What the registry warns of.
     pub warnings: Vec<String>,
 }
@@ -382,6 +387,23 @@ pub struct PassedOver {
     pub version: crate::version::Version,
     /// Why it is not selected.
     pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReleaseAge {
+    pub version: crate::version::Version,
+    /// When it was signed.
+    pub signed: Date,
+    pub days: u64,
+    /// True if `minimum_age` of the settings excludes it.
+    pub too_young: bool,
+}
+
+impl fmt::Display for ReleaseAge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} old", counted(usize::try_from(self.days).unwrap_or(usize::MAX), "day"))?;
+        if self.too_young { f.write_str(", too young") } else { Ok(()) }
+    }
 }
 
 impl Outdated {

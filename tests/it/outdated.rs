@@ -51,6 +51,8 @@ fn what_is_newer_and_what_holds_it_back() {
     let row = &run.json()["outdated"][0];
     assert_eq!([&row["selected"], &row["allowed"], &row["newest"]], ["1.1.0", "1.3.0", "2.0.0"]);
     assert_eq!(row["held_back_by"][0]["constraint"], "~> 1.0");
+    let ages: Vec<_> = row["ages"].as_array().unwrap().iter().map(|age| (&age["version"], &age["signed"])).collect();
+    assert_eq!(ages, [(&"1.3.0".into(), &"2024-06-01".into()), (&"2.0.0".into(), &"2024-06-01".into())]);
     workspace.tflock(&registry, ["outdated"]).ended_with(0);
     workspace.tflock(&registry, ["outdated", "--offline"]).ended_with(4);
 }
@@ -72,7 +74,8 @@ fn a_release_that_is_too_young_is_no_upgrade() {
         run
     };
     let run = outdated(policy, &[], 0);
-    assert!(run.stdout.contains(" 1.1.0     1.1.0    1.4.0   1.4.0 is excluded: its signature of "), "{run}");
+    assert!(run.stdout.contains(" 1.4.0 is excluded: its signature of "), "{run}");
+    assert!(run.stdout.contains(" days old, too young)"), "{run}");
     assert!(run.stdout.contains(" is too recent, and 1 more"), "{run}");
     assert!(outdated(policy, &["-r"], 0).stdout.contains("1.4.0 is excluded: "), "{run}");
     let row = outdated(policy, &["--format", "json"], 0).json()["outdated"][0].clone();

@@ -37,6 +37,7 @@ const WORDS: [(&str, &str); 19] = [
 /// What is not run here, and why.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo ", "builds, or is the test run itself; `.ci/run` runs those of the README"),
+    ("tflock upgrade -r -i", "asks; tests/it/upgrade_choice.rs answers"),
     ("tflock audit", "reads vuln.go.dev; tests/it/audit.rs has a database of its own"),
     ("tflock lock --publish --index https://index.example.com/", "tests/it/publish.rs has a server that takes files"),
     ("tflock cache export --publish --index …", "an abbreviation; tests/it/publish.rs runs it"),

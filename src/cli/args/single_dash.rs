@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use super::parsing::named;
 
 /// The letters of all short options.
-pub(super) const SHORT: &[u8] = b"CVhqrv";
+pub(super) const SHORT: &[u8] = b"CVhiqrv";
 
 /// The short option that takes a value: what follows it in the same word is no option.
 const WITH_VALUE: u8 = b'C';

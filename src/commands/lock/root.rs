@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::job::KeptReleases;
 use super::requirements::Pending;
@@ -43,7 +44,7 @@ pub struct LockRoot {
     pub(crate) intent: Intent,
     /// The platforms of the entries; `None` if platforms were named.
     pub(super) recorded_platforms: Option<RecordedPlatforms>,
-    pub(super) rules: RuleBook,
+    pub(in crate::commands) rules: RuleBook,
     pub(crate) source: RootSource,
     pub(super) first_use: FirstUseRule,
     /// Why changed hashes of a recorded version are accepted.
@@ -149,7 +150,6 @@ impl LockRoot {
         self
     }
 
-    pub(super) fn placed(&self, texts: FileEdit) -> RootEdit {
     /// Restricted to the entries of these providers.
     pub(in crate::commands) fn of_entries(mut self, providers: BTreeSet<ProviderAddr>) -> Self {
         self.intent.only = Some(providers);
@@ -159,6 +159,7 @@ impl LockRoot {
         self
     }
 
+    pub(super) fn placed(&self, texts: FileEdit) -> RootEdit {
         placed(&self.settings, texts)
     }
 
@@ -175,6 +176,17 @@ impl LockRoot {
     /// The same for all providers of the run.
     pub fn forbidden(&self) -> Vec<Finding> {
         self.requested().iter().flat_map(|addr| self.denials(addr)).collect()
+    }
+
+    /// The time of the run.
+    pub fn now(&self) -> SystemTime {
+        self.settings.now
+    }
+
+    /// True if the settings exclude a release because it was signed too recently.
+    pub fn is_too_young(&self, addr: &ProviderAddr, version: &Version, signed: SystemTime) -> bool {
+        let candidate = Candidate { signed: Some(signed), ..Candidate::of(addr, version) };
+        self.rules.versions(addr).against(&candidate).iter().any(|objection| objection.rule == Rule::TooYoung)
     }
 
     /// True if the settings exclude a version by its number.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::sources::PackageSources;
 use super::targets::Targets;
@@ -11,6 +12,7 @@ use super::trust_store::TrustStore;
 use crate::addr::{ProviderAddr, well_known};
 use crate::commands::lock::LockRoot;
 use crate::commands::lock::requirements::OfferedVersions;
+use crate::commands::trust::init;
 use crate::commands::{LockOptions, Services};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
@@ -24,6 +26,7 @@ use crate::parallel;
 use crate::query::Session;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::step::Step;
+use crate::version::{Version, newest_allowed};
 use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, directory, named_roots, one_dialect};
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -223,7 +226,11 @@ pub(crate) struct OutdatedRoot {
     /// The selected versions, for providers where more than the constraints decides; empty unless named.
     pub(in crate::commands) choices: Choices,
     pub(in crate::commands) warnings: Arc<Warnings>,
+    /// When newer releases were signed, as far as that could be found out.
+    pub(in crate::commands) signed: Signed,
 }
+
+pub(in crate::commands) type Signed = BTreeMap<(ProviderAddr, Version), SystemTime>;
 
 /// What registries warn of.
 pub(in crate::commands) type Warnings = BTreeMap<ProviderAddr, Arc<[String]>>;
@@ -258,13 +265,18 @@ pub(crate) fn of_roots(
                 Ok(root) if choose => queries(root, &named[*at]),
                 _ => BTreeMap::new(),
             };
-            Ok((Arc::clone(&offered), choices(session.as_ref(), &queries)?, Arc::clone(&warnings)))
+            let choices = choices(session.as_ref(), &queries)?;
+            let signed = match (&roots[*at], &session) {
+                (Ok(root), Some(session)) if choose => signed(session, root, &offered, &choices),
+                _ => Signed::new(),
+            };
+            Ok((Arc::clone(&offered), choices, Arc::clone(&warnings), signed))
         };
         members.iter().map(of_member).collect()
     });
     let opened = roots.into_iter().enumerate().map(|(at, root)| {
-        let (offered, choices, warnings) = answers.remove(&at).unwrap_or_else(|| Ok(Default::default()))?;
-        Ok(OutdatedRoot { root: root?, offered, choices, warnings })
+        let (offered, choices, warnings, signed) = answers.remove(&at).unwrap_or_else(|| Ok(Default::default()))?;
+        Ok(OutdatedRoot { root: root?, offered, choices, warnings, signed })
     });
     (opened.collect(), sources.notes())
 }
@@ -284,6 +296,39 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
         Some(session) => session.block_on(async |sources| sources.answers(&[queries]).await.pop().unwrap_or_default()),
         None => Ok(Choices::new()),
     }
+}
+
+/// When the releases were signed that are newer than the locked ones: of each provider the newest allowed one, and the
+/// newest of all. An answer that is missing is no failure.
+fn signed(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> Signed {
+    let mut queries = [BTreeMap::new(), BTreeMap::new()];
+    let mut signed = Signed::new();
+    for addr in root.requested() {
+        let (Some(Ok(offered)), Some(requirement)) = (offered.get(&addr), root.requirements.get(&addr)) else {
+            continue;
+        };
+        let allowed = match choices.get(&addr) {
+            Some(Ok(selected)) => Some(selected.version()),
+            Some(Err(_)) => None,
+            None => newest_allowed(offered, &requirement.constraints),
+        };
+        let newest = offered.iter().filter(|version| !version.is_prerelease()).max();
+        let locked = root.lock.get(&addr).map(|entry| &entry.version);
+        for (query, version) in queries.iter_mut().zip([allowed, newest.filter(|newest| Some(*newest) != allowed)]) {
+            if let Some(version) = version.filter(|version| Some(*version) > locked) {
+                query.insert(addr.clone(), init::question(version.clone(), root.rules.of(&addr, &[])));
+            }
+        }
+    }
+    let answers = session.block_on(async |sources| sources.answers(&queries.each_ref()).await);
+    for (addr, answer) in answers.into_iter().flatten().flatten() {
+        if let Ok(selected) = answer
+            && let Some(at) = selected.release.signed_at
+        {
+            signed.insert((addr, selected.version().clone()), at);
+        }
+    }
+    signed
 }
 
 fn listed_versions(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<OfferedVersions, Error> {

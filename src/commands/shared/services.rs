@@ -34,7 +34,12 @@ pub struct Services<'a> {
     pub online: Arc<Online>,
     pub(crate) interrupt: Interrupt,
     pub stdin: Mutex<&'a mut (dyn Read + Send)>,
+    /// Lets the user choose from a list; `None` without a terminal.
+    pub(crate) choose: Option<Chooser>,
 }
+
+/// Shows a question and a list, and returns the numbers of the chosen items.
+pub(crate) type Chooser = Box<dyn Fn(&str, &[String]) -> Result<Vec<usize>, Error> + Send + Sync>;
 
 impl Services<'_> {
     /// True if the one directory of the run is no root module, and there are root modules below it.

@@ -139,6 +139,13 @@ fn by_root(listed: &[OfRoot<'_, Listed>], naming: RootSummary, style: Style) -> 
 /// A provider, its versions, and the constraints that exclude newer ones, or why a version is skipped.
 type HeldBack<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
 
+/// A version with its age, if that is known.
+fn aged(version: Option<&Version>, row: Option<&Outdated>) -> String {
+    let Some(version) = version else { return "none".to_owned() };
+    let age = row.and_then(|row| row.ages.iter().find(|age| age.version == *version));
+    age.map_or_else(|| version.to_string(), |age| format!("{version} ({age})"))
+}
+
 /// Each provider with a newer release or a new selection, once for all root modules with the same versions.
 fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table> {
     let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
@@ -155,9 +162,8 @@ fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Tabl
     let mut items = same.into_items();
     items.sort_by_key(|((addr, versions, _), _)| (*addr, versions[0]));
     let cells = items.iter().map(|((addr, versions, _), paths)| {
-        let [selected, allowed, newest] =
-            versions.map(|version| version.map_or_else(|| "none".to_owned(), ToString::to_string));
         let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
+        let [selected, allowed, newest] = versions.map(|version| aged(version, held.first().copied()));
         let warnings = held.first().map(|row| warnings(row)).unwrap_or_default();
         [style.addr(addr), selected, allowed, newest, naming.table_cell(paths), holders(&held), warnings]
     });
