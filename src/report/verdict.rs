@@ -93,6 +93,9 @@ fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
     if let Some(group) = of_worst.iter().find(|group| worst == Level::Deny && needs_a_look(group.first.rule)) {
         return explain(group.first.rule).command();
     }
+    if of_worst.iter().any(|group| group.first.repairable) {
+        return fix(outcome).command();
+    }
     let advice = advice(groups, RootSummary::of(outcome, Style::default()));
     let steps = groups.iter().zip(&advice).filter(|(group, _)| group.first.level == worst);
     let command = steps.map(|(_, step)| step).find_map(Step::command);
@@ -103,6 +106,12 @@ fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
 fn again(outcome: &Outcome) -> Step {
     let base = outcome.base().map(|base| step!("`tflock verify --base {}`", base.revision));
     base.unwrap_or_else(|| step!("`tflock verify`")).at(outcome.place.clone())
+}
+
+/// The same check with repairs: what it cannot repair it lists.
+fn fix(outcome: &Outcome) -> Step {
+    let base = outcome.base().map(|base| step!("`tflock verify --fix --base {}`", base.revision));
+    base.unwrap_or_else(|| step!("`tflock verify --fix`")).at(outcome.place.clone())
 }
 
 /// True if a person decides: no command is right for each such finding.
