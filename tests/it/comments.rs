@@ -81,17 +81,16 @@ fn seen(workspace: &Workspace, registry: &Registry) -> Seen {
     let log = workspace.tflock(registry, base.iter().chain(&reports));
     let terminal = workspace.tflock(registry, base);
     assert_eq!(log.code, terminal.code, "{log}");
-    let file = |name: &str| {
-        let text = std::fs::read_to_string(workspace.path("..").join(name)).unwrap();
-        let commits = workspace.git(["log", "--all", "--format=%H"]).stdout;
-        let text = commits.lines().fold(text, |text, commit| text.replace(&commit[..10], "<commit>"));
-        log.filtered(&text)
+    let commits = workspace.git(["log", "--all", "--format=%H"]).stdout;
+    let stable = |text: &str| {
+        log.filtered(&commits.lines().fold(text.to_owned(), |text, commit| text.replace(&commit[..10], "<commit>")))
     };
+    let file = |name: &str| stable(&std::fs::read_to_string(workspace.path("..").join(name)).unwrap());
     Seen {
         markdown: file("comment.md"),
         page: file("page.html"),
-        terminal: terminal.filtered(&terminal.stdout),
-        log: log.filtered(&log.stdout),
+        terminal: stable(&terminal.stdout),
+        log: stable(&log.stdout),
         code: log.code,
     }
 }
