@@ -72,7 +72,7 @@ fn picture(text: &str) -> String {
 const COMMENT: usize = 104;
 
 /// The longest line in a cell of a table.
-const CELL_WIDTH: usize = 88;
+const CELL_WIDTH: usize = 68;
 
 /// The lines of a text that are no longer than this, broken at spaces.
 fn wrapped(text: &str, width: usize) -> Vec<String> {

@@ -100,11 +100,13 @@ fn since_base(outcome: &Outcome, room: usize, naming: RootSummary, style: Style)
             .unwrap_or_else(|| "_Left out for lack of space: the changes. `tflock diff` shows them._\n\n".to_owned())
 }
 
-/// What was checked, and against what.
+/// What was checked, and against what; the directory of the run has no name.
 fn checked(what: &str, result: Option<String>, outcome: &Outcome) -> String {
-    let result = result.map(|result| format!(": {}", escaped(&result))).unwrap_or_default();
-    let base = outcome.base().map(|base| format!(", compared with {}", code(base.name()))).unwrap_or_default();
-    format!("{what}{result}{base}\n\n")
+    let what = Some(what.to_owned()).filter(|what| what != "`.`");
+    let facts: Vec<String> = what.into_iter().chain(result.map(|result| escaped(&result))).collect();
+    let base = outcome.base().map(|base| format!("compared with {}", code(base.name())));
+    let parts: Vec<String> = Some(facts.join(": ")).filter(|facts| !facts.is_empty()).into_iter().chain(base).collect();
+    if parts.is_empty() { String::new() } else { parts.join(", ") + "\n\n" }
 }
 
 /// A page of documentation, which is Markdown already.
