@@ -72,7 +72,7 @@ fn picture(text: &str) -> String {
 const COMMENT: usize = 104;
 
 /// The longest line in a cell of a table.
-const CELL_WIDTH: usize = 68;
+const CELL_WIDTH: usize = 60;
 
 /// The lines of a text that are no longer than this, broken at spaces.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
@@ -162,7 +162,7 @@ fn comment(markdown: &str) -> String {
                 let height = cells.iter().map(Vec::len).max().unwrap_or(1) * 18 + 12;
                 let mut x = 0;
                 for (lines, width) in cells.iter().zip(&widths) {
-                    let pixels = width.max(&1) * 7 + 22;
+                    let pixels = width.max(&1) * 8 + 22;
                     let top = y - 15;
                     writeln!(body, "<rect x=\"{x}\" y=\"{top}\" width=\"{pixels}\" height=\"{height}\"/>").unwrap();
                     for (at, (line, is_bold)) in lines.iter().enumerate() {
