@@ -198,7 +198,7 @@ fn a_root_module_takes_little_memory() {
         [100, 1_100].map(|count| memory(&root_modules(count, "~> 1.0", 14), &["verify", "-r", "--offline"]));
     let (Some(few), Some(many)) = (few, many) else { return };
     let each = many.saturating_sub(few) * 1_024 / 1_000;
-    assert!(each < 11_000, "a root module takes {each} bytes; 100 take {few} KiB, 1,100 {many} KiB");
+    assert!(each < 12_000, "a root module takes {each} bytes; 100 take {few} KiB, 1,100 {many} KiB");
 }
 
 #[test]
