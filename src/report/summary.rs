@@ -107,6 +107,7 @@ enum End {
     Unchanged,
     NotChecked,
     PartlyChecked,
+    Newest,
     Same,
     Passed,
     Warned,
@@ -119,10 +120,11 @@ enum End {
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 12] = [
+const WORDS: [(End, &str); 13] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
+    (End::Newest, "at the newest allowed versions"),
     (End::Same, "up to date"),
     (End::Passed, "passed"),
     (End::Warned, "passed with warnings"),
@@ -227,8 +229,8 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Verified(_)) if root.findings.iter().any(|finding| finding.level == Level::Warn) => End::Warned,
         Ok(Body::Verified(_)) => End::Passed,
         Ok(_) if root.is_upgradable() => End::Upgradable,
-        Ok(Body::Outdated(report)) if report.complete => End::Same,
-        Ok(Body::OutdatedModules(report)) if report.complete => End::Same,
+        Ok(Body::Outdated(report)) if report.complete => End::Newest,
+        Ok(Body::OutdatedModules(report)) if report.complete => End::Newest,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,
         Ok(Body::Changes(changes)) if changes.need == Need::Unchecked => End::PartlyChecked,

@@ -142,11 +142,11 @@ impl Item {
         let from = self.from.iter().map(|version| version.as_ref().map_or("none".to_owned(), ToString::to_string));
         let to: Vec<String> = self.to.iter().map(ToString::to_string).collect();
         let change = format!("{} -> {}", from.collect::<Vec<_>>().join(", "), to.join(", "));
-        let ages = self.ages.iter().cloned();
-        let roots = many.then(|| counted(self.roots, "root module"));
-        let rest = ages.chain(roots).chain(self.constraints.iter().cloned());
-        let change = if bump { change + " (beyond the constraint)" } else { change };
-        [name, change, rest.collect::<Vec<_>>().join("; ")]
+        let facts = self.ages.iter().cloned().chain(many.then(|| counted(self.roots, "root module"))).collect();
+        let constraints: Vec<String> = self.constraints.iter().cloned().collect();
+        // The end of a line may be cut off.
+        let rest = if bump { [constraints, facts] } else { [facts, constraints] };
+        [name, change, rest.concat().join("; ")]
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
             lines(all),
             [
                 "widget | 1.3.0, 1.4.0 -> 1.5.0 | 2 root modules",
-                "widget | 1.3.0, 1.4.0 -> 2.0.0 (beyond the constraint) | 2 root modules; rewrites ~> 1.4",
+                "widget | 1.3.0, 1.4.0 -> 2.0.0 | rewrites ~> 1.4; 2 root modules",
             ]
         );
         assert_eq!(

@@ -131,9 +131,9 @@ fn repair(
     (outcome.roots.iter().any(|root| is_written(&root.body)), refused.into_iter().map(note).collect())
 }
 
-/// Adds to each root module the findings that are gone; the note counts them.
+/// Adds to each root module the findings that are gone; the note names their rules.
 fn repaired(found: &Outcome, outcome: &mut Outcome) -> Option<Step> {
-    let (mut count, mut roots, mut rules) = (0, 0, BTreeSet::new());
+    let (mut roots, mut rules) = (0, BTreeSet::new());
     for before in &found.roots {
         let Some(after) = outcome.roots.iter_mut().find(|root| root.path == before.path) else { continue };
         let is_open = |finding: &Finding| {
@@ -146,7 +146,6 @@ fn repaired(found: &Outcome, outcome: &mut Outcome) -> Option<Step> {
         if gone.is_empty() {
             continue;
         }
-        count += gone.len();
         roots += 1;
         rules.extend(gone.iter().map(|finding| finding.rule.id()));
         if let Ok(Body::Verified(verified)) = &mut after.body {
@@ -154,10 +153,9 @@ fn repaired(found: &Outcome, outcome: &mut Outcome) -> Option<Step> {
         }
     }
     let rules: Vec<&str> = rules.into_iter().collect();
-    (count > 0).then(|| {
+    (roots > 0).then(|| {
         step!(
-            "repaired {} in {} ({}): `tflock diff` shows what was written; review and commit it",
-            counted(count, "finding"),
+            "repaired {} ({}): `tflock diff` shows what was written; review and commit it",
             counted(roots, "root module"),
             rules.join(", ")
         )
