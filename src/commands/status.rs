@@ -8,14 +8,14 @@ use clap::ValueEnum;
 use super::Services;
 use super::shared::options::{Within, platform};
 use super::shared::targets::{Targets, Unlocked};
-use super::verify::root::{Opening, open};
+use super::verify::root::{open, open_knowing};
 use super::verify::{GateRoot, GateRoots, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Level, Rule};
-use crate::git::{Git, GitTree, tracked};
+use crate::finding::{Finding, Level, Rule};
+use crate::git::{ChangedFiles, Git, tracked};
 use crate::interrupt::What;
 use crate::outcome::{
     Body, NextStep, Outcome, RootOutcome, SetupFile, SetupReport, SetupState, Status, StatusProvider,
@@ -41,18 +41,20 @@ pub(crate) struct StatusArgs {
 
 pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    let targets = Targets::of(scope, true, Unlocked::Opened)?.or_none()?;
+    let changes = scope.directories().first().and_then(|start| changes(start));
+    let targets = Targets::within(scope, true, Unlocked::Opened, None, changes.as_ref())?.or_none()?;
     let cache = services.open_cache(&targets.directories());
-    let Opening { roots, .. } = open(&targets, None, scope)?;
+    let roots = open_knowing(&targets, None, changes.as_ref(), scope)?.roots;
     let known = recalled(&roots, &cache);
     let locked = LockedHere::of(&roots, &known);
     let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default());
     let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
-    let changed_files = scope.directories().first().and_then(|start| changed_files(start));
-    let found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
+    let found =
+        RepositoryState { locked, changed_files: changes.as_ref().map(changed_files), ..RepositoryState::of(&judged) };
     let (name, of_many, effect) = found.next();
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
-    let next = NextStep { command: CommandLine::of(name, if is_one { &[] } else { of_many }, &scope.named), effect };
+    let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
+    let next = NextStep { command: CommandLine::of(name, &options, &scope.named), effect };
     let status = found.status(judged.len(), next);
     Ok(Outcome { dialect: targets.dialect(), ..Outcome::of_body("status", Body::Status(Box::new(status))) })
 }
@@ -106,6 +108,8 @@ struct RepositoryState {
     unreadable: Vec<String>,
     denied: BTreeMap<Rule, usize>,
     warned: BTreeMap<Rule, usize>,
+    /// True if there is a finding that `lock` mends and `verify --fix` does not.
+    needs_lock: bool,
     changed_files: Option<Vec<String>>,
 }
 
@@ -119,6 +123,8 @@ impl RepositoryState {
             if root.findings.iter().any(|finding| finding.rule == Rule::LockFileMissing) {
                 all.without_lock_file.push(name(&root.path));
             }
+            let is_left = |finding: &Finding| MENDED.contains(&finding.rule) && !finding.repairable;
+            all.needs_lock |= root.findings.iter().any(is_left);
             for (level, counts) in [(Level::Deny, &mut all.denied), (Level::Warn, &mut all.warned)] {
                 let found = root.findings.iter().filter(|finding| finding.level == level);
                 for rule in found.map(|finding| finding.rule).collect::<BTreeSet<Rule>>() {
@@ -168,21 +174,28 @@ impl RepositoryState {
         if !self.denied.keys().all(is_simple) {
             return ("verify", &["-r"], "explains what is denied");
         }
+        let setup = (
+            "setup",
+            &[][..],
+            "writes what this repository lacks: settings with platforms, a trust file, git attributes",
+        );
+        if self.locked.platforms.is_none() && !self.locked.trust_file {
+            return setup;
+        }
         if !self.without_lock_file.is_empty() {
             return ("lock", &["-r", "--create"], "writes the missing lock files");
         }
         if has(&Rule::VersionNotAllowed) {
             return ("upgrade", &["-r"], "selects versions that the configuration allows");
         }
+        if MENDED.iter().any(has) && !self.needs_lock && self.locked.not_remembered.is_empty() {
+            return ("verify", &["-r", "--fix"], "repairs the lock files and checks them again");
+        }
         if MENDED.iter().any(has) {
             return ("lock", &["-r"], "adds what the lock files lack");
         }
         if self.locked.platforms.is_none() {
-            return (
-                "setup",
-                &[],
-                "writes what this repository lacks: settings with platforms, a trust file, git attributes",
-            );
+            return setup;
         }
         if !self.locked.not_remembered.is_empty() {
             return ("trust init", &["-r"], "remembers the signers of what is locked");
@@ -204,17 +217,16 @@ const MENDED: [Rule; 6] = [
     Rule::NotCanonical,
 ];
 
-/// The files of ours that differ from the last commit; all of them if there is none. `None` without git.
-fn changed_files(start: &Path) -> Option<Vec<String>> {
+/// What differs from the last commit; all files if there is none. `None` without git.
+fn changes(start: &Path) -> Option<ChangedFiles> {
     let git = Git::open(start).ok()?;
-    let tree = match git.commit("HEAD").ok()? {
-        Some(head) => git.tree(&head).ok()?,
-        None => GitTree::default(),
-    };
-    let changes = git.changes_since(&tree).ok()?;
+    git.changes_since(&git.head_tree().ok()?).ok()
+}
+
+fn changed_files(changes: &ChangedFiles) -> Vec<String> {
     let ours = [lockfile::FILE_NAME, modulelock::FILE_NAME, settings::FILE_NAME, trust::pins::FILE_NAME];
     let is_ours = |path: &&str| ours.contains(&path.rsplit('/').next().unwrap_or(path));
-    Some(changes.paths().filter(is_ours).map(str::to_owned).collect())
+    changes.paths().filter(is_ours).map(str::to_owned).collect()
 }
 
 fn name(path: &Path) -> String {
@@ -248,7 +260,8 @@ pub(crate) struct SetupArgs {
 /// The values of `--ci`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CiSystem {
-    /// A workflow with the action of this project.
+    /// A workflow with the action of this project; not offered while that has no published home.
+    #[value(hide = true)]
     Github,
     /// A job in .gitlab/tflock.yml, which .gitlab-ci.yml includes.
     Gitlab,
@@ -292,7 +305,8 @@ pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error
         }
         files.push(file);
     }
-    let report = SetupReport { files, dry_run: args.dry_run, next: CommandLine::of("lock", &["-r"], &scope.named) };
+    let options = if run.has_all_lock_files()? { &["-r"][..] } else { &["-r", "--create"] };
+    let report = SetupReport { files, dry_run: args.dry_run, next: CommandLine::of("lock", options, &scope.named) };
     Ok(Outcome { notes: notes.into(), ..Outcome::of_body("setup", Body::Setup(report)) })
 }
 
@@ -338,7 +352,10 @@ impl Setup<'_, '_> {
         let line = format!("platforms = [{list}]");
         let file = self.create(settings::FILE_NAME, &format!("{line} # lock files cover these\n"), What::File)?;
         if file.state == SetupState::Created && known.is_empty() && named.is_empty() {
-            notes.push(format!("which platforms the lock files cover is unknown without the network: `{line}` is for this machine alone"));
+            notes.push(format!(
+                "`{line}` is for this machine alone: add to {} the other platforms that run this configuration",
+                settings::FILE_NAME
+            ));
         }
         let lacks = |text: &str| !text.lines().any(|line| line.trim_start().starts_with("platforms"));
         if file.state == SetupState::Kept && self.read(settings::FILE_NAME)?.is_some_and(|text| lacks(&text)) {
@@ -361,6 +378,12 @@ impl Setup<'_, '_> {
         let added = new.get(old.map_or(0, |old| old.len())..).unwrap_or_default();
         let text = String::from_utf8_lossy(added).trim_start().to_owned();
         Ok(SetupFile { path: PathBuf::from(tracked::FILE_NAME), state, text })
+    }
+
+    /// True if there are root modules, and none of them lacks a lock file.
+    fn has_all_lock_files(&self) -> Result<bool, Error> {
+        let roots = Targets::of(&self.services.scope, true, Unlocked::Opened)?.directories();
+        Ok(!roots.is_empty() && roots.iter().all(|root| root.join(lockfile::FILE_NAME).is_file()))
     }
 
     /// The platforms that the hashes of all lock files are known to be for.

@@ -180,6 +180,14 @@ pub struct GitTree {
 }
 
 impl Git {
+    /// The tree of the last commit, mostly by one call of git; empty before the first commit.
+    pub fn head_tree(&self) -> Result<GitTree, GitError> {
+        match self.tree(&Commit::new("HEAD", "HEAD")) {
+            Err(error) => self.commit("HEAD")?.map_or_else(|| Ok(GitTree::default()), |_| Err(error)),
+            found => found,
+        }
+    }
+
     pub fn tree(&self, commit: &Commit) -> Result<GitTree, GitError> {
         let answer = self.launcher.run(["ls-tree", "-r", "-z", "--full-tree", &commit.id])?.checked("ls-tree")?;
         let entries: BTreeMap<RepoPath, TreeEntry> = answer.texts().filter_map(|line| entry(&line)).collect();

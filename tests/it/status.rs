@@ -60,14 +60,26 @@ fn follow(workspace: &Workspace, registry: &Registry, command: &str) -> Run {
 fn the_next_command_leads_from_state_to_state() {
     let (workspace, registry) = (repository(), registry());
     let next = says(&workspace, &registry, &["2 without a lock file: live/a, live/b", "none locked", "no settings"]);
-    assert_eq!(next, "tflock lock -r --create");
+    assert_eq!(next, "tflock setup");
+    // Before the first commit, too, git knows what changed.
+    let run = follow(&workspace, &registry, &next).ended_with(0);
+    let signers = ["none to remember", "2 files since the last commit"];
+    assert!(run.stdout.contains("`tflock lock -r --create` completes"), "{run}");
+    assert!(run.stderr.contains("is for this machine alone: add to .tflock.hcl the other platforms"), "{run}");
+    assert_eq!(says(&workspace, &registry, &signers), "tflock lock -r --create");
+    std::fs::remove_file(workspace.path(SETTINGS)).unwrap();
     workspace.tflock(&registry, ["lock", "-r", "--create", "--platform", "linux_amd64"]).ended_with(0);
     std::fs::remove_file(workspace.path(TRUST)).unwrap();
 
     let next = says(&workspace, &registry, &["root modules  2\n", "1, each in one version", "there is no trust file"]);
     assert_eq!(next, "tflock setup");
-    workspace.tflock(&registry, ["setup"].iter().chain(&PLATFORMS)).ended_with(0);
+    let run = workspace.tflock(&registry, ["setup"].iter().chain(&PLATFORMS)).ended_with(0);
+    assert!(
+        run.stdout.contains(".gitattributes: unchanged\n") && run.stdout.contains("`tflock lock -r` completes"),
+        "{run}"
+    );
 
+    // Their signers are to be remembered, too.
     let next = says(&workspace, &registry, &["darwin_arm64 is missing in all root modules", "platform-uncovered in 2"]);
     assert_eq!(next, "tflock lock -r");
     follow(&workspace, &registry, &next).ended_with(0);
@@ -77,7 +89,10 @@ fn the_next_command_leads_from_state_to_state() {
     follow(&workspace, &registry, &next).ended_with(0);
     commit(&workspace, "lock");
 
-    assert_eq!(says(&workspace, &registry, &["none since the last commit"]), "tflock outdated -r");
+    let next = says(&workspace, &registry, &["none since the last commit"]);
+    assert_eq!(next, "tflock outdated -r");
+    let run = follow(&workspace, &registry, &next).ended_with(0);
+    assert!(run.stdout.contains("2 root modules: 2 at the newest allowed versions\n"), "{run}");
 
     let trust = workspace.read(TRUST);
     workspace.write(TRUST, "");
@@ -87,6 +102,13 @@ fn the_next_command_leads_from_state_to_state() {
     workspace.write(TRUST, &trust);
 
     let lock = workspace.read(LOCK);
+    let no_h1: Vec<&str> = lock.lines().filter(|line| !line.contains("h1:")).collect();
+    workspace.write(LOCK, &format!("{}\n", no_h1.join("\n")));
+    let next = says(&workspace, &registry, &["denied: platform-uncovered in 1; warned of: h1-missing in 1"]);
+    assert_eq!(next, "tflock verify -r --fix");
+    follow(&workspace, &registry, &next).ended_with(0);
+    assert_eq!(workspace.read(LOCK), lock);
+
     let ours = "<<<<<<< HEAD\n";
     workspace.write(LOCK, &format!("{ours}{lock}=======\n{lock}>>>>>>> theirs\n"));
     assert_eq!(says(&workspace, &registry, &["lock-syntax in 1", "merge --resolve"]), "tflock verify -r");
@@ -99,7 +121,8 @@ fn the_next_command_leads_from_state_to_state() {
     says(&workspace, &registry, &["1, 1 of them in several versions", "2.0.0 in 1, 1.0.0 in 1"]);
 
     workspace.write("live/b/main.tf", "terraform {");
-    assert_eq!(says(&workspace, &registry, &["1 unreadable: live/b"]), "tflock verify -r");
+    let words = ["1 unreadable: live/b", "cannot check every root module"];
+    assert_eq!(says(&workspace, &registry, &words), "tflock verify -r");
 }
 
 #[test]

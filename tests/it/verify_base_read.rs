@@ -197,6 +197,8 @@ fn few_git_processes_are_started() {
         (&["-C", "app", "diff", "HEAD"], 7),
         (&["-C", "app", "diff", "origin/main"], 7),
         (&["diff", "-r", "HEAD"], 7),
+        (&["list", "-r"], 2),
+        (&["status"], 3),
     ] {
         std::fs::write(&log, "").unwrap();
         workspace.tflock(&registry, args.iter().copied());

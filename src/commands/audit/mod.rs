@@ -66,7 +66,7 @@ pub(crate) struct AuditArgs {
     /// Report what a change adds, as in a pull request, by the settings of this revision.
     #[arg(long, value_name = "REV")]
     pub(crate) base: Option<String>,
-    /// Download at most this many bytes, such as 500MiB; what is left then is inconclusive, exit code 4. Default 2GiB.
+    /// Download at most this many bytes, such as 500MiB; what is left then is inconclusive, exit code 4.
     #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "2GiB")]
     pub(crate) max_download: u64,
     #[command(flatten)]

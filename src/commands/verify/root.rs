@@ -15,7 +15,7 @@ use crate::count::counted;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
-use crate::git::{TrackedFiles, TrackedFolder};
+use crate::git::{ChangedFiles, TrackedFiles, TrackedFolder};
 use crate::lockfile::{self, LockFile, Spans};
 use crate::path::RepoPath;
 use crate::requirements::Requirements;
@@ -363,6 +363,16 @@ type RootSettled = (RunSettings, crate::dialect::Dialect);
 
 /// Reads all root modules; each trust file is read once.
 pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
+    open_knowing(targets, base, base.map(Base::changes), scope)
+}
+
+/// The same; `changes` know what git tracks.
+pub fn open_knowing(
+    targets: &Targets<'_>,
+    base: Option<&Base>,
+    changes: Option<&ChangedFiles>,
+    scope: &Scope,
+) -> Result<Opening, Error> {
     let settle = |at: usize| {
         let root = targets.settings(at)?;
         let own = root.dialect;
@@ -388,7 +398,7 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
             trust.extend(findings);
         }
     }
-    let tracked = base.map(|base| TrackedFiles::of(base.changes())).unwrap_or_default();
+    let tracked = changes.map(TrackedFiles::of).unwrap_or_default();
     // With a base, links and submodules are findings of the working tree, even unchanged ones.
     let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
     let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();

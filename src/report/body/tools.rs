@@ -120,7 +120,7 @@ pub(super) fn setup(report: &SetupReport) -> Part {
             (SetupState::Created, true) => "would be created",
             (SetupState::Extended, false) => "extended",
             (SetupState::Extended, true) => "would be extended",
-            (SetupState::Kept, _) => "is there",
+            (SetupState::Kept, _) => "unchanged",
         };
         lines.push(TextLine::default().code(shown(&file.path)).plain(format!(": {state}")));
         lines.extend(file.text.lines().map(|line| TextLine::default().code(line).indented(2)));
@@ -197,8 +197,8 @@ fn platforms(status: &Status) -> String {
 fn signers(status: &Status, style: Style) -> String {
     let unknown: Vec<String> = status.not_remembered.iter().map(|addr| style.addr(addr)).collect();
     match (unknown.len(), status.trust_file) {
-        (0, true) => "all remembered".to_owned(),
-        (0, false) => "none to remember".to_owned(),
+        (0, true) if !status.providers.is_empty() => "all remembered".to_owned(),
+        (0, _) => "none to remember".to_owned(),
         (_, false) => "none remembered: there is no trust file".to_owned(),
         (count, true) => format!("{count} not remembered: {}", first_of(&unknown, MOST_NAMED)),
     }
@@ -207,7 +207,8 @@ fn signers(status: &Status, style: Style) -> String {
 /// What `verify` finds without the network.
 fn gate(status: &Status) -> String {
     if status.denied.is_empty() && status.warned.is_empty() {
-        return "nothing to report without the network".to_owned();
+        let found = if status.unreadable.is_empty() { "nothing to report" } else { "cannot check every root module" };
+        return format!("{found} without the network");
     }
     let rules = |counts: &BTreeMap<&str, usize>| {
         let rules = counts.iter().map(|(rule, count)| match status.root_modules {
