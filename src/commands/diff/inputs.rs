@@ -198,6 +198,11 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<TypedNames>, Error>
         return Ok(names.iter().map(|name| TypedNames::File(PathBuf::from(name))).collect());
     }
     let git = Git::open(directory);
+    let is_file = |name: &OsStr| is_nothing(Path::new(name)) || directory.join(name).exists();
+    if git.is_ok() && names.iter().all(|name| !is_file(name) && name.to_str().is_some_and(|text| !is_path(text))) {
+        // Whoever reads them asks git for them, and says what is wrong if they are none.
+        return names.iter().map(|name| Ok(TypedNames::Revision(utf8(name)?))).collect();
+    }
     let is_revision = |name: &OsStr| -> Result<bool, Error> {
         match (&git, name.to_str()) {
             (Ok(git), Some(name)) => Ok(ends(name)
@@ -208,9 +213,7 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<TypedNames>, Error>
     };
     let mut meant = Vec::new();
     for name in names {
-        let path = Path::new(name);
-        let is_file = is_nothing(path) || directory.join(path).exists();
-        meant.push(match (is_file, is_revision(name)?) {
+        meant.push(match (is_file(name), is_revision(name)?) {
             (true, true) => {
                 let shown = name.to_string_lossy();
                 return Err(usage(format!("{shown:?} is both a revision and a file")).hint(step!(
@@ -219,7 +222,7 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<TypedNames>, Error>
                     shown
                 )));
             }
-            (true, false) => TypedNames::File(path.to_owned()),
+            (true, false) => TypedNames::File(PathBuf::from(name)),
             (false, true) => TypedNames::Revision(utf8(name)?),
             (false, false) => return Err(unknown(name, git)),
         });
@@ -243,14 +246,16 @@ fn is_only_file(name: &OsStr, directory: &Path) -> bool {
     cannot && directory.join(name).exists()
 }
 
+fn is_path(text: &str) -> bool {
+    text.starts_with("./") || text.starts_with("../") || text.starts_with('/')
+}
+
 fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
     let neither = || usage(format!("{:?} is neither a revision nor a file", name.to_string_lossy()));
     let Some(text) = name.to_str() else { return neither() };
     match git {
         // A revision cannot have such a name, whatever dots it contains.
-        Ok(_) if text.starts_with("./") || text.starts_with("../") || text.starts_with('/') => {
-            Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text)
-        }
+        Ok(_) if is_path(text) => Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text),
         Ok(git) => ends(text).into_iter().find_map(|end| git.known_commit(end).err()).map_or_else(neither, Error::from),
         // Outside of git only files are possible.
         Err(reason) => {

@@ -168,11 +168,24 @@ fn packages_by_way_of_a_link_are_found_without_a_base() {
     }
 }
 
+/// The arguments of each process of git that a run starts.
+#[cfg(unix)]
+fn git_starts(workspace: &Workspace, run: impl FnOnce(&Workspace) -> Run) -> Vec<String> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = crate::support::tempdir();
+    let git = workspace.git(["--exec-path"]).stdout.trim().to_owned() + "/git";
+    let [program, log] = ["git", "log"].map(|name| folder.path().join(name));
+    std::fs::write(&program, format!("#!/bin/sh\necho \"$@\" >> {}\nexec {git} \"$@\"\n", log.display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    run(&workspace.copied().env("PATH", &path)).ended_with(0);
+    std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect()
+}
+
 /// How often git is started does not depend on how many root modules come, go and move.
 #[cfg(unix)]
 #[test]
 fn git_runs_as_often_for_many_root_modules_as_for_few() {
-    use std::os::unix::fs::PermissionsExt as _;
     let registry = honest();
     let counts: Vec<usize> = [3, 30, 300]
         .into_iter()
@@ -193,18 +206,23 @@ fn git_runs_as_often_for_many_root_modules_as_for_few() {
                 workspace.write(&format!("modules/m{at}/main.tf"), "locals {}\n");
             }
             commit(&workspace, "change");
-            let folder = crate::support::tempdir();
-            let git = workspace.git(["--exec-path"]).stdout.trim().to_owned() + "/git";
-            let program = folder.path().join("git");
-            let log_file = folder.path().join("log");
-            std::fs::write(&program, format!("#!/bin/sh\necho >> {}\nexec {git} \"$@\"\n", log_file.display()))
-                .unwrap();
-            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-            let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
-            let workspace = workspace.env("PATH", &path);
-            all(&workspace, &registry, &["--format", "json"]).ended_with(0);
-            std::fs::read_to_string(log_file).unwrap().lines().count()
+            git_starts(&workspace, |workspace| all(workspace, &registry, &["--format", "json"])).len()
         })
         .collect();
-    assert!(counts[0] > 0 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+    assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+}
+
+/// What a change is, what it was, what git tracks: `diff` asks each once. The gate reads the base's own settings and trust file
+/// before it knows what changed.
+#[cfg(unix)]
+#[test]
+fn a_small_change_starts_few_processes_of_git() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    edit(&workspace, "app/main.tf", |text| format!("{text}# reviewed\n"));
+    commit(&workspace, "change");
+    let gate = git_starts(&workspace, |workspace| all(workspace, &registry, &[]));
+    assert!(gate.len() <= 8, "{gate:#?}");
+    let diff = git_starts(&workspace, |workspace| workspace.tflock(&registry, ["diff", "-r", "origin/main"]));
+    assert!(diff.len() <= 6, "{diff:#?}");
 }
