@@ -288,7 +288,9 @@ fn no_answer_is_waited_for(
         let json = [*args, &["--format", "json"]].concat();
         let mut process = start(&workspace, &registry, if at % 2 == 0 { args } else { &json });
         let is_waiting = || registry.requests().iter().any(|request| endpoints.contains(&request.endpoint));
-        wait_until(|| is_waiting() || process.try_wait().unwrap().is_some());
+        // A request of the run before can come late.
+        let is_ready = |process: &Child| is_waiting() && catches(process, Signal::Interrupt);
+        wait_until(|| is_ready(&process) || process.try_wait().unwrap().is_some());
         let signal = if at % 3 == 0 { Signal::Terminate } else { Signal::Interrupt };
         signal.send(&process);
         let output = ended(process);
@@ -307,6 +309,13 @@ fn no_answer_is_waited_for(
         wait_until(|| !is_named_by_a_process(&workspace));
         assert_eq!(files(&workspace), old, "{args:?}");
     }
+}
+
+/// Whether a process catches a signal; true where that cannot be seen.
+fn catches(process: &Child, signal: Signal) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{}/status", process.id())) else { return true };
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.number() - 1) & 1 == 1)
 }
 
 /// Whether the command line of a process names something in the sandbox of a workspace; false where that cannot be seen.

@@ -78,6 +78,8 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     let note = repaired(&found, &mut outcome);
     outcome.notes.extend(note);
     outcome.notes.extend(refused);
+    // What is left, another run would not repair either.
+    outcome.roots.iter_mut().flat_map(|root| &mut root.findings).for_each(|finding| finding.repairable = false);
     Ok(outcome)
 }
 
