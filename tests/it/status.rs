@@ -144,6 +144,19 @@ fn the_program_alone_shows_it_where_root_modules_are() {
 }
 
 #[test]
+fn an_ignored_lock_file_is_named() {
+    let main = MAIN.replace("backend \"local\" {}", "");
+    let files = [("main.tf", &*main), (".gitignore", ".terraform*\n")];
+    let (workspace, registry) = (Workspace::with_files(&files), registry());
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, ["lock"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["status"]).ended_with(2);
+    assert!(run.stderr.contains("`git check-ignore -v .terraform.lock.hcl` shows the line"), "{run}");
+    assert!(!run.stderr.contains("--create"), "{run}");
+    workspace.git(["check-ignore", "-v", ".terraform.lock.hcl"]);
+}
+
+#[test]
 fn nothing_becomes_a_gate() {
     let (workspace, registry) = (repository(), registry());
     let would =

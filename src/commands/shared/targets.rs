@@ -281,8 +281,17 @@ impl<'a> Targets<'a> {
 }
 
 fn none_below(start: &Path, unlocked: Unlocked) -> Error {
+    let lock_file = start.join(lockfile::FILE_NAME);
     let (lacks, hint) = if unlocked == Unlocked::Created {
         ("no directory has a lock file or configuration", "name the directory to look in with -C".into())
+    } else if lock_file.is_file() {
+        let lock_file = shown(lock_file.strip_prefix(".").unwrap_or(&lock_file));
+        let hint = step!(
+            "Git ignores {}, or the setting `exclude` leaves it out: `git check-ignore -v {}` shows the line of a .gitignore",
+            lock_file,
+            lock_file
+        );
+        ("no directory has a lock file that Git does not ignore", hint)
     } else {
         let hint = step!(
             "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider"
