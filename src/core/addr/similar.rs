@@ -20,13 +20,21 @@ const REGISTRIES: [&str; 3] = ["registry.terraform.io", "registry.opentofu.org",
 
 /// The page of a well-known registry about a release, with links to its changelog and source; it needs no request.
 pub fn registry_page(addr: &ProviderAddr, version: &Version) -> Option<Url> {
+    // To parse a host takes more time than all else here.
+    static SITES: LazyLock<Option<[Url; 2]>> = LazyLock::new(|| {
+        let site = |host: &str| Url::parse(&format!("https://{host}/")).ok();
+        Some([site("registry.terraform.io")?, site("search.opentofu.org")?])
+    });
+    let [terraform, opentofu] = SITES.as_ref()?;
     let name = format!("{}/{}", addr.namespace(), addr.type_name());
-    let page = match addr.host().as_ascii() {
-        "registry.terraform.io" => format!("https://registry.terraform.io/providers/{name}/{version}"),
-        "registry.opentofu.org" => format!("https://search.opentofu.org/provider/{name}/v{version}"),
+    let (site, path) = match addr.host().as_ascii() {
+        "registry.terraform.io" => (terraform, format!("/providers/{name}/{version}")),
+        "registry.opentofu.org" => (opentofu, format!("/provider/{name}/v{version}")),
         _ => return None,
     };
-    Url::parse(&page).ok()
+    let mut page = site.clone();
+    page.set_path(&path);
+    Some(page)
 }
 
 /// The addresses that are in use, for asking of many others which of these they may be mistaken for.
