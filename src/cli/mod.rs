@@ -131,7 +131,9 @@ fn outcome(
         let interrupt = interrupt.clone();
         Box::new(move |prompt: &str, items: &[String]| choosing::choose(prompt, items, &interrupt)) as Chooser
     });
-    let services = Services { scope, events, online, interrupt, stdin: Mutex::new(&mut *streams.stdin), choose };
+    let explains = [Format::Markdown, Format::Html, Format::Github].iter().any(|format| arguments.global.has(*format));
+    let services =
+        Services { scope, events, online, interrupt, stdin: Mutex::new(&mut *streams.stdin), choose, explains };
     let ctx = |many: bool| {
         let recursive = many && named.len() < 2;
         let (top, in_work_tree) = services.scope.top();

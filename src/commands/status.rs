@@ -380,7 +380,7 @@ impl Setup<'_, '_> {
         Ok(SetupFile { path: PathBuf::from(tracked::FILE_NAME), state, text })
     }
 
-    /// True if there are root modules, and none of them lacks a lock file.
+    /// True if there are root modules, and each has a lock file.
     fn has_all_lock_files(&self) -> Result<bool, Error> {
         let roots = Targets::of(&self.services.scope, true, Unlocked::Opened)?.directories();
         Ok(!roots.is_empty() && roots.iter().all(|root| root.join(lockfile::FILE_NAME).is_file()))

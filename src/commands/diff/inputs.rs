@@ -200,7 +200,7 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<TypedNames>, Error>
     let git = Git::open(directory);
     let is_file = |name: &OsStr| is_nothing(Path::new(name)) || directory.join(name).exists();
     if git.is_ok() && names.iter().all(|name| !is_file(name) && name.to_str().is_some_and(|text| !is_path(text))) {
-        // Whoever reads them asks git for them, and says what is wrong if they are none.
+        // What reads them asks git for them, and says what is wrong if they are no revisions.
         return names.iter().map(|name| Ok(TypedNames::Revision(utf8(name)?))).collect();
     }
     let is_revision = |name: &OsStr| -> Result<bool, Error> {

@@ -36,6 +36,8 @@ pub struct Services<'a> {
     pub stdin: Mutex<&'a mut (dyn Read + Send)>,
     /// Lets the user choose from a list; `None` without a terminal.
     pub(crate) choose: Option<Chooser>,
+    /// True if the result is written in a format that explains what a change does.
+    pub(crate) explains: bool,
 }
 
 /// Shows a question and a list, and returns the numbers of the chosen items.

@@ -74,7 +74,8 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let (mut changed, mut outcomes, explainer) = match &base {
         Some(base) => {
             let (changed, unchanged, used) = partition_changed(base, roots)?;
-            (changed, unchanged, Some(Explainer::new(base, used, &cache, when)))
+            let explainer = services.explains.then(|| Explainer::new(base, used, &cache, when));
+            (changed, unchanged, explainer)
         }
         None => (roots, Vec::new(), None),
     };
