@@ -32,7 +32,7 @@ mod workspace;
 
 use tflock_core::{
     addr, advisory, config, count, dialect, diff, documents, error, exit_code, finding, goinfo, hash, hcl, lockfile,
-    merge, modulelock, platform, redact, release, requirements, settings, step, trust, verify, version,
+    merge, modulelock, platform, provenance, redact, release, requirements, settings, step, trust, verify, version,
 };
 
 #[cfg(test)]

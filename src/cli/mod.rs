@@ -27,12 +27,18 @@ pub use environment::{Environment, Streams};
 use crate::commands::shared::providers::with_near_names;
 use crate::commands::shared::services::{Chooser, module_fetch};
 use crate::commands::{Online, Services};
+#[cfg(debug_assertions)]
+use crate::disk::files;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
 use crate::outcome::advice::InvocationContext;
+#[cfg(debug_assertions)]
+use crate::provenance::TrustedRoot;
 use crate::redact;
 use crate::report::{self, Format, Style};
+#[cfg(debug_assertions)]
+use crate::settings::Variables;
 use crate::workspace::Scope;
 use crate::workspace::discover::has_root_modules;
 use args::{Arguments, Command};
@@ -121,6 +127,8 @@ fn outcome(
     interrupt: &Interrupt,
 ) -> Result<Outcome, Error> {
     let mut scope = arguments.scope(environment);
+    #[cfg(debug_assertions)]
+    trust_instance_of_tests(&scope.environment.variables)?;
     let online = Arc::new(Online::new(&scope.environment.variables, &progress.events(), interrupt.clone()));
     // `list` reads lock files; modules only show whether a provider is required, so they are not fetched.
     let offline = scope.offline || matches!(&arguments.command, Command::List(list) if !list.modules);
@@ -155,6 +163,16 @@ fn outcome(
             Err(error)
         }
     }
+}
+
+/// Trusts the root of a test instance. A program that is released does not have this.
+#[cfg(debug_assertions)]
+fn trust_instance_of_tests(variables: &Variables) -> Result<(), Error> {
+    let Some(path) = variables.get("TFLOCK_TEST_SIGSTORE_ROOT") else { return Ok(()) };
+    let failed = |why: String| Error::new(crate::error::ErrorKind::Usage, why).in_file(path);
+    let text = files::read_named_file(Path::new(path)).map_err(|problem| failed(problem.to_string()))?;
+    let text = String::from_utf8(text.unwrap_or_default()).map_err(|problem| failed(problem.to_string()))?;
+    TrustedRoot::replace(&text).map_err(failed)
 }
 
 fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style) -> ExitCode {

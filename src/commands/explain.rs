@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::Services;
 use super::shared::options::Within;
@@ -18,6 +19,7 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, Outcome,
     RecordedAt, RecordedHash, ReleaseOfHash,
 };
+use crate::provenance::judge_release;
 use crate::query::cached::{self, Check};
 use crate::release::continuity::ExpiryRules;
 use crate::release::{ListedLine, Lookup, Release, Releases};
@@ -171,14 +173,16 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
 fn known(run: &RunSettings, roots: &[(PathBuf, GateRoot)], cache: &Cache) -> Releases {
     let expiry = ExpiryRules::default();
     let mut known = Releases::new();
-    for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()) {
-        let recall = || {
-            cached::release(
-                cache,
-                addr,
-                &entry.version,
-                Check { signature: run.signature_for(addr), expiry, now: run.now },
-            )
+    let locked = roots.iter().flat_map(|(_, root)| root.lock().iter().map(move |entry| (root, entry)));
+    for (root, (addr, entry)) in locked {
+        let check = Check { signature: run.signature_for(addr), expiry, now: run.now };
+        let is_placed = root.pins().and_then(|pins| pins.pin(addr)).is_some_and(|(_, pin)| pin.built_by.is_some());
+        let recall = || match cached::release(cache, addr, &entry.version, check) {
+            Lookup::Known(release) if is_placed => {
+                let attested = Some(Arc::new(cached::attested(cache, &release)));
+                Lookup::Known(Arc::new(Release { attested, ..Arc::unwrap_or_clone(release) }))
+            }
+            known => known,
         };
         known.entry((addr.clone(), entry.version.clone())).or_insert_with(recall);
     }
@@ -260,6 +264,7 @@ impl ReadRoots {
             Some(ExplainedEntry {
                 entry: recorded(&addr, &entry.version, root.settings().lock_file_shown()),
                 hashes: entry.hashes.iter().map(of).collect(),
+                build: release.and_then(|it| judge_release(root.pins(), &root.settings().settings, it).build),
             })
         });
         let provider = ExplainedProvider { entries: of_roots.collect() };

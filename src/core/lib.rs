@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
-//! release · trust · finding · advisory · documents (values in JSON)
+//! release · trust · provenance · finding · advisory · documents (values in JSON)
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
 //! hash · version · platform · addr · dialect · count · step           values
 //! ```
@@ -92,6 +92,7 @@ pub mod merge;
 pub mod modulelock;
 #[warn(missing_docs)]
 pub mod platform;
+pub mod provenance;
 pub mod redact;
 #[warn(missing_docs)]
 pub mod release;

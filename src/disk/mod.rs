@@ -17,5 +17,6 @@ pub mod modules_dir;
 pub mod oci_credentials;
 pub mod package;
 pub mod package_store;
+pub mod provenance;
 pub mod root_files;
 pub mod roots;

@@ -219,7 +219,8 @@ impl Client {
         }
         let authorization = request.authorization.as_ref().map(sensitive).transpose()?;
         let most = if request.kind == DocumentKind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
-        let mut trail = RedirectChain::new(request.url.clone(), authorization.is_some(), most);
+        let trail = RedirectChain::new(request.url.clone(), authorization.is_some(), most);
+        let mut trail = trail.confined(request.confined);
         loop {
             self.inner.budget.request(trail.url())?;
             self.watch().notify(|| ClientEvent::Requesting(ShownUrl::new(trail.url())));

@@ -77,6 +77,9 @@ pub enum RedirectFault {
     /// From `https` to `http`, with a token in play.
     #[error("redirected from https to {0} although a token is in use")]
     Downgrade(ShownUrl),
+    /// Where the answer must come from the host that was asked.
+    #[error("redirected to another server, {0}")]
+    Elsewhere(ShownUrl),
     #[error("redirected to {0}, which cannot be followed")]
     Target(ShownUrl),
 }

@@ -44,17 +44,21 @@ pub enum DocumentKind {
     IndexEntry,
     /// What a shared index has about a program: 2 MiB.
     IndexProgram,
+    /// A list of attestations: 4 MiB.
+    Attestations,
+    /// An attestation: 1 MiB.
+    Bundle,
 }
 
 impl DocumentKind {
     pub fn limit(self) -> u64 {
         match self {
-            DocumentKind::Discovery | DocumentKind::Sums => 1024 * 1024,
+            DocumentKind::Discovery | DocumentKind::Sums | DocumentKind::Bundle => 1024 * 1024,
             DocumentKind::Metadata => 10 * 1024 * 1024,
             DocumentKind::Signature => 64 * 1024,
             DocumentKind::IndexEntry => crate::disk::cache::exchange::LONGEST_LINE,
             DocumentKind::IndexProgram => crate::disk::cache::exchange::LONGEST_PROGRAM,
-            DocumentKind::Manifest => 4 * 1024 * 1024,
+            DocumentKind::Manifest | DocumentKind::Attestations => 4 * 1024 * 1024,
         }
     }
 }
@@ -93,11 +97,13 @@ pub struct DocumentRequest {
     /// The body. A request with a body does not follow redirects.
     pub sent: Option<Sent>,
     pub headers: Vec<(&'static str, String)>,
+    /// True if no redirect leads to another host.
+    pub confined: bool,
 }
 
 impl DocumentRequest {
     pub fn new(url: Url, kind: DocumentKind) -> Self {
-        Self { url, kind, authorization: None, sent: None, headers: Vec::new() }
+        Self { url, kind, authorization: None, sent: None, headers: Vec::new(), confined: false }
     }
 
     #[must_use]
@@ -108,6 +114,13 @@ impl DocumentRequest {
     #[must_use]
     pub fn authorized(mut self, authorization: Option<Authorization>) -> Self {
         self.authorization = authorization;
+        self
+    }
+
+    /// Follows redirects on its own host only.
+    #[must_use]
+    pub fn confined(mut self) -> Self {
+        self.confined = true;
         self
     }
 
@@ -191,6 +204,7 @@ pub(super) struct RedirectChain {
     visited: Vec<Url>,
     guarded: bool,
     carries_token: bool,
+    confined: bool,
     limit: usize,
 }
 
@@ -198,7 +212,7 @@ impl RedirectChain {
     /// Starts at a URL. A token goes nowhere but over `https`.
     pub(super) fn new(url: Url, has_token: bool, limit: usize) -> Self {
         let carries_token = has_token && url.scheme() == "https";
-        let mut trail = Self { visited: vec![url], guarded: has_token, carries_token, limit };
+        let mut trail = Self { visited: vec![url], guarded: has_token, carries_token, confined: false, limit };
         trail.drop_user_info();
         trail
     }
@@ -211,6 +225,12 @@ impl RedirectChain {
     /// Whether the token may be sent to where we are.
     pub(super) fn carries_token(&self) -> bool {
         self.carries_token
+    }
+
+    /// The same, if it stays on its host and on `https`.
+    pub(super) fn confined(mut self, confined: bool) -> Self {
+        self.confined = confined;
+        self
     }
 
     /// Follows a `Location`.
@@ -226,6 +246,9 @@ impl RedirectChain {
         }
         if self.guarded && self.url().scheme() == "https" && next.scheme() == "http" {
             return Err(RedirectFault::Downgrade(ShownUrl::new(&next)));
+        }
+        if self.confined && next.origin() != self.visited[0].origin() {
+            return Err(RedirectFault::Elsewhere(ShownUrl::new(&next)));
         }
         if self.visited.contains(&next) {
             return Err(RedirectFault::Loop(ShownUrl::new(&next)));

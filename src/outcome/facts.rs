@@ -11,6 +11,7 @@ use crate::finding::{Position, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::InstallState;
 use crate::platform::Platform;
+use crate::provenance::Build;
 use crate::topics::Topic;
 use crate::version::Version;
 
@@ -89,6 +90,8 @@ pub struct ExplainedEntry {
     #[serde(flatten)]
     pub entry: RecordedAt,
     pub hashes: Vec<RecordedHash>,
+    /// Where the release was built, if its place is pinned and that is known.
+    pub build: Option<Build>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

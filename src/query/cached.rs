@@ -14,6 +14,7 @@ use crate::disk::cache::{Cache, ReleaseRecord};
 use crate::error::Error;
 use crate::hash::Sums;
 use crate::platform::Platform;
+use crate::provenance::{self, Attested, TrustedRoot};
 use crate::release::continuity::ExpiryRules;
 use crate::release::{Attestation, Lookup, Release};
 use crate::settings::{SignatureRule, VersionPolicy};
@@ -47,6 +48,18 @@ pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Che
     let release =
         release.filter(|release| check.signature != SignatureRule::Always || release.signer != Some(Signer::Unsigned));
     release.map_or(Lookup::NotRequested, |release| Lookup::Known(Arc::new(release)))
+}
+
+/// What earlier runs kept of where a release was built, verified again.
+pub fn attested(cache: &Cache, release: &Release) -> Attested {
+    let mut attested = Attested::default();
+    for (_, digest) in release.named_archives() {
+        for bundle in cache.bundles(&digest) {
+            attested.asked.insert(digest);
+            attested.take_in(provenance::verify(TrustedRoot::in_use(), &bundle, &digest), &digest);
+        }
+    }
+    attested
 }
 
 /// What the cache answers where a registry gave no answer: the release as an earlier run saw it, with the reason.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::select::{Criteria, ReleaseCriteria, ReportedRule, Rules};
+use super::select::{Criteria, ProvenanceRule, ReleaseCriteria, ReportedRule, Rules};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -113,6 +113,9 @@ impl Query {
         self.rules.signature = self.rules.signature.max(other.rules.signature);
         self.rules.expiry = self.rules.expiry.stricter(other.rules.expiry);
         self.rules.reported = self.rules.reported.max(other.rules.reported);
+        if self.rules.provenance == ProvenanceRule::NotAsked {
+            self.rules.provenance = other.rules.provenance;
+        }
         self.rules.indexes.retain(|index| other.rules.indexes.contains(index));
         let new: Vec<Platform> = other.platforms.into_iter().filter(|it| !self.platforms.contains(it)).collect();
         self.platforms.extend(new);

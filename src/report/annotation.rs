@@ -237,7 +237,21 @@ fn signed_in_short(change: &Change, style: Style) -> Option<String> {
 pub(super) fn release_facts(change: &Change, style: Style) -> Vec<String> {
     let warnings =
         change.registry_warnings.iter().map(|text| format!("the registry warns: {}", text.trim_end_matches('.')));
-    [signed_in_short(change, style), age(change)].into_iter().flatten().chain(warnings).collect()
+    [signed_in_short(change, style), age(change), built(change)].into_iter().flatten().chain(warnings).collect()
+}
+
+/// Where the release was built: `built from v1.2.3, commit 0123456789ab`.
+pub(super) fn built(change: &Change) -> Option<String> {
+    let build = &change.build.as_ref()?.new;
+    let source = build.tag().unwrap_or(&build.git_ref);
+    Some(format!("built from {source}, commit {}", build.commit.get(..12).unwrap_or(&build.commit)))
+}
+
+/// The pages about that, each with its name: what was built since the release before, and the run.
+pub(super) fn build_pages(change: &Change) -> Vec<(&'static str, String)> {
+    let Some(build) = &change.build else { return Vec::new() };
+    let source = build.comparison().unwrap_or_else(|| build.new.commit_url());
+    [Some(("commits", source)), build.new.run.clone().map(|run| ("run", run))].into_iter().flatten().collect()
 }
 
 /// `2 days old (signed on 2026-01-01)`.

@@ -22,6 +22,7 @@ use crate::outcome::{
     Body, Changes, Explained, Generated, GitReport, GitSetting, Listed, MergedFile, Outcome, Required, Review,
     RootOutcome, TrustReport, WorkTreeFindings,
 };
+use crate::provenance::BuildChange;
 use crate::report::printable::hidden;
 use crate::report::{sbom, shown};
 use crate::requirements::Origin;
@@ -354,6 +355,7 @@ fn reviewed(change: &Change) -> Value {
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
     object["registry_warnings"] = json!(*change.registry_warnings);
     object["signed"] = json!(change.signed.map(|signed| signed.date));
+    object["build"] = json!(change.build.as_deref().map(built));
     object["required_by"] = json!(change.required_by.known());
     object["line"] = json!(change.position.map(|position| position.line));
     object
@@ -538,5 +540,12 @@ fn pinned_provider(pattern: &AddrPattern, pin: &Pin) -> Value {
         "signers": pin.signers,
         "reasons": reasons.collect::<Value>(),
         "retired": retired.collect::<Value>(),
+        "built_by": pin.built_by.as_deref(),
     })
+}
+
+fn built(change: &BuildChange) -> Value {
+    let mut object = json!(change.new);
+    object["comparison"] = json!(change.comparison());
+    object
 }

@@ -68,6 +68,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         link: None,
         registry_warnings: std::sync::Arc::default(),
         signed: None,
+        build: None,
         is_edited: false,
         required_by: crate::diff::RequiredBy::NotChecked,
     }

@@ -14,6 +14,7 @@ mod index;
 mod index_cloud;
 mod mirror;
 pub mod oci;
+pub mod provenance;
 mod registry;
 mod wire;
 

@@ -16,7 +16,7 @@ macro_rules! topics {
     };
 }
 
-topics!("h1", "zh", "trust", "settings", "environment", "exit-codes");
+topics!("h1", "zh", "trust", "provenance", "settings", "environment", "exit-codes");
 
 impl Topic {
     pub fn named(name: &str) -> Option<&'static Topic> {

@@ -257,7 +257,8 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 32] = [
+const ELSEWHERE: [(Rule, &str); 33] = [
+    (Rule::ProvenanceChanged, "core/provenance: where it was built; trust: what `rotate` refuses"),
     (Rule::UnexpectedPublisher, "publishers: a reason settles it"),
     (Rule::Downgraded, "publishers: an older version than at the base"),
     (Rule::RegistryWarning, "outdated: what the registry warns of"),

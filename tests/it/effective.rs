@@ -69,6 +69,12 @@ const ROWS: &[Setting] = &[
         ..PLAIN
     },
     Setting {
+        name: "provenance.required",
+        settings: ["", "provenance {\n  required = [\"HOST/acme/widget\"]\n}\n"],
+        shows: "provenance-missing",
+        ..PLAIN
+    },
+    Setting {
         name: "policy.signature",
         settings: ["", "policy {\n  signature = \"never\"\n}\n"],
         world: unsigned,

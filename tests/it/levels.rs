@@ -494,13 +494,22 @@ fn check(part: usize, parts: usize) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// No world of the book has a service of attestations: `provenance.rs` and the tests of `core/provenance` raise these.
+const WITHOUT_WORLD: [Rule; 5] = [
+    Rule::ProvenanceChanged,
+    Rule::ProvenanceVersion,
+    Rule::ProvenanceInvalid,
+    Rule::ProvenanceMissing,
+    Rule::ProvenanceUnknown,
+];
+
 #[test]
 fn each_rule_has_a_row_at_each_level() {
     let (book, table) = (book(), read());
     let mut wrong = Vec::new();
     for rule in Rule::ALL {
         let of_rule = || table.iter().filter(|((_, _, id), _)| id == rule.id());
-        if of_rule().next().is_none() {
+        if of_rule().next().is_none() && !WITHOUT_WORLD.contains(rule) {
             wrong.push(format!("{}: no world raises it", rule.id()));
         }
         for ((world, command, id), levels) in of_rule() {

@@ -53,6 +53,7 @@ mod picture;
 mod policy;
 mod printed;
 mod programs;
+mod provenance;
 mod publish;
 mod publishers;
 mod readme;

@@ -38,6 +38,8 @@ const WORDS: [(&str, &str); 19] = [
 const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo ", "builds, or is the test run itself; `.ci/run` runs those of the README"),
     ("tflock upgrade -r -i", "asks; tests/it/upgrade_choice.rs answers"),
+    ("tflock trust add ADDR --provenance", "asks GitHub; tests/it/provenance.rs runs it without"),
+    ("tflock trust rotate ADDR --provenance", "the same"),
     ("tflock audit", "reads vuln.go.dev; tests/it/audit.rs has a database of its own"),
     ("tflock lock --publish --index https://index.example.com/", "tests/it/publish.rs has a server that takes files"),
     ("tflock cache export --publish --index …", "an abbreviation; tests/it/publish.rs runs it"),

@@ -32,7 +32,7 @@ use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
 use inputs::{Comparison, compare};
 use pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
-use signers::{packages, questions};
+use signers::{Trust, packages, questions};
 
 /// Explain a change of the lock file.
 ///
@@ -111,8 +111,9 @@ pub fn diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let known = if args.online { query_releases(args, services, &compared, &sources)? } else { FoundReleases::new() };
     let now = services.scope.environment.now;
     let packages = |at: &PairIndex, changes: &[Change]| {
-        let nothing = Releases::new();
-        packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
+        let (nothing, nobody) = (Releases::new(), Trust::default());
+        let trust = compared[at.0].1.as_ref().map_or(&nobody, |comparison| &comparison.trust);
+        packages(changes, trust, known.get(at).map_or(&nothing, |known| known), (&cache, now))
     };
     let mut outcome = outcome(args, &compared, &packages, &services.scope)?;
     outcome.notes.extend(sources.notes());
@@ -147,9 +148,12 @@ fn query_releases(
     let queried = queried.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
     let answers = sources.query_groups(queried, |session, members| {
         let (mut questions, mut forbidden) = (Questions::new(depth, true), Releases::new());
-        for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
+        for ((at, _), settings, lock) in members.iter().map(|at| &wanted[*at]) {
             let platforms = settings.settings.platforms.as_deref().unwrap_or_default();
             questions.add(settings, lock, platforms);
+            if let Ok(comparison) = &compared[*at].1 {
+                questions.demand(lock, |addr| comparison.trust.provenance(addr));
+            }
             forbidden.extend(not_allowed(settings, lock));
         }
         let mut known = session.map(|session| questions.send(&session)).transpose()?.unwrap_or_default();

@@ -18,6 +18,7 @@ use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, detect_dialect, salva
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::path::shown;
+use crate::provenance::{BuildChange, Judged};
 use crate::release;
 use crate::release::continuity::{self, Witness};
 use crate::requirements::Requirements;
@@ -124,7 +125,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
         change.position = place(change, &now.spans);
         change.novelty = novelty(change, known).map(Box::new);
         if let Some(facts) = release(change, &packages) {
-            extra.extend(of_release(change, facts, known));
+            extra.extend(of_release(change, facts, &packages, known));
             let altered = altered(change, facts, pair, [&before.lock, &now.lock]);
             change.is_edited = altered.is_some();
             extra.extend(altered);
@@ -222,7 +223,12 @@ fn new_release(change: &Change) -> Option<&Version> {
 }
 
 /// Findings about the release as a whole, or its signer.
-fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledge<'_>) -> Vec<Finding> {
+fn of_release(
+    change: &mut Change,
+    knowledge: &release::Lookup,
+    packages: &Packages,
+    known: &Knowledge<'_>,
+) -> Vec<Finding> {
     let is_new = new_release(change).is_some();
     let mut findings = match knowledge {
         release::Lookup::NotRequested | release::Lookup::Inconclusive(_) => Vec::new(),
@@ -235,6 +241,12 @@ fn of_release(change: &mut Change, knowledge: &release::Lookup, known: &Knowledg
             change.link = release.link.clone().or(change.link.take());
             change.registry_warnings = Arc::clone(&release.registry_warnings);
             let days = |signed| known.now.duration_since(signed).map_or(0, |age| age.as_secs() / 86400);
+            let Judged { build, findings: of_build, .. } = known.trust.judge_build(release);
+            let old = change.old.as_ref().and_then(|old| packages.release(&change.address, &old.version));
+            let old = old.and_then(release::Lookup::release);
+            let old = || old.and_then(|release| known.trust.judge_build(release).build);
+            change.build = build.map(|new| Box::new(BuildChange { new, old: old() }));
+            findings.extend(of_build);
             change.signed = release.signed_at.map(|at| SigningDate { date: Date::of(at), days: days(at) });
         }
         findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, known.trust)));

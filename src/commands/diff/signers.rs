@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::addr::AddrPattern;
+use crate::addr::{AddrPattern, ProviderAddr};
 use crate::commands::shared::trust_store::decode;
 use crate::count::counted;
 use crate::diff::{Change, Packages, Standing};
@@ -16,9 +17,11 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
 use crate::path::worktree::WorkTree;
+use crate::provenance::{BuiltBy, Judged, Question, judge as judge_archives};
 use crate::query::cached::{self, Check};
+use crate::query::select::ProvenanceRule;
 use crate::release::continuity::ExpiryRules;
-use crate::release::{Lookup, ReleaseKey, Releases};
+use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::settings::SignatureRule;
 use crate::trust::pins::{FILE_NAME as TRUST_FILE, Pins, Signer};
 use crate::trust::signer::{SignerVerdict, judge};
@@ -28,6 +31,41 @@ use crate::trust::signer::{by_signer, not_pinned, refused, signed_by};
 pub struct Trust {
     pub old: Option<Pins>,
     pub new: Option<Pins>,
+}
+
+impl Trust {
+    /// Where the releases of a provider are to be built.
+    fn built_by(&self, addr: &ProviderAddr) -> Option<&Arc<BuiltBy>> {
+        [&self.new, &self.old].into_iter().flatten().find_map(|pins| pins.pin(addr)?.1.built_by.as_ref())
+    }
+
+    /// Whether it is asked where a release was built.
+    pub(crate) fn provenance(&self, addr: &ProviderAddr) -> ProvenanceRule {
+        self.built_by(addr).cloned().map_or(ProvenanceRule::NotAsked, ProvenanceRule::Pinned)
+    }
+
+    /// A release of a provider whose place is pinned, with what earlier runs kept of where it was built.
+    fn attested(&self, addr: &ProviderAddr, knowledge: Lookup, cache: &Cache) -> Lookup {
+        match knowledge {
+            Lookup::Known(release) if release.attested.is_none() && self.built_by(addr).is_some() => {
+                let attested = Some(Arc::new(cached::attested(cache, &release)));
+                Lookup::Known(Arc::new(Release { attested, ..Arc::unwrap_or_clone(release) }))
+            }
+            knowledge => knowledge,
+        }
+    }
+
+    /// Whether a release was built where its provider's releases are built, as far as that is known.
+    pub(crate) fn judge_build(&self, release: &Release) -> Judged {
+        let Release { address: addr, version, attested, .. } = release;
+        let Some((pin, attested)) = self.built_by(addr).zip(attested.as_deref()) else { return Judged::default() };
+        // What no earlier run kept was not asked about.
+        if !release.current && attested.attestations.is_empty() {
+            return Judged::default();
+        }
+        let archives = release.named_archives();
+        judge_archives(&Question { addr, version, archives: &archives, pin }, attested)
+    }
 }
 
 /// Records the signer of a changed release and the judgement of the trust files. The new trust file decides; the old
@@ -83,14 +121,19 @@ fn unknown(change: &Change, signer: &Signer) -> Option<String> {
 
 /// Combines the answers of registries in this run with the cache. A kept signature is verified again; its signer is
 /// shown, but not trusted, since the run that stored it may have been given any key.
-pub(crate) fn packages(changes: &[Change], releases: &Releases, cache: &Cache, now: SystemTime) -> Packages {
+pub(crate) fn packages(
+    changes: &[Change],
+    trust: &Trust,
+    releases: &Releases,
+    (cache, now): (&Cache, SystemTime),
+) -> Packages {
     let mut known = Packages::default();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else {
             continue;
         };
         let key = (change.address.clone(), entry.version.clone());
-        let knowledge = knowledge(&key, releases, cache, now);
+        let knowledge = trust.attested(&key.0, knowledge(&key, releases, cache, now), cache);
         // Without either, the contents of an archive prove nothing about this release.
         let lists_archives = knowledge.release().is_some_and(|release| release.archives().next().is_some());
         let counts = is_same_version(change) || lists_archives;
@@ -105,7 +148,7 @@ pub(crate) fn packages(changes: &[Change], releases: &Releases, cache: &Cache, n
         // Which platforms the old version covered is a question of contents that earlier runs have seen.
         if let Some(old) = change.old.as_ref().filter(|_| !is_same_version(change)) {
             let key = (change.moved_from.as_ref().unwrap_or(&change.address).clone(), old.version.clone());
-            let before = self::knowledge(&key, releases, cache, now);
+            let before = trust.attested(&key.0, self::knowledge(&key, releases, cache, now), cache);
             known.releases.insert(key, before);
         }
     }

@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::{LockEntry, LockFile};
+use crate::provenance::{Judged, judge_release};
 use crate::query::question::{Answer, Query, Refusal};
 use crate::release::Release;
 use crate::release::continuity::{self, SignerMemory};
@@ -109,6 +110,14 @@ impl RootDecision<'_> {
             Ok(SignerMemory::First(update)) => self.decision.updates.push(*update),
             Ok(SignerMemory::Unknown) => {}
             Err(finding) => self.decision.findings.push(leveled(finding)),
+        }
+        let gains = settled.as_ref().is_ok_and(|settled| settled.first_use || !settled.added.is_empty());
+        let is_new_version = root.lock.get(addr).is_none_or(|entry| entry.version != *facts.version());
+        if gains || is_new_version {
+            let settings = &root.settings.settings;
+            let Judged { findings, unknown, .. } = judge_release(Some(&self.pins), settings, &facts.release);
+            self.decision.findings.extend(findings.into_iter().map(leveled));
+            self.decision.errors.extend(unknown);
         }
         match settled {
             Ok(settled) => {

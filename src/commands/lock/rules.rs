@@ -16,7 +16,7 @@ use crate::lockfile::LockFile;
 use crate::path::worktree;
 use crate::platform::Platform;
 use crate::query::cached::{self, Check};
-use crate::query::select::{ReportedRule, Rules};
+use crate::query::select::{ProvenanceRule, ReportedRule, Rules};
 use crate::release::continuity::ExpiryRules;
 use crate::requirements::{Requirements, StateProviders, providers_in_state};
 use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
@@ -25,7 +25,7 @@ use crate::version::Version;
 use crate::workspace::{ProviderNames, RunSettings};
 
 /// Rules that settings cannot relax when writing: each has its own option to accept it, or none.
-const UNMOVED: [Rule; 7] = [
+const UNMOVED: [Rule; 11] = [
     Rule::LockFileAltered,
     Rule::Republished,
     Rule::MirrorDiffers,
@@ -33,6 +33,10 @@ const UNMOVED: [Rule; 7] = [
     Rule::UnsignedAfterSigned,
     Rule::SignerDenied,
     Rule::FirstUseForbidden,
+    Rule::ProvenanceChanged,
+    Rule::ProvenanceVersion,
+    Rule::ProvenanceInvalid,
+    Rule::ProvenanceMissing,
 ];
 
 #[derive(Debug, Clone)]
@@ -85,6 +89,7 @@ impl RuleBook {
             optional: self.optional(addr, platforms),
             unnamed: BTreeSet::new(),
             versions: self.versions(addr),
+            provenance: ProvenanceRule::NotAsked,
         }
     }
 

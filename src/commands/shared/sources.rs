@@ -20,6 +20,7 @@ use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
 use crate::query::{Event, Events, Session};
 use crate::settings::SourceChoice;
+use crate::source::provenance::AttestationService;
 use crate::source::{Connection, Filter, IndexStores, Method, Source, SourceLocation};
 use crate::workspace::{RootSource, RunSettings, Scope};
 
@@ -264,8 +265,18 @@ impl<'a> PackageSources<'a> {
             now: self.scope.environment.now,
             dialect: setup.dialect,
             threads: Arc::default(),
+            attestations: self.attestations(setup.dialect)?,
         };
         Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment })))
+    }
+
+    /// Who knows where releases were built; `None` with `--offline`.
+    fn attestations(&self, dialect: Dialect) -> Result<Option<AttestationService>, Error> {
+        if self.scope.offline {
+            return Ok(None);
+        }
+        let client = self.online.access(dialect)?.connection.client.clone();
+        Ok(Some(AttestationService::new(client, &self.scope.environment.variables)))
     }
 
     pub(in crate::commands) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {

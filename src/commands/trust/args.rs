@@ -1,9 +1,10 @@
 //! The options of `trust`, and its run: one action on the trust file, or queries for all signers.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use super::act;
-use super::init::init as remember_all;
+use super::init::{Memory, init as remember_all};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 
@@ -17,6 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
+use crate::version::{Version, VersionError};
 use crate::workspace::{RunSettings, one_dialect};
 
 /// Manage the remembered signers of providers.
@@ -42,6 +44,9 @@ pub(crate) enum TrustCommand {
     /// that have a pin already. Accepts the signer of the newest locked version for all versions, and a different signer of
     /// an older version for that version only.
     Init {
+        /// Pin where the locked releases were built, too, as far as GitHub has attestations of that.
+        #[arg(long)]
+        provenance: bool,
         /// All root modules below.
         #[arg(short, long)]
         recursive: bool,
@@ -95,13 +100,30 @@ pub(crate) struct SignerArgs {
     #[arg(value_name = "ADDR")]
     pub(super) providers: String,
     /// The fingerprint of the primary key, or the word unsigned.
-    #[arg(value_name = "FINGERPRINT|unsigned")]
-    pub(super) signer: Signer,
+    #[arg(value_name = "FINGERPRINT|unsigned", required_unless_present = "provenance", conflicts_with = "provenance")]
+    pub(super) signer: Option<Signer>,
+    /// Pin where releases are built instead, as attested for this version. Without VERSION: for the locked ones.
+    #[arg(long, value_name = "VERSION", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) provenance: Option<AttestedRelease>,
     /// The reason; it is kept in the trust file.
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) reason: Option<String>,
     #[command(flatten)]
     within: Within,
+}
+
+/// The release that shows where a provider is built; without a version the locked ones do.
+#[derive(Debug, Clone)]
+pub(crate) struct AttestedRelease {
+    pub(super) version: Option<Version>,
+}
+
+impl FromStr for AttestedRelease {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        Ok(Self { version: if text.is_empty() { None } else { Some(text.parse()?) } })
+    }
 }
 
 impl TrustCommand {
@@ -135,8 +157,8 @@ impl TrustCommand {
 }
 
 pub fn trust(args: &TrustArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    if let TrustCommand::Init { recursive, .. } = &args.command {
-        return init(*recursive, services);
+    if let TrustCommand::Init { recursive, provenance, .. } = &args.command {
+        return init(*recursive, *provenance, services);
     }
     let roots = services.named_roots()?;
     let dialect = one_dialect(&roots);
@@ -154,7 +176,7 @@ fn one_trust_file(roots: &[RunSettings]) -> Result<&RunSettings, Error> {
     roots.first().filter(|first| roots.iter().all(|root| root.trust == first.trust)).ok_or_else(refused)
 }
 
-fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
+fn init(recursive: bool, provenance: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     let roots = if recursive {
         Targets::of(&services.scope, true, Unlocked::Reported)?.all_settings()?
     } else {
@@ -165,7 +187,8 @@ fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     let cache = Arc::new(services.open_cache_of(&roots));
     let sources = PackageSources::new(services, &cache);
     let groups = sources.groups(roots.iter().map(|root| (root, root.source(), std::iter::empty::<ProviderAddr>())));
-    let mut outcome = remember_all(&roots, groups, &cache, &services.interrupt)?;
+    let mut outcome =
+        remember_all(&roots, groups, Memory { cache: &cache, provenance, interrupt: &services.interrupt })?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { dialect, ..outcome })

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::place::Places;
 use super::{locks_below, only};
 
 use crate::addr::{AddrPattern, ProviderAddr};
@@ -24,14 +25,15 @@ use crate::interrupt::Interrupt;
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::path::shown;
+use crate::provenance::BuiltBy;
 use crate::query::cached;
 use crate::query::question::{Depth, Explain, Query};
-use crate::query::select::Rules;
+use crate::query::select::{ProvenanceRule, Rules};
 use crate::release::continuity::{self, Continuity};
 use crate::release::{Lookup, Release, ReleaseKey};
 use crate::settings::Date;
 use crate::trust::openpgp::Identities;
-use crate::trust::pins::{Pins, Signer};
+use crate::trust::pins::{Pin, Pins, Signer};
 use crate::trust::signer;
 use crate::trust::signer::TrustUpdate;
 use crate::trust::signer::refused as refused_signer;
@@ -57,6 +59,15 @@ struct Recording<'a> {
     lock: Rc<LockFile>,
 }
 
+/// What a run learns into.
+#[derive(Clone, Copy)]
+pub(super) struct Memory<'a> {
+    pub(super) cache: &'a Cache,
+    /// Whether places are pinned, too.
+    pub(super) provenance: bool,
+    pub(super) interrupt: &'a Interrupt,
+}
+
 type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 
 /// Looks up the signer of every locked version, and remembers those of providers without a pin. The signer of the
@@ -65,9 +76,9 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 pub(super) fn init<'r>(
     roots: &'r [RunSettings],
     groups: Vec<Group<&'r RunSettings>>,
-    cache: &Cache,
-    interrupt: &Interrupt,
+    memory: Memory<'_>,
 ) -> Result<Outcome, Error> {
+    let Memory { cache, provenance, interrupt } = memory;
     let mut trees: BTreeMap<TrustPlace, TrustTree<'_>> = BTreeMap::new();
     let (mut queried, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
     for (number, Group { members, opened }) in groups.into_iter().enumerate() {
@@ -84,7 +95,9 @@ pub(super) fn init<'r>(
         for root in members {
             let tree = trees.entry(root.trust.clone()).or_default();
             match read(root) {
-                Ok(lock) => tree.take(number, &Recording { root, lock: Rc::new(lock) }, &mut questions),
+                Ok(lock) => {
+                    tree.take(number, &Recording { root, lock: Rc::new(lock) }, provenance, &mut questions);
+                }
                 Err(error) => {
                     failed += 1;
                     unread.push(error);
@@ -107,13 +120,14 @@ pub(super) fn init<'r>(
     }
     let now = roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now);
     let context = Context { answers: &answers, cache, now, interrupt };
-    let mut roots = Vec::new();
+    let (mut roots, mut notes) = (Vec::new(), Vec::new());
     for (store, tree) in stores {
-        let mut outcomes = one_tree(store, &tree.recorded, &context)?;
+        let mut outcomes = one_tree(store, &tree.recorded, &context, &mut notes)?;
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(tree.of_addresses.iter().cloned()));
         roots.extend(outcomes);
     }
-    Ok(Outcome::of_roots("trust", roots).with_error(Error::all(unread)))
+    let outcome = Outcome::of_roots("trust", roots).with_error(Error::all(unread));
+    Ok(Outcome { notes: notes.into(), ..outcome })
 }
 
 fn offline() -> Error {
@@ -123,7 +137,13 @@ fn offline() -> Error {
 
 impl<'a> TrustTree<'a> {
     /// Adds the entries of a lock file, and the queries about them for its group.
-    fn take(&mut self, group: usize, recording: &Recording<'a>, questions: &mut BTreeMap<ReleaseKey, Query>) {
+    fn take(
+        &mut self,
+        group: usize,
+        recording: &Recording<'a>,
+        provenance: bool,
+        questions: &mut BTreeMap<ReleaseKey, Query>,
+    ) {
         let Recording { root, lock } = recording;
         let rules = RuleBook::new(root, &LockOptions::default());
         for (addr, entry) in lock.iter() {
@@ -133,7 +153,9 @@ impl<'a> TrustTree<'a> {
             if rules.forbids(&key.0, &key.1) {
                 continue;
             }
-            questions.entry(key.clone()).or_insert_with(|| question(key.1.clone(), rules.of(&key.0, &[])));
+            let provenance = if provenance { ProvenanceRule::Learn } else { ProvenanceRule::NotAsked };
+            let of_key = || Rules { provenance, ..rules.of(&key.0, &[]) };
+            questions.entry(key.clone()).or_insert_with(|| question(key.1.clone(), of_key()));
             self.recorded.entry((group, key)).or_default().push(recording.clone());
         }
     }
@@ -170,8 +192,10 @@ fn one_tree(
     mut store: TrustStore,
     recorded: &Recordings<'_>,
     context: &Context<'_>,
+    notes: &mut Vec<String>,
 ) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut places: BTreeMap<ProviderAddr, Places> = BTreeMap::new();
     for (queried, recordings) in recorded {
         let key = &queried.1;
         let release = match context.answers.get(queried) {
@@ -217,13 +241,15 @@ fn one_tree(
         let refused = denied || against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
         if !refused {
+            places.entry(key.0.clone()).or_default().take(release);
             // Other sources may report a different signer; the registries are queried first, and their answer stays.
             signers.entry(key.0.clone()).or_default().entry(key.1.clone()).or_insert(signer);
         }
     }
     findings.extend(contradictions(store.pins(), &signers, recorded));
-    let new: Vec<AddrPattern> =
-        signers.keys().filter(|addr| store.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
+    let built = built_by(store.pins(), &places, &mut findings, notes);
+    let is_new = |addr: &&ProviderAddr| store.pins().pin(addr).is_none() || built.contains_key(addr);
+    let new: Vec<AddrPattern> = signers.keys().filter(is_new).map(|addr| addr.clone().into()).collect();
     let releases = signers.iter().flat_map(|(addr, versions)| versions.keys().map(move |version| (addr, version)));
     let names: Identities = releases
         .flat_map(|(addr, version)| trust_store::keys_of_release(context.cache, addr, version, context.now))
@@ -233,6 +259,11 @@ fn one_tree(
             if pins.pin(addr).is_none() {
                 pin(pins, addr, versions);
             }
+        }
+        for (addr, place) in &built {
+            // One that only a wider pattern covers gets its own pin, which starts as a copy.
+            let own = pins.pin(addr).map(|(_, pin)| pin.clone()).unwrap_or_default();
+            *pins.exact(addr) = Pin { built_by: Some(Arc::new(place.clone())), ..own };
         }
         revoked.iter().try_for_each(|update| update.apply(pins).map(|_| ()))
     })?;
@@ -249,6 +280,30 @@ fn one_tree(
         outcomes.push(RootOutcome::failed("", error));
     }
     Ok(outcomes)
+}
+
+/// The places to be pinned, of providers that none is pinned for; what is to be said of others is added.
+fn built_by(
+    pins: &Pins,
+    places: &BTreeMap<ProviderAddr, Places>,
+    findings: &mut Vec<Finding>,
+    notes: &mut Vec<String>,
+) -> BTreeMap<ProviderAddr, BuiltBy> {
+    let (mut built, mut unattested) = (BTreeMap::new(), Vec::new());
+    let is_open = |addr: &ProviderAddr| pins.pin(addr).is_none_or(|(_, pin)| pin.built_by.is_none());
+    for (addr, places) in places.iter().filter(|(addr, places)| places.were_asked() && is_open(addr)) {
+        let learned = places.learned(addr);
+        notes.extend(learned.notes);
+        findings.extend(places.unknown(addr));
+        if places.is_unattested() {
+            unattested.push(addr.to_string());
+        }
+        built.extend(learned.place.map(|place| (addr.clone(), place)));
+    }
+    if !unattested.is_empty() {
+        notes.push(format!("nothing attests where these are built: {}", unattested.join(", ")));
+    }
+    built
 }
 
 impl Recording<'_> {
@@ -366,7 +421,7 @@ impl SignatureLookup<'_, '_> {
         Ok(by_signer)
     }
 
-    fn look_up(self, open: &BTreeMap<ReleaseKey, Query>) -> Result<BTreeMap<ReleaseKey, Lookup>, Error> {
+    pub(super) fn look_up(self, open: &BTreeMap<ReleaseKey, Query>) -> Result<BTreeMap<ReleaseKey, Lookup>, Error> {
         if open.is_empty() {
             return Ok(BTreeMap::new());
         }

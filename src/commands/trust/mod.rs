@@ -2,6 +2,7 @@
 
 mod args;
 pub(super) mod init;
+mod place;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,6 +26,7 @@ use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
 use crate::workspace::{Reading, RootModule, RunSettings};
 use init::{SignatureLookup, Signed};
+use place::PlaceQuery;
 
 pub use args::trust;
 pub(crate) use args::{SignerArgs, TrustArgs, TrustCommand};
@@ -53,7 +55,20 @@ fn act(
             (None, only(store.pins(), &patterns.collect::<Result<Vec<_>, _>>()?))
         }
         TrustCommand::Init { .. } | TrustCommand::List { .. } => (None, store.pins().clone()),
-        TrustCommand::Add(SignerArgs { providers, signer, reason, .. }) => {
+        TrustCommand::Add(SignerArgs { providers, provenance: Some(of), reason, .. })
+        | TrustCommand::Rotate(SignerArgs { providers, provenance: Some(of), reason, .. }) => {
+            let pattern = named(providers, settings, store.pins())?;
+            let lookup = SignatureLookup { services, root: settings, cache };
+            let query = PlaceQuery { lookup, pattern: &pattern, version: of.version.as_ref() };
+            let rotates = matches!(action, TrustCommand::Rotate(_));
+            let changed = query.pin(&mut store, rotates, reason.as_deref(), &mut notes)?;
+            (Some(changed), only(store.pins(), &[pattern]))
+        }
+        // Without --provenance there is a signer.
+        TrustCommand::Add(SignerArgs { signer: None, .. }) | TrustCommand::Rotate(SignerArgs { signer: None, .. }) => {
+            (None, Pins::default())
+        }
+        TrustCommand::Add(SignerArgs { providers, signer: Some(signer), reason, .. }) => {
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             notes.extend(unlisted(&pattern, signer, &names));
@@ -66,17 +81,17 @@ fn act(
             })?;
             (Some(changed), only(store.pins(), &[pattern]))
         }
-        TrustCommand::Rotate(SignerArgs { providers, signer, reason, .. }) => {
+        TrustCommand::Rotate(SignerArgs { providers, signer: Some(signer), reason, .. }) => {
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             let replaces = rotated(store.pins(), &pattern, signer)?.signers.iter().any(|old| old != signer);
             let signatures = SignatureLookup { services, root: settings, cache };
-            let signed = if replaces { signatures.of(&pattern, store.pins(), &mut notes)? } else { Signed::default() };
+            let earlier = if replaces { signatures.of(&pattern, store.pins(), &mut notes)? } else { Signed::default() };
             notes.extend(unlisted(&pattern, signer, &names));
             notes.extend(still_demanded(&pattern, signer, settings));
             let changed = store.change(&names, &services.interrupt, |pins| {
                 let mut pin = rotated(pins, &pattern, signer)?;
-                pin.rotate(signer.clone(), &signed, reason.as_deref());
+                pin.rotate(signer.clone(), &earlier, reason.as_deref());
                 pins.providers.insert(pattern.clone(), pin);
                 Ok(())
             })?;

@@ -78,7 +78,7 @@ impl<'a> Explainer<'a> {
         trust: &Trust,
         (requirements, known): (Requirements<'_>, &Releases),
     ) -> Option<RootOutcome> {
-        let packages = |changes: &[Change]| packages(changes, known, self.cache, self.now);
+        let packages = |changes: &[Change]| packages(changes, trust, known, (self.cache, self.now));
         let locked = || Arc::clone(&self.used);
         let (online, now) = (self.online, self.now);
         let knowledge = Knowledge { packages: &packages, requirements, locked: &locked, trust, online, now };

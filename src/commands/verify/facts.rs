@@ -27,6 +27,7 @@ use crate::path::{ambiguous_names, worktree};
 use crate::platform::Platform;
 use crate::query::Session;
 use crate::query::question::{Depth, Explain, Goal, Query};
+use crate::query::select::ProvenanceRule;
 use crate::release::{ReleaseKey, Releases};
 use crate::requirements::Requirement;
 use crate::settings::{H1Rule, Settings};
@@ -40,6 +41,12 @@ pub fn questions<'r>(roots: impl Iterator<Item = &'r GateRoot>, depth: Depth) ->
         let platforms = root.settings().settings.platforms.as_deref().unwrap_or_default();
         questions.add(root.settings(), root.lock(), platforms);
         questions.add_gone(root);
+        let Some(pins) = root.pins() else { continue };
+        let before = root.base().map(|(_, before)| before);
+        let is_judged = |addr: &ProviderAddr| before.is_none_or(|old| old.get(addr) != root.lock().get(addr));
+        questions.demand(root.lock(), |addr| {
+            if is_judged(addr) { ProvenanceRule::of(pins, addr) } else { ProvenanceRule::NotAsked }
+        });
     }
     questions
 }
@@ -74,6 +81,18 @@ impl Questions {
             match self.queries.entry((addr.clone(), entry.version.clone())) {
                 Entry::Vacant(vacant) => drop(vacant.insert(query)),
                 Entry::Occupied(mut occupied) => occupied.get_mut().join(query),
+            }
+        }
+    }
+
+    /// Adds the question where the releases of a lock file were built, for some of its providers.
+    pub(crate) fn demand(&mut self, lock: &LockFile, built_by: impl Fn(&ProviderAddr) -> ProvenanceRule) {
+        for (addr, entry) in lock.iter() {
+            if let Some(query) = self.queries.get_mut(&(addr.clone(), entry.version.clone())) {
+                let rule = built_by(addr);
+                if rule != ProvenanceRule::NotAsked {
+                    query.rules.provenance = rule;
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::finding::Position;
 use crate::hash::PackageHash;
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
+use crate::provenance::BuildChange;
 use crate::release::{Archives, Lookup, Releases};
 use crate::requirements::{Origin, Requirements};
 use crate::settings::Date;
@@ -99,6 +100,8 @@ pub struct Change {
     pub registry_warnings: Arc<[String]>,
     /// When the release was signed, if it is new to the file.
     pub signed: Option<SigningDate>,
+    /// Where a release that is new to the file was built, if its place is pinned and that is known.
+    pub build: Option<Box<BuildChange>>,
     /// True if the source serves the release that the old side records, so the entry itself was edited.
     pub is_edited: bool,
     /// What requires the provider now.

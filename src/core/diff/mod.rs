@@ -91,6 +91,7 @@ fn change(
         link: None,
         registry_warnings: Arc::default(),
         signed: None,
+        build: None,
         is_edited: false,
         required_by: RequiredBy::NotChecked,
     })

@@ -166,6 +166,11 @@ rules! {
     ModuleUnlocked, "module-unlocked", Deny, Other, "A module call has no block in the module lock file that its constraint allows.", "Run `tflock lock` and review what it adds.";
     ModuleStale, "module-stale", Warn, Other, "The module lock file has a block or a call that the configuration no longer has.", "Run `tflock lock`.";
     PinAdded, "pin-added", Warn, Trust, "The trust file remembers a signer of a provider that had none.", "Compare the fingerprint with what the publisher announces.";
+    ProvenanceChanged, "provenance-changed", Deny, Trust, "A release was not built where the releases of its provider are built.", "Ask its publisher whether the builds have moved; then `tflock trust rotate ADDR --provenance --reason TEXT`.";
+    ProvenanceVersion, "provenance-version", Deny, Trust, "An archive of a release was built as something else: another version, provider or platform.", "Report it to the publisher, and do not use this release until it is explained.";
+    ProvenanceInvalid, "provenance-invalid", Deny, Trust, "An attestation of a release does not verify.", "Report it to the publisher, and do not use this release until it is explained. If the attestation is younger than this program, a newer tflock may know its keys.";
+    ProvenanceMissing, "provenance-missing", Deny, Trust, "Nothing attests where a release was built, though the trust file or the settings demand it.", "Ask its publisher why the release is not attested as others are, and use another release until then.";
+    ProvenanceUnknown, "provenance-unknown", Note, Trust, "The service that keeps attestations gave no answer about a release.", "Run the command again later. With a token in GITHUB_TOKEN the service answers more requests.";
 }
 
 #[cfg(test)]

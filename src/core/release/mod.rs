@@ -20,6 +20,7 @@ use crate::finding::Finding;
 use crate::hash::Sums;
 use crate::hash::{PackageHash, PackageHashes, Sha256Digest};
 use crate::platform::Platform;
+use crate::provenance::{Attested, Repository};
 use crate::trust::Evidence;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
@@ -70,6 +71,12 @@ pub struct Release {
     pub complete: bool,
     /// True if the registry was contacted in this run; false if it may have more by now.
     pub current: bool,
+    /// The `.zip` files of its checksums, by name.
+    pub zips: BTreeSet<(String, Sha256Digest)>,
+    /// The repository that its packages are downloaded from, as the registry has it.
+    pub suggested: Option<Repository>,
+    /// What attests where it was built; `None` if nobody asked.
+    pub attested: Option<Arc<Attested>>,
     /// The publisher's page about it, over https, as the registry names it, if that was requested.
     pub link: Option<Url>,
     /// What the registry warns of with the provider.
@@ -166,6 +173,9 @@ impl Release {
             h1: BTreeMap::new(),
             complete: false,
             current: true,
+            zips: BTreeSet::new(),
+            suggested: None,
+            attested: None,
             link: None,
             registry_warnings: Arc::default(),
             findings: Vec::new(),
@@ -182,6 +192,9 @@ impl Release {
             self.name(digest, platform);
         }
         for (name, digest) in sums.lines() {
+            if name.to_ascii_lowercase().ends_with(".zip") {
+                self.zips.insert((name.to_owned(), digest));
+            }
             match given(name) {
                 Some(platform) => self.name(digest, platform),
                 None => drop(self.lines.entry(digest).or_insert(ListedLine::Other)),
@@ -250,6 +263,17 @@ impl Release {
     /// The digests of its archives.
     pub fn archives(&self) -> impl Iterator<Item = &Sha256Digest> {
         self.lines.iter().filter(|(_, line)| matches!(line, ListedLine::Archive(_))).map(|(digest, _)| digest)
+    }
+
+    /// Its archives by the names that its checksums give them; by conventional names where a mirror gives none.
+    pub fn named_archives(&self) -> BTreeSet<(String, Sha256Digest)> {
+        let is_named = |digest: &Sha256Digest| self.zips.iter().any(|(_, zip)| zip == digest);
+        let unnamed = self.lines.iter().filter(|(digest, _)| !is_named(digest));
+        let by_platform = unnamed.flat_map(|(digest, line)| {
+            let name = |platform| hashes::conventional_name(&self.address, &self.version, platform);
+            line.platforms().map(move |platform| (name(platform), *digest)).collect::<Vec<_>>()
+        });
+        self.zips.iter().cloned().chain(by_platform).collect()
     }
 
     /// The platforms that its archives are named for.

@@ -25,13 +25,14 @@ use crate::version::{Constraints, VersionError};
 const TOP: Schema = Schema {
     name: "",
     attributes: &["platforms", "tool", "source", "link", "exclude", "optional_platforms"],
-    blocks: &["policy", "host", "index", "ban", "exempt", "level"],
+    blocks: &["policy", "provenance", "host", "index", "ban", "exempt", "level"],
 };
 const POLICY: Schema = Schema {
     name: " in a policy block",
     attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age"],
     blocks: &[],
 };
+const PROVENANCE: Schema = Schema { name: " in a provenance block", attributes: &["required"], blocks: &[] };
 const HOST: Schema = Schema { name: " in a host block", attributes: &["h1", "signature"], blocks: &[] };
 const INDEX: Schema = Schema { name: " in an index block", attributes: &["url", "trust"], blocks: &[] };
 const BAN: Schema = Schema { name: " in a ban block", attributes: &["versions", "reason"], blocks: &[] };
@@ -88,13 +89,18 @@ impl Reader<'_> {
             optional_platforms: self.optional_platforms(body),
             ..Settings::default()
         };
-        let mut policies = 0;
+        let (mut policies, mut provenances) = (0, 0);
         for block in body.blocks() {
             let twice = match block.ident.as_str() {
                 "policy" => {
                     settings.policy = self.policy(block);
                     policies += 1;
                     policies > 1
+                }
+                "provenance" => {
+                    settings.provenance_required = self.provenance(block);
+                    provenances += 1;
+                    provenances > 1
                 }
                 "host" => self.host(block).is_some_and(|(host, rule)| settings.hosts.insert(host, rule).is_some()),
                 "level" => self.level(block).is_some_and(|(rule, level)| settings.levels.insert(rule, level).is_some()),
@@ -168,6 +174,18 @@ impl Reader<'_> {
             h1: self.word(body, "h1", &H1_RULES),
             minimum_age: self.text(body, "minimum_age").and_then(|age| self.keep(&age, age.text.parse())),
         }
+    }
+
+    fn provenance(&mut self, block: &Block) -> Vec<ProviderScope> {
+        self.check_names(&block.body, &PROVENANCE);
+        if let Some(label) = block.labels.first() {
+            self.report(start(label), "a provenance block has no label");
+        }
+        let required = self.needed(block, "provenance", "required", |reader, body| {
+            let scopes = reader.texts(body, "required")?;
+            Some(scopes.iter().filter_map(|scope| reader.keep(scope, ProviderScope::parse(scope.text))).collect())
+        });
+        required.unwrap_or_default()
     }
 
     fn hosts(&mut self, body: &Body, name: &'static str) -> Option<BTreeSet<Hostname>> {

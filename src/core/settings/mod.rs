@@ -52,6 +52,8 @@ pub struct Settings {
     /// Platforms that some providers may lack.
     pub optional_platforms: Vec<OptionalPlatforms>,
     pub policy: Policy,
+    /// The providers whose releases need provenance, pinned or not.
+    pub provenance_required: Vec<ProviderScope>,
     pub hosts: BTreeMap<Hostname, HostRules>,
     /// Indexes of known hashes that several machines share, by name.
     pub indexes: BTreeMap<Arc<str>, Index>,
@@ -123,8 +125,9 @@ impl Settings {
     /// These settings, unless nested files have added up to more than any project needs. `path` is the innermost one.
     pub fn bounded(self, path: &Path) -> Result<Self, Error> {
         let lists = [self.bans.len(), self.exemptions.len(), self.exclude.len(), self.optional_platforms.len()];
+        let lists = lists.into_iter().chain([self.provenance_required.len()]);
         let maps = [self.hosts.len(), self.indexes.len(), self.levels.len()];
-        if lists.iter().chain(&maps).sum::<usize>() <= MOST_ENTRIES {
+        if lists.chain(maps).sum::<usize>() <= MOST_ENTRIES {
             return Ok(self);
         }
         let message = format!(
@@ -184,6 +187,11 @@ impl Settings {
     pub fn stated_in(self, folder: &Path) -> Self {
         let exclude = self.exclude.into_iter().map(|exclude| exclude.stated_in(folder)).collect();
         Self { source: self.source.map(|source| source.stated_in(folder)), exclude, ..self }
+    }
+
+    /// True if releases of a provider need provenance, pinned or not.
+    pub fn requires_provenance(&self, addr: &ProviderAddr) -> bool {
+        self.provenance_required.iter().any(|scope| scope.covers(addr))
     }
 
     /// The level of a rule, if the settings change it.
@@ -248,6 +256,7 @@ impl Settings {
             exclude: joined(self.exclude, outer.exclude),
             optional_platforms: joined(self.optional_platforms, outer.optional_platforms),
             policy: self.policy.and(outer.policy),
+            provenance_required: joined(self.provenance_required, outer.provenance_required),
             hosts,
             bans: joined(self.bans, outer.bans),
             levels,
@@ -270,14 +279,17 @@ impl Settings {
         let indexes = indexes.collect();
         let others = other.bans.iter().filter(|ban| !self.bans.contains(ban));
         let bans = self.bans.iter().chain(others).cloned().collect();
-        Settings { policy: both.policy, hosts: both.hosts, bans, indexes, levels, exemptions, ..self }
+        let (policy, hosts, provenance_required) = (both.policy, both.hosts, both.provenance_required);
+        Settings { policy, provenance_required, hosts, indexes, bans, exemptions, levels, ..self }
     }
 
     /// True if the policy, the host rules or the bans of this file are enforced by a rule.
     fn enforces(&self, rule: &str) -> bool {
         let bans: &[Rule] = if self.bans.is_empty() { &[] } else { &[Rule::Banned] };
         let of_hosts = self.hosts.values().copied().flat_map(HostRules::enforced_by).copied();
-        let mut rules = bans.iter().copied().chain(self.policy.enforced_by()).chain(of_hosts);
+        let provenance = if self.provenance_required.is_empty() { &[][..] } else { &REQUIRED[..] };
+        let bans = bans.iter().chain(provenance);
+        let mut rules = bans.copied().chain(self.policy.enforced_by()).chain(of_hosts);
         rules.any(|enforcing| enforcing.id() == rule)
     }
 
@@ -290,6 +302,10 @@ impl Settings {
         }
     }
 }
+
+/// What `required` in a `provenance` block enforces.
+const REQUIRED: [Rule; 4] =
+    [Rule::ProvenanceChanged, Rule::ProvenanceVersion, Rule::ProvenanceInvalid, Rule::ProvenanceMissing];
 
 /// The level of a rule as long as no settings change it.
 fn default(rule: &str) -> Level {

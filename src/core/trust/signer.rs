@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::Fingerprint;
-use super::pins::{Pins, Republication, Signer};
+use super::pins::{Pin, Pins, Republication, Signer};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -192,7 +192,8 @@ impl TrustUpdate {
                     Self::FirstUse { address: address.clone(), version: version.clone(), signer: signer.clone() };
                 let new = first.apply(pins)?;
                 if let Some(pin) = pin.filter(|_| new) {
-                    *pins.exact(address) = pin;
+                    // Where the releases of the other address are built is another matter.
+                    *pins.exact(address) = Pin { built_by: None, ..pin };
                 }
                 Ok(new)
             }

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
+use crate::provenance::{Judged, judge_release};
 use crate::release::continuity::{self, Continuity, verdict};
 use crate::release::hashes::{self, HashJudge, HashStatus};
 use crate::release::{Lookup, Release};
@@ -45,6 +46,8 @@ impl JudgedEntry<'_> {
             Lookup::Known(release) => {
                 let unanswered = release.inconclusive.iter().filter(|_| !open.is_empty());
                 verified.inconclusive.extend(unanswered.map(|error| self.unanswered(error)));
+                let unknown = self.provenance(release).unknown;
+                verified.inconclusive.extend(unknown.iter().map(|error| self.unanswered(error)));
                 let none_fits = proven.is_empty() && open.is_empty();
                 findings.extend(self.refuted(release, &of(&HashStatus::is_refuted), none_fits));
             }
@@ -299,6 +302,7 @@ impl JudgedEntry<'_> {
                 let mut findings: Vec<Finding> = noticed.collect();
                 findings.extend(self.signer(release));
                 findings.extend(self.publisher(release));
+                findings.extend(self.provenance(release).findings.into_iter().map(|it| it.at(self.version_at())));
                 findings.extend(self.mirror(release));
                 findings.extend(self.age(release));
                 findings
@@ -368,6 +372,13 @@ impl JudgedEntry<'_> {
         let unexpected = || entry::unexpected_publisher(self.subject.pins, self.addr, signer);
         let finding = is_concerned.then(unexpected).flatten()?;
         Some(finding.of_version(&self.entry.version).at(self.version_at()))
+    }
+
+    /// Where the release was built; under a base for changed entries only.
+    pub(super) fn provenance(&self, release: &Release) -> Judged {
+        let is_concerned = self.subject.before.is_none() || self.is_changed();
+        let judge = || judge_release(self.subject.pins, self.subject.settings, release);
+        is_concerned.then(judge).unwrap_or_default()
     }
 
     fn age(&self, release: &Release) -> Option<Finding> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry;
+use crate::addr::AddrPattern;
 use crate::finding::Rule;
 use crate::step::Template;
 use crate::trust::pins::{BlockKey, Pin, Pins, Republication, Signer};
@@ -33,6 +34,12 @@ const UNSIGNED: Template = template!(
 const UNKNOWN_KEY: Template = template!(
     "Compare the fingerprint with what the publisher announces; if it is theirs, have the owner of the trust \
                            file approve it, and run `tflock verify` with --allow-trust-change."
+);
+
+/// What to do where releases are to be built in another place.
+const PLACE: Template = template!(
+    "Ask the publisher whether its releases are built there; have the owner of the trust file approve it, and run \
+                           `tflock verify` with --allow-trust-change."
 );
 
 /// The pins that count while a lock file is judged.
@@ -94,6 +101,7 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
         changes.push(PinChange { rule, message, block, remedy: unsigned.then_some(UNSIGNED) });
     }
     changes.extend(new_reasons(old, new));
+    changes.extend(new_places(old, new));
     let allowed = old.denied.iter().filter(|(key, _)| !new.denied.contains_key(key));
     changes.extend(allowed.map(|(key, reason)| {
         let message = format!("the key {key} is no longer denied; it was, because: {reason}");
@@ -135,6 +143,30 @@ fn new_reasons(old: &Pins, new: &Pins) -> Vec<PinChange> {
         }
     }
     changes
+}
+
+/// The providers whose releases must be built elsewhere than before, or may be built anywhere now.
+fn new_places(old: &Pins, new: &Pins) -> Vec<PinChange> {
+    let place = |pins: &Pins, pattern: &AddrPattern| pins.counting(pattern).and_then(|pin| pin.built_by.clone());
+    let patterns = old.providers.keys().chain(new.providers.keys()).collect::<BTreeSet<_>>();
+    let change = |pattern: &AddrPattern| {
+        let (rule, message) = match (place(old, pattern), place(new, pattern)) {
+            (Some(old), Some(new)) if old.is_same_place(&new) => return None,
+            (Some(old), Some(new)) => {
+                (Rule::PinChanged, format!("releases of {pattern} are to be built by {new}; before, by {old}"))
+            }
+            (None, Some(new)) => (Rule::PinAdded, format!("releases of {pattern} are to be built by {new}")),
+            (Some(old), None) => {
+                (Rule::PinRemoved, format!("releases of {pattern} may be built anywhere now; before, by {old}"))
+            }
+            (None, None) => return None,
+        };
+        let key = BlockKey::BuiltBy(pattern.clone());
+        let block = place(new, pattern).map(|_| key);
+        let remedy = (rule != Rule::PinRemoved).then_some(PLACE);
+        Some(PinChange { rule, message, block, remedy })
+    };
+    patterns.into_iter().filter_map(change).collect()
 }
 
 /// The pins that count while a change is judged: those that it cannot reach, and its first uses.

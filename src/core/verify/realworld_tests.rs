@@ -53,21 +53,13 @@ fn releases(folder: &Path) -> Releases {
         let is_shared = |hex: &String| shared.contains(&format!("zh:{hex}"));
         let line = |hex: &String| if is_shared(hex) { ListedLine::Other } else { ListedLine::archive(None) };
         let attested = || Attestation::new(None, Evidence::ReportedByOrigin);
+        let version = row[1].parse().ok()?;
         let release = Release {
-            address,
-            version: row[1].parse().ok()?,
             signer: Some(Signer::Unsigned),
-            subkey: None,
-            signed_at: None,
             lines: list(6).into_iter().filter_map(|hex| Some((Sha256Digest::from_hex(&hex)?, line(&hex)))).collect(),
             h1: list(7).iter().map(|text| (format!("h1:{text}").parse().unwrap(), attested())).collect(),
             complete: true,
-            current: true,
-            listed: Vec::new(),
-            link: None,
-            registry_warnings: Arc::default(),
-            findings: Vec::new(),
-            inconclusive: None,
+            ..Release::new(address, version)
         };
         Some(((row[0].clone(), row[1].clone()), Arc::new(release)))
     });
@@ -78,21 +70,12 @@ fn releases(folder: &Path) -> Releases {
 fn other_builds() -> impl Iterator<Item = ((String, String), Arc<Release>)> {
     [("archive", "2.2.0"), ("azuread", "3.2.0")].into_iter().map(|(kind, version)| {
         let name = format!("registry.opentofu.org/hashicorp/{kind}");
+        let address = ProviderAddr::parse(&name, Dialect::Terraform).unwrap();
         let release = Release {
-            address: ProviderAddr::parse(&name, Dialect::Terraform).unwrap(),
-            version: version.parse().unwrap(),
             signer: Some(Signer::Unsigned),
-            subkey: None,
-            signed_at: None,
             lines: BTreeMap::from([(Sha256Digest::of(name.as_bytes()), ListedLine::archive(None))]),
-            h1: BTreeMap::new(),
             complete: true,
-            current: true,
-            listed: Vec::new(),
-            link: None,
-            registry_warnings: Arc::default(),
-            findings: Vec::new(),
-            inconclusive: None,
+            ..Release::new(address, version.parse().unwrap())
         };
         ((name, version.to_owned()), Arc::new(release))
     })

@@ -73,6 +73,7 @@ pub fn weakenings_within(old: &Settings, new: &Settings, outer: Outer) -> Vec<We
     found.extend(h1(old, new));
     found.extend(minimum_age(old, new));
     found.extend(source(old, new));
+    found.extend(provenance(old, new));
     let excluded: HashSet<&Exclude> = own(&old.exclude, outer.old.exclude).iter().collect();
     let left_out = own(&new.exclude, outer.new.exclude).iter().filter(|exclude| !excluded.contains(exclude));
     found.extend(left_out.filter(|exclude| !old.exclude.contains(exclude)).map(|exclude| {
@@ -199,6 +200,14 @@ fn indexes(old: &Settings, new: &Settings) -> Vec<Weakening> {
         weakening(format!("index \"{}\"", index.name), message)
     };
     more.map(shown).collect()
+}
+
+/// Providers whose releases need no provenance any more.
+fn provenance(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let is_kept = |scope: &ProviderScope| new.provenance_required.iter().any(|other| other.includes(scope));
+    let lost = old.provenance_required.iter().filter(|scope| !is_kept(scope));
+    let shown = |scope| weakening("required", format!("releases of {scope} need no provenance any more"));
+    lost.map(shown).collect()
 }
 
 fn unbanned(ban: &Ban) -> Weakening {

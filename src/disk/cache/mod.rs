@@ -311,7 +311,7 @@ fn belongs_to_others(_: &Path) -> bool {
 }
 
 /// A file by its digest, under 256 folders.
-fn fan_out(folder: &Path, kind: &str, hex: &str) -> PathBuf {
+pub(super) fn fan_out(folder: &Path, kind: &str, hex: &str) -> PathBuf {
     folder.join(kind).join(&hex[..2]).join(hex)
 }
 

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::{Cache, CacheError, IndexOrigin, MODULES, index, release};
 use crate::disk::linking::size_of;
 use crate::disk::package_store::PackageStore;
-use crate::disk::{advisories, cache};
+use crate::disk::{advisories, cache, provenance};
 
 /// Where module packages are in their folder, and what is written last of each.
 const PACKAGES: &str = "packages";
@@ -81,11 +81,13 @@ impl Cache {
         let unwanted: Vec<DirEntry> = match what {
             Prune::All => files(&folder),
             Prune::Imported => files(&folder.join(index::PROGRAMS)).into_iter().filter(index::is_imported).collect(),
-            Prune::OlderThan(time) => [cache::FOLDER, release::FOLDER, index::PROGRAMS, advisories::FOLDER]
-                .iter()
-                .flat_map(|kind| files(&folder.join(kind)))
-                .filter(|file| written(file).is_some_and(|at| at < time))
-                .collect(),
+            Prune::OlderThan(time) => {
+                [cache::FOLDER, release::FOLDER, index::PROGRAMS, advisories::FOLDER, provenance::FOLDER]
+                    .iter()
+                    .flat_map(|kind| files(&folder.join(kind)))
+                    .filter(|file| written(file).is_some_and(|at| at < time))
+                    .collect()
+            }
         };
         for file in unwanted {
             pruned.files += 1;

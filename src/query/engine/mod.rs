@@ -10,6 +10,7 @@
 mod archives;
 mod fetch;
 mod mirror;
+mod provenance;
 mod registry;
 mod registry_release;
 mod search;
@@ -34,6 +35,7 @@ use crate::hash::archive::Threads;
 use crate::parallel::spawn_all;
 use crate::platform::Platform;
 use crate::release::{Attestation, Offer, Release, ReleaseKey, hashes};
+use crate::source::provenance::AttestationService;
 use crate::source::{Filter, Miss, Source};
 use crate::trust::Evidence;
 use archives::Downloads;
@@ -68,6 +70,8 @@ pub struct Equipment {
     pub now: SystemTime,
     /// The tool whose records are made.
     pub dialect: Dialect,
+    /// Who knows where releases were built; `None` if no request may be sent.
+    pub attestations: Option<AttestationService>,
 }
 
 /// Runs one task for each item, all at once, and collects what they give.

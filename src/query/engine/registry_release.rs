@@ -14,6 +14,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::provenance::Repository;
 use crate::query::question::{Explain, Goal, PackageFacts, Query, Refusal, Selected};
 use crate::query::select::{ReportedRule, Rules};
 use crate::release::continuity::{self, Continuity};
@@ -188,6 +189,7 @@ impl RegistrySource {
             line.map(|(platform, _)| platform.clone())
         };
         let mut release = signed.release(key, given);
+        release.suggested = Repository::of_download(&first.url);
         if let Goal::Hashes(_) = query.goal {
             match hashes::unusual_name(addr, version, &first.platform, &first.file_name) {
                 Some(finding) if finding.level == Level::Deny => return Err(finding.into()),

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 
 use super::archives::DownloadBudget;
+use super::provenance::Attestations;
 use super::{Equipment, GatherOptions, SourceState, each, joined, unexplained};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
@@ -35,6 +36,7 @@ pub struct SourceSet {
     budget: Arc<DownloadBudget>,
     threads: Arc<OnceLock<Threads>>,
     events: Events,
+    attestations: Attestations,
 }
 
 type Available<'a> = (&'a SourceState, Arc<Vec<Offer>>);
@@ -44,8 +46,9 @@ impl SourceSet {
         let GatherOptions { sources, equipment } = options;
         let sources = sources.into_iter().map(|(filter, source)| (filter, SourceState::new(source, &equipment)));
         let sources = sources.collect();
-        let Equipment { budget, threads, events, .. } = equipment;
-        Self { sources, answers: Shared::new(), budget, threads, events }
+        let Equipment { budget, threads, events, attestations, cache, .. } = equipment;
+        let attestations = Attestations::new(attestations, cache);
+        Self { sources, answers: Shared::new(), budget, threads, events, attestations }
     }
 
     /// The answers to the queries of each root module, in the order given.
@@ -197,6 +200,9 @@ impl SourceSet {
         let mut selected = joined(parts, query).unwrap_or_else(nothing);
         let unexplained = unexplained(&selected.release, query, place(&available).is_none());
         let release = &mut selected.release;
+        if query.goal != Goal::Version {
+            Box::pin(self.attestations.attest(release, &query.rules.provenance)).await;
+        }
         let findings =
             ambiguous(&key, query, &offers).into_iter().chain(warnings.iter().map(|text| warned(addr, text)));
         release.findings.splice(0..0, findings);

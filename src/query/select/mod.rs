@@ -12,9 +12,11 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::platform::Platform;
+use crate::provenance::BuiltBy;
 use crate::release::Offer;
 use crate::release::continuity::ExpiryRules;
 use crate::settings::{Basis, Candidate, Index, Objection, SignatureRule, VersionPolicy};
+use crate::trust::pins::Pins;
 use crate::version::{Constraints, Version};
 
 #[derive(Debug, Clone, Copy)]
@@ -360,6 +362,27 @@ pub struct Rules {
     pub unnamed: BTreeSet<Platform>,
     /// Which versions are not newly selected.
     pub versions: VersionPolicy,
+    /// Whether it is asked where the release was built.
+    pub provenance: ProvenanceRule,
+}
+
+/// Whether it is asked where a release was built, and in which repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub enum ProvenanceRule {
+    #[default]
+    NotAsked,
+    /// Where the pin says.
+    Pinned(Arc<BuiltBy>),
+    /// Where its packages are downloaded from, to make a pin.
+    Learn,
+}
+
+impl ProvenanceRule {
+    /// What the pins say.
+    pub fn of(pins: &Pins, addr: &ProviderAddr) -> Self {
+        let pin = pins.pin(addr).and_then(|(_, pin)| pin.built_by.clone());
+        pin.map_or(Self::NotAsked, Self::Pinned)
+    }
 }
 
 /// What is made of the origin's `packages`.
@@ -386,6 +409,7 @@ impl Default for Rules {
             optional: BTreeSet::new(),
             unnamed: BTreeSet::new(),
             versions: VersionPolicy::default(),
+            provenance: ProvenanceRule::NotAsked,
         }
     }
 }

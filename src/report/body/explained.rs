@@ -114,13 +114,19 @@ fn hash(explained: &ExplainedHash, style: Style) -> Vec<TextLine> {
 
 fn provider(provider: &ExplainedProvider, style: Style) -> Vec<TextLine> {
     let mut lines = Vec::new();
-    let key = |it: &ExplainedEntry| (it.entry.address.clone(), it.entry.version.clone(), it.hashes.clone());
-    for ((addr, version, hashes), entries) in together(&provider.entries, key) {
+    let key =
+        |it: &ExplainedEntry| (it.entry.address.clone(), it.entry.version.clone(), it.hashes.clone(), it.build.clone());
+    for ((addr, version, hashes, build), entries) in together(&provider.entries, key) {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
         lines.push(TextLine::new(format!("{addr} {version} in {}", places(&recorded, style))));
         for RecordedHash { hash, origin: from } in hashes {
             let from = from.as_ref().map_or_else(|| "not known here".to_owned(), origin);
             lines.push(TextLine::default().code(hash.to_string()).plain("  ").plain(from).indented(2));
+        }
+        if let Some(build) = build {
+            lines.push(TextLine::new(format!("built by {}", build.place())).indented(2));
+            lines.push(TextLine::new("commit: ").code(build.commit_url()).indented(2));
+            lines.extend(build.run.map(|run| TextLine::new("run: ").code(run).indented(2)));
         }
     }
     lines

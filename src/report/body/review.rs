@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain_text, verdict_words};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
-use crate::report::annotation::{age, signed, versions};
+use crate::report::annotation::{age, build_pages, built, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same};
 use crate::report::layout::{Paint, width, wrap};
 use crate::report::summary::unanswered;
@@ -194,7 +194,12 @@ fn labelled(label: &str, what: &str, style: Style) -> String {
 /// The signer of the release, its age, what requires it, and the page of its publisher; a URL is never wrapped.
 fn release(text: &mut String, group: &ChangeGroup<'_>, style: Style) {
     let change = &group.change;
-    let lines = [("by:  ", signed(change)), ("age: ", age(change)), ("for: ", Some(group.required_by()))];
+    let lines = [
+        ("by:  ", signed(change)),
+        ("age: ", age(change)),
+        ("from:", built(change)),
+        ("for: ", Some(group.required_by())),
+    ];
     for (label, line) in lines {
         if let Some(line) = line.filter(|line| !line.is_empty()) {
             text.push_str(&labelled(label, &printable(&line), style));
@@ -202,6 +207,9 @@ fn release(text: &mut String, group: &ChangeGroup<'_>, style: Style) {
     }
     if let Some(link) = &change.link {
         let _ = writeln!(text, "    see:  {}", printable(link.as_str()));
+    }
+    for (name, url) in build_pages(change) {
+        let _ = writeln!(text, "    {name}: {}", printable(&url));
     }
 }
 

@@ -310,7 +310,11 @@ fn pin_lines(pattern: &AddrPattern, pin: &Pin, names: &Identities) -> Vec<[Strin
             reason.as_deref().unwrap_or_default(),
         )
     });
-    accepted.chain(retired).collect()
+    let built = pin
+        .built_by
+        .iter()
+        .map(|place| line(pattern, &format!("built by {place}"), "", place.reason.as_deref().unwrap_or_default()));
+    accepted.chain(retired).chain(built).collect()
 }
 
 /// The publisher of providers whose well-known key it is, and where to compare it.

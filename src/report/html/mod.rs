@@ -15,7 +15,7 @@ use crate::diff::{Change, risk};
 use crate::error::Error;
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
-use crate::report::annotation::{level_of, release_facts, versions};
+use crate::report::annotation::{build_pages, level_of, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
 use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
 use crate::report::verdict::Verdict;
@@ -152,7 +152,7 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
                         th scope="row" { (style.addr(&change.address)) }
                         td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
                         td { (text(&group.headline)) details { summary { "Details" } p { (text(&group.explanation().text())) } } }
-                        td { @for line in release_facts(change, style) { div { (text(&line)) } } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
+                        td { @for line in release_facts(change, style) { div { (text(&line)) } } @for (name, url) in build_pages(change) { a href=(url) rel="noreferrer" { (name) } " " } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
                         td { @for place in group.required_by().split(", ") { div { (text(place)) } } }
                         td { (roots("", &group.roots(), naming)) }
                     }

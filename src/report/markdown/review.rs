@@ -8,7 +8,7 @@ use crate::diff::{Change, Risk, explain_text, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
-use crate::report::annotation::{release_facts, signed, versions};
+use crate::report::annotation::{build_pages, release_facts, signed, versions};
 use crate::report::body::module_changes;
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
 use crate::report::markdown::{code, escaped, fenced, link_of, sentences, target};
@@ -171,7 +171,8 @@ fn row(group: &ChangeGroup<'_>, roots: &str, style: Style) -> String {
 /// The facts about the release, and the rules that found something.
 fn release(group: &ChangeGroup<'_>, style: Style) -> String {
     let parts = release_facts(&group.change, style).into_iter().map(|it| escaped(&it));
-    parts.chain(group.rules.iter().map(|rule| link_of(*rule))).collect::<Vec<_>>().join("; ")
+    let pages = build_pages(&group.change).into_iter().map(|(name, url)| format!("[{name}]({url})"));
+    parts.chain(pages).chain(group.rules.iter().map(|rule| link_of(*rule))).collect::<Vec<_>>().join("; ")
 }
 
 fn arrow(change: &Change) -> String {

@@ -43,13 +43,18 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
         self.close(indent, key);
     }
 
+    /// Begins a block; an empty label is none.
     pub fn open(&mut self, indent: &str, key: &K, name: &str, label: &str) {
         self.part();
         let anchor = Anchor::Block(key.clone());
         self.lines(indent, self.comments.above(&anchor));
-        self.push(&format!("{indent}{name} \""));
-        push_escaped(&mut self.text, label);
-        self.push("\" {");
+        self.push(&format!("{indent}{name} "));
+        if !label.is_empty() {
+            self.push("\"");
+            push_escaped(&mut self.text, label);
+            self.push("\" ");
+        }
+        self.push("{");
         self.end_line(&anchor);
     }
 

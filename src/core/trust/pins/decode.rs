@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Block, Body};
@@ -12,6 +13,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::hcl::document::{self, Literal, Problem, Reader, Schema, last_byte, start};
 use crate::hcl::{Anchor, Comments};
+use crate::provenance::{self, BadPlace, BuiltBy, Repository};
 use crate::trust::Fingerprint;
 use crate::version::{Version, VersionError};
 
@@ -22,7 +24,22 @@ const TOP: Schema = Schema { name: "", attributes: &[], blocks: &["provider", "d
 const PROVIDER: Schema = Schema {
     name: " in a provider block",
     attributes: &["signers", "unsigned"],
-    blocks: &["signer", "retired_signer"],
+    blocks: &["signer", "retired_signer", "built_by"],
+};
+const BUILT_BY: Schema = Schema {
+    name: " in a built_by block",
+    attributes: &[
+        "repository",
+        "repository_id",
+        "owner_id",
+        "workflow",
+        "signer",
+        "ref",
+        "triggers",
+        "since",
+        "reason",
+    ],
+    blocks: &[],
 };
 const SIGNER: Schema = Schema { name: " in a signer block", attributes: &["reason"], blocks: &[] };
 const RETIRED: Schema = Schema { name: " in a retired_signer block", attributes: &["versions", "reason"], blocks: &[] };
@@ -117,6 +134,7 @@ impl PinBlock {
         }
         self.reasons(reader, pattern.as_ref(), &mut pin, body);
         self.retired_signers(reader, pattern.as_ref(), &mut pin, body);
+        self.built_by(reader, pattern.as_ref(), &mut pin, body);
         let Some(pattern) = pattern else { return false };
         self.anchor(reader, BlockKey::Provider(pattern.clone()), block, &["signers", "unsigned"]);
         self.file.pins.providers.insert(pattern, pin).is_some()
@@ -165,6 +183,31 @@ impl PinBlock {
             if pin.retired.insert(signer, Retired { versions, reason }).is_some() {
                 reader.report_twice(block);
             }
+        }
+    }
+
+    fn built_by(&mut self, reader: &mut Reader<'_>, of: Option<&AddrPattern>, pin: &mut Pin, body: &Body) {
+        for block in body.blocks().filter(|block| block.ident.as_str() == "built_by") {
+            if let Some(label) = block.labels.first() {
+                reader.report(start(label), "a built_by block has no label");
+            }
+            if let Some(pattern) = of.filter(|pattern| !pattern.is_exact()) {
+                let problem = Problem::from(format!(
+                    "{pattern} covers several providers, which are built in places of their own"
+                ));
+                reader.report(
+                    start(&block.ident),
+                    problem.hint("give each provider a block with its built_by".to_owned()),
+                );
+            }
+            let place = place(reader, block);
+            if let Some(pattern) = of {
+                self.anchor(reader, BlockKey::BuiltBy(pattern.clone()), block, BUILT_BY.attributes);
+            }
+            if pin.built_by.is_some() {
+                reader.report_twice(block);
+            }
+            pin.built_by = place.map(Arc::new).or(pin.built_by.take());
         }
     }
 
@@ -226,6 +269,59 @@ impl PinBlock {
         self.anchors.push((start(&block.ident), Anchor::Block(key.clone())));
         self.anchors.push((last_byte(block), Anchor::BlockEnd(key)));
     }
+}
+
+/// Where releases are built, if all of it can be read.
+fn place(reader: &mut Reader<'_>, block: &Block) -> Option<BuiltBy> {
+    fn checked(reader: &mut Reader<'_>, block: &Block, name: &'static str, check: Check) -> Option<String> {
+        reader.needed(block, "built_by", name, |reader, body| {
+            let text = reader.text(body, name)?;
+            reader.keep(&text, check(text.text)).map(|()| text.text.to_owned())
+        })
+    }
+    type Check = fn(&str) -> Result<(), BadPlace>;
+    reader.check_names(&block.body, &BUILT_BY);
+    let repository = reader.needed(block, "built_by", "repository", |reader, body| {
+        let text = reader.text(body, "repository")?;
+        reader.keep(&text, text.text.parse::<Repository>())
+    });
+    let [repository_id, owner_id] =
+        ["repository_id", "owner_id"].map(|name| checked(reader, block, name, provenance::check_number));
+    let workflow = checked(reader, block, "workflow", provenance::check_workflow);
+    let git_ref = checked(reader, block, "ref", provenance::check_ref);
+    let has_signer = block.body.has_attribute("signer");
+    let signer = has_signer.then(|| checked(reader, block, "signer", provenance::check_signer));
+    let signer = match signer {
+        Some(None) => return None,
+        signer => signer.flatten(),
+    };
+    let triggers = reader.needed(block, "built_by", "triggers", |reader, body| {
+        let texts = reader.texts(body, "triggers")?;
+        let sound = texts
+            .iter()
+            .filter_map(|text| reader.keep(text, provenance::check_trigger(text.text)).map(|()| text.text.to_owned()));
+        let triggers: BTreeSet<String> = sound.collect();
+        if texts.is_empty() {
+            reader.report(start(&block.ident), "triggers must not be empty");
+        }
+        Some(triggers)
+    });
+    let since = reader.needed(block, "built_by", "since", |reader, body| {
+        let text = reader.text(body, "since")?;
+        version(reader, &text)
+    });
+    let reason = reader.text(&block.body, "reason").map(|reason| reason.text.to_owned());
+    Some(BuiltBy {
+        repository: repository?,
+        repository_id: repository_id?,
+        owner_id: owner_id?,
+        workflow: workflow?,
+        signer,
+        git_ref: git_ref?,
+        triggers: triggers?,
+        since: since?,
+        reason,
+    })
 }
 
 fn unsigned(body: &Body) -> bool {

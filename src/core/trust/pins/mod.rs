@@ -11,6 +11,16 @@
 //!   retired_signer "1B2C…" {
 //!     versions = ["1.4.0", "1.5.2"]
 //!   }
+//!
+//!   built_by {
+//!     repository    = "github.com/acme/terraform-provider-widget"
+//!     repository_id = "123456789"
+//!     owner_id      = "987654"
+//!     workflow      = ".github/workflows/release.yml"
+//!     ref           = "refs/tags/*"
+//!     triggers      = ["push"]
+//!     since         = "2.1.0"
+//!   }
 //! }
 //!
 //! provider "registry.terraform.io/acme/*" {
@@ -28,6 +38,7 @@
 //! }
 //! ```
 //!
+//! `built_by` says where the releases are built ([`crate::provenance`]); only the block of one provider can have it.
 //! `signer` says why an accepted signer is accepted. A retired signer applies to exactly the versions that its block lists,
 //! the recorded ones that it had signed when `trust rotate` put another in its place: a key that got lost cannot sign a
 //! further one. `retired_signer "unsigned"` is the same for unsigned releases.
@@ -44,6 +55,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 pub use decode::{decode, provider_pattern};
 
@@ -52,6 +64,7 @@ use crate::addr::{AddrPattern, ProviderAddr};
 use crate::finding::Position;
 use crate::hcl::Comments;
 use crate::hcl::document::{Value, Writer};
+use crate::provenance::BuiltBy;
 use crate::settings::Date;
 use crate::version::Version;
 
@@ -75,6 +88,8 @@ pub struct Pin {
     pub reasons: BTreeMap<Signer, String>,
     /// Accepted for some versions only.
     pub retired: BTreeMap<Signer, Retired>,
+    /// Where its releases are built.
+    pub built_by: Option<Arc<BuiltBy>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,6 +122,8 @@ pub enum BlockKey {
     Signer(AddrPattern, Signer),
     /// `retired_signer` in a `provider` block.
     Retired(AddrPattern, Signer),
+    /// `built_by` in a `provider` block.
+    BuiltBy(AddrPattern),
     /// `denied_signer`
     Denied(Fingerprint),
     /// `republished`
@@ -250,5 +267,26 @@ fn provider(text: &mut Writer<'_, BlockKey>, pattern: &AddrPattern, pin: &Pin) {
         attributes.extend(retired.reason.clone().map(|reason| ("reason", Value::Text(reason))));
         text.block("  ", &block, "retired_signer", &signer.to_string(), &attributes);
     }
+    if let Some(place) = &pin.built_by {
+        built_by(text, &BlockKey::BuiltBy(pattern.clone()), place);
+    }
     text.close("", &key);
+}
+
+fn built_by(text: &mut Writer<'_, BlockKey>, key: &BlockKey, place: &BuiltBy) {
+    let own = |value: &str| Value::Text(value.to_owned());
+    let mut attributes = vec![
+        ("repository", own(&format!("github.com/{}", place.repository))),
+        ("repository_id", own(&place.repository_id)),
+        ("owner_id", own(&place.owner_id)),
+        ("workflow", own(&place.workflow)),
+    ];
+    attributes.extend(place.signer.as_deref().map(|signer| ("signer", own(signer))));
+    attributes.extend([
+        ("ref", own(&place.git_ref)),
+        ("triggers", Value::List(place.triggers.iter().cloned().collect())),
+        ("since", own(&place.since.to_string())),
+    ]);
+    attributes.extend(place.reason.as_deref().map(|reason| ("reason", own(reason))));
+    text.block("  ", key, "built_by", "", &attributes);
 }

@@ -192,9 +192,30 @@ fn any_pin() -> impl Strategy<Value = Pin> {
     let retired = (proptest::collection::btree_set(any_version(), 0..3), proptest::option::of(".{0,8}"))
         .prop_map(|(versions, reason)| Retired { versions, reason });
     let signers = proptest::collection::btree_set(any_signer(), 1..4);
-    (signers, proptest::collection::btree_map(any_signer(), retired, 0..3)).prop_map(|(signers, retired)| {
+    let retired = proptest::collection::btree_map(any_signer(), retired, 0..3);
+    (signers, retired).prop_map(|(signers, retired)| {
         let reasons = signers.iter().take(1).map(|signer: &Signer| (signer.clone(), "why".to_owned())).collect();
-        Pin { signers, reasons, retired }
+        Pin { signers, reasons, retired, built_by: None }
+    })
+}
+
+fn any_place() -> impl Strategy<Value = BuiltBy> {
+    let refs = prop_oneof![Just("refs/tags/*"), Just("refs/tags/v*"), Just("refs/heads/main")];
+    let signer = proptest::option::of("github\\.com/acme/[a-z]{1,5}/\\.github/workflows/[a-z]{1,5}\\.yml");
+    let triggers = proptest::collection::btree_set("push|release|schedule", 1..3);
+    let names = ("[a-zA-Z0-9-]{1,9}", "[a-z0-9._-]{3,9}", "[a-z]{1,9}\\.ya?ml");
+    let numbers = ("[0-9]{1,9}", "[0-9]{1,9}");
+    let rest = (any_version(), proptest::option::of(".{0,8}"));
+    (names, numbers, refs, signer, triggers, rest).prop_map(|(names, numbers, refs, signer, triggers, rest)| BuiltBy {
+        repository: format!("github.com/{}/{}", names.0, names.1).parse().unwrap(),
+        repository_id: numbers.0,
+        owner_id: numbers.1,
+        workflow: format!(".github/workflows/{}", names.2),
+        signer,
+        git_ref: refs.to_owned(),
+        triggers,
+        since: rest.0,
+        reason: rest.1,
     })
 }
 
@@ -205,11 +226,76 @@ fn any_pins() -> impl Strategy<Value = Pins> {
     let republication = (address, any_version(), "20[0-9]{2}-0[1-9]-1[0-9]")
         .prop_map(|(address, version, date)| Republication { address, version, date: date.parse().unwrap() });
     (
-        proptest::collection::btree_map(pattern.prop_map(|text| provider_pattern(&text).unwrap()), any_pin(), 0..4),
+        proptest::collection::btree_map(
+            pattern.prop_map(|text| provider_pattern(&text).unwrap()),
+            (any_pin(), proptest::option::of(any_place())),
+            0..4,
+        ),
         proptest::collection::btree_map("[A-F]".prop_map(|d| d.repeat(64).parse().unwrap()), ".{0,8}", 0..3),
         proptest::collection::btree_map(republication, ".{0,8}", 0..3),
     )
-        .prop_map(|(providers, denied, republished)| Pins { providers, denied, republished })
+        .prop_map(|(providers, denied, republished)| {
+            let placed = |(pattern, (pin, place)): (AddrPattern, (Pin, Option<BuiltBy>))| {
+                let built_by = place.filter(|_| pattern.is_exact()).map(Arc::new);
+                (pattern, Pin { built_by, ..pin })
+            };
+            Pins { providers: providers.into_iter().map(placed).collect(), denied, republished }
+        })
+}
+
+const PLACE: &str = r#"provider "registry.terraform.io/acme/widget" {
+  signers = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
+
+  # Where it comes from.
+  built_by {
+    repository    = "github.com/acme/terraform-provider-widget"
+    repository_id = "123"
+    owner_id      = "7"
+    workflow      = ".github/workflows/release.yml" # the only one
+    signer        = "github.com/acme/shared/.github/workflows/build.yml"
+    ref           = "refs/tags/*"
+    triggers      = ["push", "release"]
+    since         = "1.0.0"
+    reason        = "moved"
+  }
+}
+"#;
+
+#[test]
+fn a_place_keeps_its_text_and_comments() {
+    assert_eq!(read(PLACE).encode(), PLACE);
+    let pins = read(PLACE).pins;
+    let place = pins.providers.values().next().unwrap().built_by.clone().unwrap();
+    assert_eq!(place.triggers.len(), 2);
+}
+
+#[test]
+fn places_that_nothing_could_be_checked_against_are_refused() {
+    let refused = |from: &str, to: &str| {
+        let errors = decode(&PLACE.replace(from, to), Path::new("x")).unwrap_err();
+        errors.iter().map(|error| error.message.clone()).collect::<Vec<_>>().join("; ")
+    };
+    for (from, to, why) in [
+        ("github.com/acme/terraform", "gitlab.com/acme/terraform", "is not a repository"),
+        ("github.com/acme/terraform", "github.com/acme/../terraform", "is not a repository"),
+        ("\"123\"", "\"12x\"", "is not the number"),
+        (".github/workflows/release", "workflows/release", "is not the file of a workflow"),
+        ("shared/.github", "shared/github", "is not the workflow of a repository"),
+        ("refs/tags/*", "refs/pull/*", "is not a ref"),
+        ("refs/tags/*", "refs/*", "is not a ref"),
+        ("refs/tags/*", "refs/tags/*/x", "is not a ref"),
+        ("\"push\"", "\"pull_request_target\"", "anyone can have such a workflow run"),
+        ("[\"push\", \"release\"]", "[]", "triggers must not be empty"),
+        ("since         = \"1.0.0\"", "since = \"one\"", "is not a version"),
+        ("owner_id      = \"7\"", "", "owner_id"),
+        ("built_by {", "built_by \"x\" {", "has no label"),
+        ("acme/widget", "acme/*", "covers several providers"),
+        ("reason        =", "note =", "note"),
+    ] {
+        assert!(refused(from, to).contains(why), "{to}: {}", refused(from, to));
+    }
+    let twice = PLACE.replace("  built_by {", "  built_by {\n    repository = \"github.com/a/b\"\n  }\n\n  built_by {");
+    assert!(decode(&twice, Path::new("x")).is_err());
 }
 
 proptest! {
@@ -239,7 +325,10 @@ proptest! {
         let text = file.encode();
         let again = read(&text);
         prop_assert_eq!(again.encode(), text);
-        prop_assert_eq!(again.pins.providers.keys().collect::<Vec<_>>(), file.pins.providers.keys().collect::<Vec<_>>());
+        let places = |file: &TrustFile| -> Vec<_> {
+            file.pins.providers.iter().map(|(pattern, pin)| (pattern.clone(), pin.built_by.clone())).collect()
+        };
+        prop_assert_eq!(places(&again), places(&file));
     }
 
     #[test]

@@ -1,0 +1,309 @@
+//! Was a release built where its provider's releases are built?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bundle::{Attestation, InvalidBundle, TrustedRoot};
+use super::place::Difference;
+use super::{Build, BuiltBy};
+use crate::addr::ProviderAddr;
+use crate::count::{counted, first_of};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::Sha256Digest;
+use crate::platform::Platform;
+use crate::release::Release;
+use crate::settings::Settings;
+use crate::trust::pins::Pins;
+use crate::version::Version;
+
+/// What is known of the attestations of a release.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attested {
+    /// The verified ones.
+    pub attestations: Vec<Attestation>,
+    /// Why others prove nothing, each with the archive that it was found for.
+    pub invalid: Vec<(Sha256Digest, InvalidBundle)>,
+    /// The archives for which all attestations are known.
+    pub asked: BTreeSet<Sha256Digest>,
+    /// Why not all archives could be asked about.
+    pub unanswered: Option<Error>,
+}
+
+/// What is judged: the archives of a release, and the pin of its provider.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    pub addr: &'a ProviderAddr,
+    pub version: &'a Version,
+    /// The archives by their names in the signed checksums.
+    pub archives: &'a BTreeSet<(String, Sha256Digest)>,
+    pub pin: &'a BuiltBy,
+}
+
+/// What follows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Where the release was built, if all is well.
+    pub build: Option<Build>,
+    pub findings: Vec<Finding>,
+    /// Why it is not known.
+    pub unknown: Option<Error>,
+}
+
+/// What was found for one archive; ordered by what is reported first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Proof<'a> {
+    Built(&'a Build),
+    /// The same, under a name that says nothing of what it is.
+    Unnamed(&'a Build, &'a str),
+    Changed(String),
+    /// As what it is attested.
+    Other(String),
+    Invalid(&'a InvalidBundle),
+    Missing,
+}
+
+impl Attested {
+    /// Takes in a bundle that was found for an archive.
+    pub fn take_in(&mut self, verified: Result<Option<Attestation>, InvalidBundle>, archive: &Sha256Digest) {
+        match verified {
+            Ok(attestation) => self.attestations.extend(attestation),
+            Err(invalid) => self.invalid.push((*archive, invalid)),
+        }
+    }
+
+    /// The archives that no attestation lists.
+    pub fn uncovered<'a>(
+        &'a self,
+        archives: &'a BTreeSet<(String, Sha256Digest)>,
+    ) -> impl Iterator<Item = &'a Sha256Digest> {
+        let listed = |digest: &Sha256Digest| {
+            self.attestations.iter().flat_map(|it| &it.subjects).any(|subject| subject.digest == *digest)
+        };
+        archives.iter().map(|(_, digest)| digest).filter(move |digest| !listed(digest))
+    }
+
+    /// Where the release was built, as far as attestations say that of all its archives under their names: each place once.
+    pub fn builds(&self, version: &Version, archives: &BTreeSet<(String, Sha256Digest)>) -> Vec<&Build> {
+        let lists_all = |attestation: &&Attestation| {
+            archives.iter().all(|(name, digest)| {
+                let mut of_it = attestation.subjects.iter().filter(|subject| subject.digest == *digest);
+                of_it.any(|subject| matches!(named_as(name, &subject.name), Named::Same | Named::Unusual))
+            })
+        };
+        let is_sound = |build: &&Build| build.objection().is_none() && tag_of_another(build, version).is_none();
+        let mut builds: Vec<&Build> = self
+            .attestations
+            .iter()
+            .filter(lists_all)
+            .filter_map(|attestation| attestation.build.as_ref().ok())
+            .filter(is_sound)
+            .collect();
+        builds.sort();
+        builds.dedup_by_key(|build| build.place());
+        builds
+    }
+}
+
+/// Judges a release by what is remembered of its provider and what the settings demand. Releases that are older than the first
+/// attested one need only their signer, unless the settings demand provenance of all.
+pub fn judge_release(pins: Option<&Pins>, settings: &Settings, release: &Release) -> Judged {
+    let (addr, version) = (&release.address, &release.version);
+    let is_required = settings.requires_provenance(addr);
+    let pin = pins.and_then(|pins| pins.pin(addr)).and_then(|(_, pin)| pin.built_by.as_deref());
+    let Some(pin) = pin else {
+        let message =
+            format!("the settings demand provenance of {addr} {version}, and no place is pinned where it is built");
+        let finding = Finding::new(Rule::ProvenanceMissing, message).about(addr).of_version(version);
+        let finding = finding.remedied_by(step!(
+            "`tflock trust add {} {}` looks it up and pins it.",
+            addr.to_string(),
+            format!("--provenance={version}")
+        ));
+        return Judged { findings: is_required.then_some(finding).into_iter().collect(), ..Judged::default() };
+    };
+    if *version < pin.since && !is_required {
+        return Judged::default();
+    }
+    let archives = release.named_archives();
+    match &release.attested {
+        Some(attested) => judge(&Question { addr, version, archives: &archives, pin }, attested),
+        // What an earlier run saw of it, and nobody asked on.
+        None if !release.current => Judged::default(),
+        None => {
+            let message = format!("where {addr} {version} was built was not asked");
+            let error = Error::new(ErrorKind::Unavailable, message).about(addr.clone());
+            Judged { unknown: Some(error), ..Judged::default() }
+        }
+    }
+}
+
+/// Judges the archives of a release by a pin.
+pub fn judge(question: &Question<'_>, attested: &Attested) -> Judged {
+    let Question { addr, version, archives, pin } = *question;
+    let mut judged = Judged::default();
+    let name = format!("{addr} {version}");
+    let find = |rule, message: String| Finding::new(rule, message).about(addr).of_version(version);
+    let (mut open, mut unasked) = (false, Vec::new());
+    let mut against = Against::new();
+    for (archive, digest) in archives {
+        match prove(question, attested, archive, digest) {
+            Proof::Built(build) => drop(judged.build.get_or_insert_with(|| build.clone())),
+            Proof::Unnamed(build, subject) => {
+                judged.build.get_or_insert_with(|| build.clone());
+                let message =
+                    format!("{archive} of {name} is attested as {subject:?}, which names no version or platform");
+                judged.findings.push(Finding { level: Level::Warn, ..find(Rule::ProvenanceVersion, message) });
+            }
+            Proof::Changed(why) => object(&mut against, Rule::ProvenanceChanged, archive, why),
+            Proof::Other(why) => object(&mut against, Rule::ProvenanceVersion, archive, why),
+            Proof::Invalid(why) => object(&mut against, Rule::ProvenanceInvalid, archive, why.to_string()),
+            Proof::Missing if attested.unanswered.is_some() => open = true,
+            Proof::Missing if !attested.asked.contains(digest) => unasked.push(archive.as_str()),
+            Proof::Missing => object(&mut against, Rule::ProvenanceMissing, archive, String::new()),
+        }
+    }
+    // Nobody asks on once something is wrong; but what nobody asked about proves nothing.
+    if against.is_empty() {
+        for archive in unasked {
+            object(&mut against, Rule::ProvenanceMissing, archive, String::new());
+        }
+    }
+    if archives.is_empty() && attested.unanswered.is_none() {
+        judged.findings.push(find(Rule::ProvenanceMissing, format!("the source of {name} names no archive of it")));
+    }
+    if !against.is_empty() {
+        judged.build = None;
+    }
+    for (rule, (names, why)) in against {
+        let which = if names.len() == archives.len() { String::new() } else { format!(" ({})", first_of(&names, 3)) };
+        let message = match rule {
+            Rule::ProvenanceChanged => format!("{name} was not built where it is pinned{which}: {why}"),
+            Rule::ProvenanceVersion => format!("{name} is attested as something else{which}: {why}"),
+            Rule::ProvenanceInvalid => format!(
+                "an attestation of {name} does not verify{which}: {why}; judged by Sigstore's keys of {}",
+                TrustedRoot::in_use().date()
+            ),
+            _ => format!(
+                "nothing attests where {} of {name} {} built: {}",
+                counted(names.len(), "archive"),
+                if names.len() == 1 { "was" } else { "were" },
+                first_of(&names, 3)
+            ),
+        };
+        judged.findings.push(find(rule, message));
+    }
+    if let (true, Some(error)) = (open || archives.is_empty(), &attested.unanswered) {
+        judged.build = None;
+        judged.unknown = Some(error.clone());
+        let message = format!("where {name} was built could not be found out");
+        judged.findings.push(find(Rule::ProvenanceUnknown, message));
+    }
+    if let Some(build) = judged.build.as_ref().filter(|build| pin.is_renamed(build)) {
+        let message = format!(
+            "the repository that {addr} is built from is now github.com/{}, pinned as github.com/{}",
+            build.repository, pin.repository
+        );
+        let renamed = Finding { level: Level::Note, ..find(Rule::ProvenanceChanged, message) };
+        judged.findings.push(renamed.remedied_by(step!(
+            "`tflock trust rotate {} --provenance --reason TEXT` records the new name.",
+            addr.to_string()
+        )));
+    }
+    judged
+}
+
+/// The archives that a rule is broken for, with why it is for the first of them.
+type Against<'a> = BTreeMap<Rule, (Vec<&'a str>, String)>;
+
+fn object<'a>(against: &mut Against<'a>, rule: Rule, archive: &'a str, why: String) {
+    against.entry(rule).or_insert((Vec::new(), why)).0.push(archive);
+}
+
+/// The best that attestations say of one archive; if none says that it is as it must be, the worst.
+fn prove<'a>(question: &Question<'_>, attested: &'a Attested, archive: &str, digest: &Sha256Digest) -> Proof<'a> {
+    let mut best = Proof::Missing;
+    let rank = |proof: &Proof<'_>| match proof {
+        Proof::Built(_) => 5,
+        Proof::Unnamed(..) => 4,
+        Proof::Changed(_) => 3,
+        Proof::Other(_) => 2,
+        Proof::Invalid(_) => 1,
+        Proof::Missing => 0,
+    };
+    let mut take = |proof: Proof<'a>| {
+        if rank(&proof) > rank(&best) {
+            best = proof;
+        }
+    };
+    for attestation in &attested.attestations {
+        for subject in attestation.subjects.iter().filter(|subject| subject.digest == *digest) {
+            take(match &attestation.build {
+                Err(bad) => Proof::Changed(bad.to_string()),
+                Ok(build) => match question.pin.differences(build)[..] {
+                    [] => named(build, question.version, archive, &subject.name),
+                    ref differences => Proof::Changed(listed(differences)),
+                },
+            });
+        }
+    }
+    for (of, invalid) in &attested.invalid {
+        if of == digest {
+            take(Proof::Invalid(invalid));
+        }
+    }
+    best
+}
+
+fn listed(differences: &[Difference]) -> String {
+    differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Whether an archive of the pinned place is attested as what it is offered as.
+fn named<'a>(build: &'a Build, version: &Version, archive: &str, subject: &'a str) -> Proof<'a> {
+    if let Some(tag) = tag_of_another(build, version) {
+        return Proof::Other(format!("it was built from the tag {tag}"));
+    }
+    match named_as(archive, subject) {
+        Named::Same => Proof::Built(build),
+        Named::Unusual => Proof::Unnamed(build, subject),
+        Named::Other => Proof::Other(format!("{archive} is attested as {subject}")),
+    }
+}
+
+enum Named {
+    Same,
+    /// It follows no convention.
+    Unusual,
+    /// It names another type, version or platform.
+    Other,
+}
+
+/// Compares the name of an archive with that of a file that was built, which may be in a directory.
+fn named_as(archive: &str, subject: &str) -> Named {
+    let file = subject.rsplit('/').next().unwrap_or(subject);
+    if file == archive {
+        return Named::Same;
+    }
+    let parts = file.strip_prefix("terraform-provider-").and_then(|rest| rest.strip_suffix(".zip")).unwrap_or_default();
+    let parts: Vec<&str> = parts.split('_').collect();
+    let is_conventional = match parts[..] {
+        [_, version, os, arch] => {
+            version.parse::<Version>().is_ok() && format!("{os}_{arch}").parse::<Platform>().is_ok()
+        }
+        _ => false,
+    };
+    if is_conventional { Named::Other } else { Named::Unusual }
+}
+
+/// The tag that was built, if it is that of another version. `v1.2.3`, `1.2.3`, `provider/v1.2.3` and `provider-v1.2.3` name one.
+fn tag_of_another<'b>(build: &'b Build, version: &Version) -> Option<&'b str> {
+    let tag = build.tag()?;
+    let last = tag.rsplit('/').next().unwrap_or(tag);
+    let behind = last.find("-v").map(|at| &last[at + 2..]);
+    let read = |text: &str| text.strip_prefix('v').unwrap_or(text).parse::<Version>().ok();
+    let named = read(last).or_else(|| behind.and_then(read))?;
+    (named != *version).then_some(tag)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! Where a release was built, as its release workflow attests it and a public log records it.
+//!
+//! ```text
+//! bundle ──[bundle]──► Attestation: subjects, Build ──[judge]──► findings
+//!                            │                            ▲
+//!                            └──[place]──► BuiltBy, the pin ┘
+//! ```
+//!
+//! A signing key says who signed a release, not where it was built. What decides here is the certificate of an attestation, the
+//! files that it lists and the type of its statement, never what the statement goes on to say: that is the workflow's own word.
+//! The folder sends no request and reads no files. The word Sigstore is known to it alone.
+
+mod bundle;
+mod crypto;
+mod judge;
+mod place;
+
+pub use bundle::{Attestation, InvalidBundle, LONGEST_BUNDLE, PREDICATE_TYPE, Subject, TrustedRoot, verify};
+pub use judge::{Attested, Judged, Question, judge, judge_release};
+pub use place::{BadPlace, Difference, learn};
+pub(crate) use place::{check_number, check_ref, check_signer, check_trigger, check_workflow};
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::version::Version;
+
+/// A repository on GitHub, `OWNER/NAME`, as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Repository {
+    owner: String,
+    name: String,
+}
+
+/// Where a release was built: what the certificate of its attestation says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct Build {
+    pub repository: Repository,
+    /// The number of the repository. It stays when the repository is renamed, and one that is created again gets another.
+    pub repository_id: String,
+    /// The number of its owner.
+    pub owner_id: String,
+    /// The file of the workflow that ran, within the repository.
+    pub workflow: String,
+    /// The workflow file that signed, with its repository, if it is another one: a reusable workflow.
+    pub signer: Option<String>,
+    /// What was built, such as `refs/tags/v1.2.3`.
+    #[serde(rename = "ref")]
+    pub git_ref: String,
+    /// What started the workflow, such as `push`.
+    pub trigger: String,
+    /// The commit that was built.
+    pub commit: String,
+    /// The page of the run.
+    pub run: Option<String>,
+}
+
+/// Where the release of a change was built, and the one before it, as far as that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildChange {
+    pub new: Build,
+    pub old: Option<Build>,
+}
+
+impl BuildChange {
+    /// The page that compares the commits of both releases, if they are of one repository.
+    pub fn comparison(&self) -> Option<String> {
+        let (old, new) = (self.old.as_ref()?, &self.new);
+        let is_comparable = new.repository_id == old.repository_id && new.commit != old.commit;
+        let url = || format!("https://github.com/{}/compare/{}...{}", new.repository, old.commit, new.commit);
+        is_comparable.then(url)
+    }
+}
+
+/// The pin: where releases of a provider must have been built.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct BuiltBy {
+    pub repository: Repository,
+    pub repository_id: String,
+    pub owner_id: String,
+    pub workflow: String,
+    pub signer: Option<String>,
+    /// A ref, or the beginning of refs with a `*` behind it.
+    #[serde(rename = "ref")]
+    pub git_ref: String,
+    /// What may start the workflow; not empty.
+    pub triggers: BTreeSet<String>,
+    /// The oldest release that was found attested: older ones need only their signer.
+    pub since: Version,
+    /// Why the place was changed.
+    pub reason: Option<String>,
+}
+
+impl Build {
+    /// The tag that was built.
+    pub fn tag(&self) -> Option<&str> {
+        self.git_ref.strip_prefix("refs/tags/")
+    }
+
+    /// The page of the commit.
+    pub fn commit_url(&self) -> String {
+        format!("https://github.com/{}/commit/{}", self.repository, self.commit)
+    }
+}
+
+impl Repository {
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True if both names mean one repository: GitHub compares them without case.
+    pub fn is(&self, other: &Self) -> bool {
+        self.owner.eq_ignore_ascii_case(&other.owner) && self.name.eq_ignore_ascii_case(&other.name)
+    }
+
+    /// The repository that a package is downloaded from: `https://github.com/OWNER/NAME/releases/download/TAG/FILE`. It is what a
+    /// registry says, so it suggests where to look, and proves nothing.
+    pub fn of_download(url: &url::Url) -> Option<Self> {
+        let path: Vec<&str> = url.path_segments()?.collect();
+        let is_release = url.scheme() == "https" && url.host_str() == Some("github.com") && url.port().is_none();
+        match path[..] {
+            [owner, name, "releases", "download", _, _] if is_release => Self::new(owner, name).ok(),
+            _ => None,
+        }
+    }
+
+    /// Names as GitHub allows them, so that nothing else ever becomes a part of a URL.
+    fn new(owner: &str, name: &str) -> Result<Self, BadPlace> {
+        let is_owner = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        let is_name = |b: u8| is_owner(b) || b == b'.';
+        let is_sound = (1..=39).contains(&owner.len())
+            && owner.bytes().all(is_owner)
+            && (1..=100).contains(&name.len())
+            && name.bytes().all(is_name)
+            && !matches!(name, "." | "..");
+        let repository = || Self { owner: owner.to_owned(), name: name.to_owned() };
+        is_sound.then(repository).ok_or_else(|| BadPlace::Repository(format!("{owner}/{name}")))
+    }
+}
+
+impl serde::Serialize for Repository {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("github.com/{self}"))
+    }
+}
+
+impl fmt::Display for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.owner, self.name)
+    }
+}
+
+impl FromStr for Repository {
+    type Err = BadPlace;
+
+    /// Reads `github.com/OWNER/NAME`, as the trust file has it.
+    fn from_str(text: &str) -> Result<Self, BadPlace> {
+        let (owner, name) = text
+            .strip_prefix("github.com/")
+            .and_then(|path| path.split_once('/'))
+            .ok_or_else(|| BadPlace::Repository(text.to_owned()))?;
+        Self::new(owner, name)
+    }
+}

@@ -1,0 +1,176 @@
+//! Attestations of builds, from the service of GitHub: <https://docs.github.com/rest/repos/attestations>.
+//!
+//! The host is fixed and comes from no file. It answers with addresses of bundles on a storage host, which gets no token. What is
+//! fetched proves nothing here: `core/provenance` verifies it.
+
+use snap::raw::{Decoder, decompress_len};
+use url::{Host, Url};
+
+use crate::error::{Error, ErrorKind};
+use crate::hash::Sha256Digest;
+use crate::net::{Client, DocumentKind, DocumentRequest, FetchedDocument, NetError};
+use crate::provenance::{LONGEST_BUNDLE, PREDICATE_TYPE, Repository};
+use crate::settings::{Secret, Variables};
+
+const SERVICE: &str = "https://api.github.com";
+
+/// The most bundles of one artifact that are looked at: releases are attested once, rarely twice.
+const MOST_BUNDLES: usize = 8;
+
+/// The most requests about one release: one for the list, one for each bundle, and one more for a list without the token.
+pub const MOST_REQUESTS: usize = 10;
+
+#[derive(Debug, Clone)]
+pub struct AttestationService {
+    client: Client,
+    token: Option<Secret>,
+}
+
+/// What the service has for an artifact.
+#[derive(Debug, Default)]
+pub struct FoundBundles {
+    pub bundles: Vec<Vec<u8>>,
+    /// True if it has more than are looked at.
+    pub more: bool,
+}
+
+#[derive(serde::Deserialize)]
+struct Answer {
+    #[serde(default)]
+    attestations: Vec<Entry>,
+}
+
+#[derive(serde::Deserialize)]
+struct Entry {
+    bundle: Option<serde_json::Value>,
+    bundle_url: Option<String>,
+}
+
+impl AttestationService {
+    /// With the token of the environment, unless that is for another host.
+    pub fn new(client: Client, variables: &Variables) -> Self {
+        let is_elsewhere = variables.get("GH_HOST").is_some_and(|host| !matches!(host, "" | "github.com"));
+        let token = ["GH_TOKEN", "GITHUB_TOKEN"].iter().find_map(|name| variables.get(name).and_then(Secret::new));
+        Self { client, token: token.filter(|_| !is_elsewhere) }
+    }
+
+    /// The attestations of an artifact in a repository; none if the service affirms that there are none. `left` is how many
+    /// requests the release may still cost.
+    pub async fn bundles(
+        &self,
+        repository: &Repository,
+        artifact: &Sha256Digest,
+        left: &mut usize,
+    ) -> Result<FoundBundles, Error> {
+        let name = format!("repos/{}/{}", repository.owner(), repository.name());
+        let mut url = service(&format!("{name}/attestations/sha256:{}", artifact.to_hex()));
+        url.query_pairs_mut().append_pair("predicate_type", PREDICATE_TYPE);
+        let document = match self.get(url.clone(), left).await? {
+            Ok(document) => document,
+            // Nothing is attested, or the repository cannot be read.
+            Err(error) if error.is_not_found() => {
+                return match self.get(service(&name), left).await? {
+                    Ok(_) => Ok(FoundBundles::default()),
+                    Err(error) if error.is_not_found() => {
+                        let message = format!("there is no repository github.com/{repository}, or it cannot be read");
+                        Err(Error::new(ErrorKind::Unavailable, message).hint(self.token_hint()))
+                    }
+                    Err(error) => Err(self.explained(error)),
+                };
+            }
+            Err(error) => return Err(self.explained(error)),
+        };
+        let malformed = |why: String| {
+            let message = format!("the answer of {SERVICE} about attestations cannot be used: {why}");
+            Error::new(ErrorKind::Unavailable, message).about_url(url.as_str())
+        };
+        let answer: Answer =
+            serde_json::from_slice(&document.body).map_err(|problem| malformed(problem.to_string()))?;
+        let more = answer.attestations.len() > MOST_BUNDLES;
+        let mut bundles = Vec::new();
+        for entry in answer.attestations.into_iter().take(MOST_BUNDLES) {
+            bundles.push(match (entry.bundle, entry.bundle_url) {
+                (Some(bundle), _) => bundle.to_string().into_bytes(),
+                (None, Some(place)) => self.download(&place, left).await?,
+                (None, None) => return Err(malformed("an attestation has neither bundle nor bundle_url".to_owned())),
+            });
+        }
+        Ok(FoundBundles { bundles, more })
+    }
+
+    /// Asks the service; without the token where that is refused or hides what everyone may read.
+    async fn get(&self, url: Url, left: &mut usize) -> Result<Result<FetchedDocument, NetError>, Error> {
+        let request = || {
+            let request = DocumentRequest::new(url.clone(), DocumentKind::Attestations).confined();
+            request.header("accept", "application/vnd.github+json").header("x-github-api-version", "2022-11-28")
+        };
+        spend(left)?;
+        let answer = self.client.document(&request().token(self.token.clone())).await;
+        match &answer {
+            Err(error) if self.token.is_some() && matches!(error.status(), Some(401 | 403 | 404)) => {
+                spend(left)?;
+                Ok(self.client.document(&request()).await)
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    /// A bundle from where the service keeps it: JSON, as a rule packed by Snappy.
+    async fn download(&self, place: &str, left: &mut usize) -> Result<Vec<u8>, Error> {
+        let refused = |why: &str| {
+            Error::new(ErrorKind::Unavailable, format!("{SERVICE} names a bundle that cannot be used: {why}"))
+        };
+        let url = Url::parse(place).map_err(|problem| refused(&problem.to_string()))?;
+        let is_public =
+            matches!(url.host(), Some(Host::Domain(host)) if host.contains('.') && !host.ends_with(".localhost"));
+        if url.scheme() != "https" || !is_public || !url.username().is_empty() {
+            return Err(refused("it is not at an https address of a public host").about_url(shown(&url)));
+        }
+        spend(left)?;
+        let request = DocumentRequest::new(url.clone(), DocumentKind::Bundle).confined();
+        let body = self.client.document(&request).await.map_err(Error::from)?.body;
+        if body.first() == Some(&b'{') {
+            return Ok(body);
+        }
+        let length = decompress_len(&body).map_err(|problem| refused(&problem.to_string()))?;
+        if length > LONGEST_BUNDLE {
+            return Err(refused("unpacked it has more than 1 MiB").about_url(shown(&url)));
+        }
+        Decoder::new().decompress_vec(&body).map_err(|problem| refused(&problem.to_string()).about_url(shown(&url)))
+    }
+
+    fn token_hint(&self) -> &'static str {
+        match self.token {
+            Some(_) => "the token in GH_TOKEN or GITHUB_TOKEN was tried too",
+            None => {
+                "put a token into GITHUB_TOKEN: without one GitHub answers 60 requests an hour, and public repositories only"
+            }
+        }
+    }
+
+    fn explained(&self, error: NetError) -> Error {
+        let is_refused = matches!(error.status(), Some(401 | 403 | 429));
+        let error = Error::from(error);
+        // Whatever the reason, it is not known.
+        let kind = if error.kind.is_inconclusive() { error.kind } else { ErrorKind::Unavailable };
+        let error = Error { kind, hints: if is_refused { Vec::new() } else { error.hints }, ..error };
+        if is_refused { error.hint(self.token_hint()) } else { error }
+    }
+}
+
+/// The address without what a storage host signs it with.
+fn shown(url: &Url) -> String {
+    crate::net::ShownUrl::new(url).to_string()
+}
+
+fn service(path: &str) -> Url {
+    let mut url = SERVICE.parse::<Url>().unwrap_or_else(|_| unreachable!("a constant"));
+    url.set_path(path);
+    url
+}
+
+fn spend(left: &mut usize) -> Result<(), Error> {
+    let message = format!("{SERVICE} keeps the attestations of a release in more than {MOST_REQUESTS} places");
+    *left = left.checked_sub(1).ok_or_else(|| Error::new(ErrorKind::Unavailable, message))?;
+    Ok(())
+}
