@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::audit::MAIN;
+use crate::support::packages::Shape;
+use crate::support::registry::Registry;
 use crate::support::tools;
 use crate::support::workspace::Workspace;
 
@@ -438,4 +441,26 @@ fn findings_of_one_rule_are_counted() {
         assert!(found == count || (format == "sarif" && found == 120), "{format}: {found} in {run}");
         assert!(left.is_none_or(|left| run.stdout.contains(left)), "{format}: {run}");
     }
+}
+
+/// Each module of a program is looked up, not compared with each advisory.
+#[test]
+fn many_modules_and_advisories_are_no_square() {
+    let audited = |count| {
+        let registry = Registry::start().release("acme/widget", "2.0.0", &["linux_amd64"]).shaped(Shape::GoWith(count));
+        let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+        workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+        let listed = |n| {
+            let (id, fixed) = (format!("GO-2020-{n}"), r#""modified":"2026-01-01T00:00:00Z","fixed":"0.9.0""#);
+            format!(r#"{{"path":"example.com/n{n}","vulns":[{{"id":"{id}",{fixed}}}]}}"#)
+        };
+        let modules: Vec<String> = (0..count).map(listed).collect();
+        workspace.write("db/index/modules.json", &format!("[{}]", modules.join(",")));
+        workspace.write("db/index/db.json", r#"{"modified":"2099-02-01T12:00:00Z"}"#);
+        let args = ["audit", "--offline", "--db", "db", "--platform", "linux_amd64"];
+        let said = workspace.tflock(None, args).ended_with(0).stdout;
+        assert!(said.contains("0 advisories") && !said.contains("not judged"), "{said}");
+        taken(&workspace, &args).map(|(time, _)| time)
+    };
+    grows_linearly(audited, 250);
 }

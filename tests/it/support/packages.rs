@@ -42,6 +42,8 @@ pub enum Shape {
     Go,
     /// The same as Go 1.17 wrote it, which cannot be read while it streams by.
     OldGo,
+    /// The program is one of Go with so many modules, `example.com/n0` and so on.
+    GoWith(usize),
     /// The program is the provider of `testdata/plugin`, which `terraform` can start.
     Runs,
     /// It holds these files and no others, by their names in the archive.
@@ -176,6 +178,7 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
             | Shape::Universal
             | Shape::Go
             | Shape::OldGo
+            | Shape::GoWith(_)
             | Shape::Runs
             | Shape::Holding(_) => {}
         }
@@ -187,6 +190,7 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
                 if shapes.contains(&Shape::Runs) { [PROVIDER, b"# "].concat() } else { Vec::new() },
                 if shapes.contains(&Shape::Go) { go_program(false) } else { Vec::new() },
                 if shapes.contains(&Shape::OldGo) { go_program(true) } else { Vec::new() },
+                shapes.iter().flat_map(with_modules).collect(),
                 format!("{kind} {version} for {target}, edition {edition}\n")
                     .repeat(if shapes.contains(&Shape::Runs) { 1 } else { 8 })
                     .into_bytes(),
@@ -254,6 +258,13 @@ fn h1(entries: &[Entry]) -> String {
 fn go_program(old: bool) -> Vec<u8> {
     let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     program(&std::fs::read_to_string(top.join("testdata/advisories/program.txt")).unwrap(), old)
+}
+
+/// The program of [`Shape::GoWith`].
+fn with_modules(shape: &Shape) -> Vec<u8> {
+    let Shape::GoWith(count) = shape else { return Vec::new() };
+    let modules: String = (0..*count).map(|n| format!("dep\texample.com/n{n}\tv1.0.0\th1:x=\n")).collect();
+    program(&format!("go1.21.4\nmod\texample.com/main\tv1.0.0\n{modules}"), false)
 }
 
 /// An ELF program whose only data are build information, inline or behind addresses.
