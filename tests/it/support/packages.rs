@@ -4,6 +4,7 @@
 //! The hashes are computed here from the entries, not by the product: they are what the product is measured by.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{Cursor, Read, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -263,8 +264,11 @@ fn go_program(old: bool) -> Vec<u8> {
 /// The program of [`Shape::GoWith`].
 fn with_modules(shape: &Shape) -> Vec<u8> {
     let Shape::GoWith(count) = shape else { return Vec::new() };
-    let modules: String = (0..*count).map(|n| format!("dep\texample.com/n{n}\tv1.0.0\th1:x=\n")).collect();
-    program(&format!("go1.21.4\nmod\texample.com/main\tv1.0.0\n{modules}"), false)
+    let mut text = "go1.21.4\nmod\texample.com/main\tv1.0.0\n".to_owned();
+    for n in 0..*count {
+        let _ = writeln!(text, "dep\texample.com/n{n}\tv1.0.0\th1:x=");
+    }
+    program(&text, false)
 }
 
 /// An ELF program whose only data are build information, inline or behind addresses.
