@@ -34,9 +34,9 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Where the releases of a provider are to be built.
+    /// Where the releases of a provider are to be built: a change of the trust file is no reason to build elsewhere.
     fn built_by(&self, addr: &ProviderAddr) -> Option<&Arc<BuiltBy>> {
-        [&self.new, &self.old].into_iter().flatten().find_map(|pins| pins.pin(addr)?.1.built_by.as_ref())
+        [&self.old, &self.new].into_iter().flatten().find_map(|pins| pins.pin(addr)?.1.built_by.as_ref())
     }
 
     /// Whether it is asked where a release was built.

@@ -24,7 +24,6 @@ use crate::lock::settle::EntryDecision;
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::query::cached::{self, Check};
 use crate::query::question::{Answer, Goal, Query, Refusal};
-use crate::query::select::ProvenanceRule;
 use crate::release::continuity::FirstUseRule;
 use crate::release::{Lookup, Release, ReleaseKey};
 use crate::trust::pins::Pins;
@@ -86,9 +85,8 @@ impl LockJob {
         };
         let mut plan = plan::plan(&root.requirements, &root.lock, &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
-        let pins = shared.stores.pins(&root.settings.trust);
         for (addr, step) in &mut plan.steps {
-            step.rules.provenance = ProvenanceRule::of(&pins, addr);
+            step.rules.provenance = shared.stores.provenance(&root.settings.trust, addr);
         }
         let release = |addr: &ProviderAddr, step: &Query| {
             step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))
@@ -118,6 +116,7 @@ impl LockJob {
         let learns = root.first_use == FirstUseRule::Remember && root.uses_origin();
         let mut kept = BTreeMap::new();
         if learns && (!open.is_empty() || shared.stores.exists(&root.settings.trust)) {
+            let pins = shared.stores.pins(&root.settings.trust);
             let unqueried = plan.steps.keys().filter(|addr| !open.contains_key(*addr)).chain(&plan.unrequired);
             let unpinned: Vec<ProviderAddr> = unqueried.filter(|addr| pins.pin(addr).is_none()).cloned().collect();
             for addr in unpinned {

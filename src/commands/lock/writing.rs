@@ -27,7 +27,7 @@ use crate::outcome::{Changes, Need};
 use crate::path::shown;
 use crate::query::cached::SameVersion;
 use crate::query::question::{Query, Selection};
-use crate::query::select::Criteria;
+use crate::query::select::{Criteria, ProvenanceRule};
 use crate::report::diff::unified;
 use crate::trust::Evidence;
 use crate::trust::pins::{Pins, Signer};
@@ -193,6 +193,14 @@ impl TrustStores {
         self.with(|stores| match stores.get(place) {
             Some(Ok(store)) => store.pins().clone(),
             _ => Pins::default(),
+        })
+    }
+
+    /// Whether it is asked where the releases of a provider were built.
+    pub(super) fn provenance(&self, place: &TrustPlace, addr: &ProviderAddr) -> ProvenanceRule {
+        self.with(|stores| match stores.get(place) {
+            Some(Ok(store)) => ProvenanceRule::of(store.pins(), addr),
+            _ => ProvenanceRule::NotAsked,
         })
     }
 
