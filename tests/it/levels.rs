@@ -494,7 +494,7 @@ fn check(part: usize, parts: usize) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// No world of the book has a service of attestations: `provenance.rs` and the tests of `core/provenance` raise these.
+/// No world of the book has a service of attestations: `provenance.rs` raises these, at the levels of the settings too.
 const WITHOUT_WORLD: [Rule; 5] = [
     Rule::ProvenanceChanged,
     Rule::ProvenanceVersion,

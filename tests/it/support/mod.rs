@@ -13,6 +13,7 @@ pub mod run;
 #[path = "../../../src/report/schema_check_tests.rs"]
 pub mod schema;
 #[cfg(target_os = "linux")]
+pub mod sigstore;
 pub mod small_disk;
 #[cfg(unix)]
 pub mod tools;

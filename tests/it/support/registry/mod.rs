@@ -156,6 +156,13 @@ impl Registry {
         self
     }
 
+    /// Archives, sums and signatures come from the releases of `github.com/NAMESPACE/terraform-provider-TYPE`, behind a proxy.
+    #[must_use]
+    pub fn with_files_on_github(self) -> Self {
+        self.world().files_on_github = true;
+        self
+    }
+
     /// Addresses in download documents are relative.
     #[must_use]
     pub fn with_relative_urls(self) -> Self {

@@ -67,12 +67,11 @@ pub fn place(path: &str) -> Place<'_> {
             (Endpoint::Download, format!("{namespace}/{kind}"), vec![version, os, arch])
         }
         ["files", namespace, kind, version, file] => {
-            let endpoint = match file {
-                _ if file.ends_with("_SHA256SUMS") => Endpoint::Sums,
-                _ if file.ends_with("_SHA256SUMS.sig") => Endpoint::Signature,
-                _ => Endpoint::Zip,
-            };
-            (endpoint, format!("{namespace}/{kind}"), vec![version, file])
+            (of_file(file), format!("{namespace}/{kind}"), vec![version, file])
+        }
+        [namespace, repository, "releases", "download", tag, file] => {
+            let kind = repository.trim_start_matches("terraform-provider-");
+            (of_file(file), format!("{namespace}/{kind}"), vec![tag.trim_start_matches('v'), file])
         }
         ["mirror", _, namespace, kind, "index.json"] => at(Endpoint::MirrorIndex, namespace, kind, &[]),
         ["mirror", _, namespace, kind, file] => (Endpoint::MirrorVersion, format!("{namespace}/{kind}"), vec![file]),
@@ -88,6 +87,14 @@ pub fn place(path: &str) -> Place<'_> {
         _ => (Endpoint::Other, String::new(), Vec::new()),
     };
     Place { endpoint, provider, rest }
+}
+
+fn of_file(name: &str) -> Endpoint {
+    match name {
+        _ if name.ends_with("_SHA256SUMS") => Endpoint::Sums,
+        _ if name.ends_with("_SHA256SUMS.sig") => Endpoint::Signature,
+        _ => Endpoint::Zip,
+    }
 }
 
 /// The answer to a request, with the faults of the world.
@@ -188,6 +195,10 @@ fn download(world: &World, place: &Place<'_>, host: &str) -> Option<Reply> {
     let release = world.release(&place.provider, version)?;
     let folder = format!("/files/{}/{version}", place.provider);
     let files = match (world.relative, world.files_elsewhere) {
+        _ if world.files_on_github => {
+            let (namespace, kind) = place.provider.split_once('/')?;
+            format!("https://github.com/{namespace}/terraform-provider-{kind}/releases/download/v{version}")
+        }
         (true, _) => folder,
         (false, true) => format!("https://{}{folder}", world.other_host),
         (false, false) => format!("https://{host}{folder}"),

@@ -12,8 +12,8 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// Names a server of the fixture goes by.
-const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
+/// Names a server of the fixture goes by; the last three behind a proxy.
+const NAMES: [&str; 5] = ["localhost", "127.0.0.1", "api.github.com", "github.com", "bundles.example.com"];
 
 struct Authority {
     pem: String,

@@ -55,6 +55,8 @@ pub struct World {
     pub no_providers: bool,
     /// Archives, sums and signatures are served by the other host.
     pub files_elsewhere: bool,
+    /// The same, by releases of a repository on GitHub.
+    pub files_on_github: bool,
     /// Addresses in download documents are relative.
     pub relative: bool,
     pub warnings: Vec<String>,
