@@ -10,10 +10,11 @@ use tflock::internals::CliConfig;
 use tflock_core::config::{Inputs, Module, ModuleScope, SourceFile, Surroundings, Text, VariableFile};
 use tflock_core::dialect::Dialect;
 use tflock_core::goinfo::{GoInfo, Scan, Unknown};
-use tflock_core::hash::Sums;
 use tflock_core::hash::archive::{ArchiveHasher, Limits};
+use tflock_core::hash::{Sha256Digest, Sums};
 use tflock_core::lockfile::{self, LockFile};
 use tflock_core::merge::{Decisions, Document, MergeOptions, Three, is_readable, merge_texts, split, textconv};
+use tflock_core::provenance::{self, TrustedRoot};
 use tflock_core::settings::{self, Variables};
 use tflock_core::trust::{openpgp, pins};
 use tflock_core::version::Version;
@@ -22,8 +23,9 @@ use tflock_core::version::Version;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("archive", archive),
+    ("bundle", bundle),
     ("config", config),
     ("git", git),
     ("lock", lock),
@@ -97,6 +99,15 @@ pub fn lock(bytes: &[u8]) {
         let again = lockfile::decode(text.as_bytes(), dialect).expect("what is written can be read");
         assert_eq!((again.lock, again.canonical), (decoded.lock, true));
         assert!(!decoded.canonical || text.as_bytes() == bytes || decoded.header != Some(dialect));
+    }
+}
+
+/// An attestation. One that verifies lists the artifact that it was asked about.
+pub fn bundle(bytes: &[u8]) {
+    let artifact = "f146e594bdba65fdc499c43c86d6d07c0e0733257152067c4f9fe2acee4f4629";
+    let artifact = Sha256Digest::from_hex(artifact).expect("a digest");
+    if let Ok(Some(attestation)) = provenance::verify(TrustedRoot::public(), bytes, &artifact) {
+        assert!(attestation.subjects.iter().any(|subject| subject.digest == artifact));
     }
 }
 

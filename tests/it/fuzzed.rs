@@ -12,7 +12,8 @@ use crate::support::packages::archive;
 const GO: &str = "testdata/vectors/h1";
 
 /// The files that a target begins with besides its corpus, and the prefix of each.
-const SEEDS: [(&str, &str, &[&str], &[u8]); 9] = [
+const SEEDS: [(&str, &str, &[&str], &[u8]); 10] = [
+    ("bundle", "testdata/provenance", &["json"], b""),
     // Archives with the verdict of Go; `hash::archive` holds us to that.
     ("archive", GO, &["zip"], b""),
     ("package", GO, &["zip"], b"\x01"),
