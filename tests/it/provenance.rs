@@ -452,3 +452,53 @@ fn a_level_of_the_settings_counts_for_verify_alone() {
     assert!(run.stdout.contains("warning[provenance-changed]"), "{run}");
     workspace.tflock(&registry, LOCK_BOTH).ended_with(3);
 }
+
+/// Whatever the newest release is attested as: `upgrade` writes it exactly if `verify` passes a lock file that has it.
+#[test]
+fn upgrade_and_verify_agree() {
+    let good = Claims::of_tag("v1.5.0");
+    let fork = Claims {
+        repository: "evil/terraform-provider-widget".to_owned(),
+        repository_id: "9".to_owned(),
+        ..good.clone()
+    };
+    let histories: [(&str, Vec<Claims>, bool); 6] = [
+        ("not attested", Vec::new(), false),
+        ("attested", vec![good.clone()], true),
+        ("renamed", vec![Claims { repository: "acme/renamed".to_owned(), ..good.clone() }], true),
+        ("attested from a fork too", vec![fork.clone(), good.clone()], true),
+        ("attested from a fork alone", vec![fork], false),
+        ("created again", vec![Claims { repository_id: "77".to_owned(), ..good }], false),
+    ];
+    for (name, claims, passes) in histories {
+        let registry = attested(two_releases(), "1.4.0", &Claims::of_tag("v1.4.0"));
+        let files = files(&registry, "1.5.0");
+        let bundles: Vec<_> = claims.iter().map(|claims| json!({ "bundle": attest(claims, &files) })).collect();
+        let answer = json!({ "attestations": bundles }).to_string();
+        let mut registry = registry;
+        for (_, digest) in &files {
+            let path = format!(
+                "/repos/acme/terraform-provider-widget/attestations/sha256:{digest}?predicate_type=https%3A%2F%2Fslsa.dev%2Fprovenance%2Fv1"
+            );
+            registry = registry.document(&path, "application/json", answer.clone());
+        }
+        registry.withdraw("acme/widget", "1.5.0");
+        let workspace = on_github(&registry);
+        workspace.tflock(&registry, ["trust", "init", "--provenance"]).ended_with(0);
+        let registry = registry.release("acme/widget", "1.5.0", PLATFORMS);
+        // What a run without the trust file writes.
+        let trust = workspace.read(".tflock.trust.hcl");
+        std::fs::remove_file(workspace.path(".tflock.trust.hcl")).unwrap();
+        let before = workspace.lock_file();
+        workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]).ended_with(0);
+        workspace.write(".tflock.trust.hcl", &trust);
+        let upgraded = workspace.lock_file();
+        let code = if passes { 0 } else { 3 };
+        let verified = workspace.tflock(&registry, ["verify"]);
+        assert_eq!(verified.code, Some(code), "{name}: {verified}");
+        workspace.write(".terraform.lock.hcl", &before);
+        let run = workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]);
+        assert_eq!(run.code, Some(code), "{name}: {run}");
+        assert_eq!(workspace.lock_file(), if passes { upgraded } else { before }, "{name}");
+    }
+}
