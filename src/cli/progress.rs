@@ -196,6 +196,8 @@ impl Screen {
                 return;
             }
             Event::Note { text } => self.line(&printable(&text)),
+            Event::Detail { text } if self.verbose => self.line(&printable(&text)),
+            Event::Detail { .. } => {}
         }
         self.total();
     }

@@ -133,6 +133,10 @@ pub enum Event {
         /// One line, lower case, no full stop.
         text: String,
     },
+    /// The same, for those who want to know all.
+    Detail {
+        text: String,
+    },
 }
 
 /// Where events go. Cheap to clone; may be called from any thread.

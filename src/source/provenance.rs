@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-use crate::net::{Client, DocumentKind, DocumentRequest, FetchedDocument, NetError};
+use crate::net::{Client, DocumentKind, DocumentRequest, Fault, FetchedDocument, NetError};
 use crate::provenance::{LONGEST_BUNDLE, PREDICATE_TYPE, Repository};
 use crate::settings::{Secret, Variables};
 
@@ -128,7 +128,7 @@ impl AttestationService {
         }
         spend(left)?;
         let request = DocumentRequest::new(url.clone(), DocumentKind::Bundle).confined();
-        let body = self.client.document(&request).await.map_err(Error::from)?.body;
+        let body = self.client.document(&request).await.map_err(unknown)?.body;
         if body.first() == Some(&b'{') {
             return Ok(body);
         }
@@ -150,12 +150,18 @@ impl AttestationService {
 
     fn explained(&self, error: NetError) -> Error {
         let is_refused = matches!(error.status(), Some(401 | 403 | 429));
-        let error = Error::from(error);
-        // Whatever the reason, it is not known.
-        let kind = if error.kind.is_inconclusive() { error.kind } else { ErrorKind::Unavailable };
-        let error = Error { kind, hints: if is_refused { Vec::new() } else { error.hints }, ..error };
-        if is_refused { error.hint(self.token_hint()) } else { error }
+        let is_limited = is_refused || matches!(error.fault, Fault::Wait { .. });
+        let error = unknown(error);
+        let error = if is_refused { Error { hints: Vec::new(), ..error } } else { error };
+        if is_limited { error.hint(self.token_hint()) } else { error }
     }
+}
+
+/// Whatever the reason that there is no answer: where a release was built is not known then.
+fn unknown(error: NetError) -> Error {
+    let error = Error::from(error);
+    let kind = if error.kind.is_inconclusive() { error.kind } else { ErrorKind::Unavailable };
+    Error { kind, ..error }
 }
 
 /// The address without what a storage host signs it with.

@@ -1,51 +1,21 @@
 //! Where releases are built: the service of attestations is asked, and what it does not answer, or answers wrongly, is no pass.
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-
-use serde_json::json;
-
-use crate::support::registry::Registry;
-use crate::support::sigstore::{Claims, attest, root};
+use crate::support::dice::Dice;
+use crate::support::github::{
+    answering, archives, asked, attested, built, place, proxy_to, question, reaching, repository, with_place,
+};
+use crate::support::proposal::without_last_line_with;
+use crate::support::registry::{Answer, Endpoint, Registry};
+use crate::support::sigstore::{Claims, attest};
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, LOCK_BOTH, PLATFORMS, widget};
 
-/// A proxy that leads to the registry's server, whatever host is asked for; returns its address.
-fn proxy_to(registry: &Registry) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let server = registry.host();
-    let serve = move |mut client: TcpStream, server: &str| -> std::io::Result<()> {
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            client.read_exact(&mut byte)?;
-            head.push(byte[0]);
-        }
-        let server = TcpStream::connect(server)?;
-        client.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
-        let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
-        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
-        let (mut from, mut to) = (server, client);
-        std::io::copy(&mut from, &mut to).map(drop)
-    };
-    std::thread::spawn(move || {
-        for client in listener.incoming().flatten() {
-            let server = server.clone();
-            std::thread::spawn(move || serve(client, &server));
-        }
-    });
-    address
-}
+const WIDGET: &str = "acme/widget";
 
-/// What the service has for the archive of widget 1.4.0 for a platform.
-fn attestations(registry: Registry, platform: &str, answer: &str) -> Registry {
-    let zh = registry.package("acme/widget", "1.4.0", platform).zh();
-    let digest = zh.trim_start_matches("zh:");
-    let path = format!(
-        "/repos/acme/terraform-provider-widget/attestations/sha256:{digest}?predicate_type=https%3A%2F%2Fslsa.dev%2Fprovenance%2Fv1"
-    );
-    registry.document(&path, "application/json", answer)
+/// What the service answers about the archive of widget 1.4.0 that is asked about first.
+fn attestations(registry: Registry, answer: &str) -> Registry {
+    let (_, digest) = &archives(&registry, WIDGET, "1.4.0")[1];
+    registry.document(&question(WIDGET, digest), "application/json", answer)
 }
 
 /// The real provenance of other files.
@@ -63,13 +33,6 @@ fn verified(change: impl FnOnce(Registry) -> Registry) -> (Registry, crate::supp
     (registry, run)
 }
 
-/// The requests that were meant for GitHub or its storage: host, path without its query, and whether a token came along.
-fn asked(registry: &Registry) -> Vec<(String, bool)> {
-    let of_service = registry.requests().into_iter().filter(|request| !request.host.starts_with("localhost"));
-    let shown = |path: &str| path.split(['?', ':']).next().unwrap_or_default().to_owned();
-    of_service.map(|it| (format!("{}{}", it.host, shown(&it.path)), it.authorization.is_some())).collect()
-}
-
 const LIST: &str = "api.github.com/repos/acme/terraform-provider-widget/attestations/sha256";
 const REPOSITORY: &str = "api.github.com/repos/acme/terraform-provider-widget";
 
@@ -77,7 +40,7 @@ const REPOSITORY: &str = "api.github.com/repos/acme/terraform-provider-widget";
 fn an_attestation_of_other_files_is_refused() {
     let packed = snap::raw::Encoder::new().compress_vec(OF_OTHERS.as_bytes()).unwrap();
     let (registry, run) = verified(|registry| {
-        let registry = attestations(registry, "darwin_arm64", AT_STORAGE);
+        let registry = attestations(registry, AT_STORAGE);
         registry.document("/b?sig=secret", "application/x-snappy", packed)
     });
     assert_eq!(run.code, Some(3), "{run}");
@@ -96,7 +59,7 @@ fn no_attestation_is_missing_only_if_the_repository_can_be_read() {
     assert!(run.stdout.contains("provenance-missing") && run.stdout.contains("darwin_arm64.zip"), "{run}");
     let list = LIST.to_owned();
     assert_eq!(asked(&registry), [(list.clone(), true), (list, false), (REPOSITORY.to_owned(), true)], "{run}");
-    let (_, empty) = verified(|registry| attestations(registry, "darwin_arm64", r#"{"attestations": []}"#));
+    let (_, empty) = verified(|registry| attestations(registry, r#"{"attestations": []}"#));
     assert!(empty.code == Some(3) && empty.stdout.contains("provenance-missing"), "{empty}");
     let (_, unreadable) = verified(|registry| registry);
     assert_eq!(unreadable.code, Some(4), "{unreadable}");
@@ -121,7 +84,7 @@ fn what_cannot_be_used_is_no_answer() {
         ("<html>", Vec::new(), "cannot be used"),
     ] {
         let (_, run) = verified(|registry| {
-            let registry = attestations(registry, "darwin_arm64", answer);
+            let registry = attestations(registry, answer);
             registry.document("/b?sig=secret", "application/x-snappy", bundle)
         });
         assert_eq!(run.code, Some(4), "{why}: {run}");
@@ -134,11 +97,9 @@ fn pinned(registry: &Registry) -> Workspace {
     let workspace = Workspace::from("modules/one-root").env("HTTPS_PROXY", "http://127.0.0.1:1");
     let workspace = workspace.env("NO_PROXY", "localhost,127.0.0.1");
     workspace.tflock(registry, LOCK).ended_with(0);
-    let place = "\n  built_by {\n    repository = \"github.com/acme/terraform-provider-widget\"\n    repository_id = \"123\"\n    \
-                 owner_id = \"7\"\n    workflow = \".github/workflows/release.yml\"\n    ref = \"refs/tags/*\"\n    \
-                 triggers = [\"push\"]\n    since = \"1.0.0\"\n  }\n}\n";
     let trust = workspace.read(".tflock.trust.hcl");
-    workspace.write(".tflock.trust.hcl", &format!("{}{place}", trust.trim_end().trim_end_matches('}')));
+    let address = format!("{}/{WIDGET}", registry.host());
+    workspace.write(".tflock.trust.hcl", &with_place(&trust, &address, &place(WIDGET)));
     workspace
 }
 
@@ -153,6 +114,16 @@ fn what_github_does_not_answer_is_no_pass() {
     let locked = workspace.tflock(&registry, LOCK_BOTH).ended_with(4);
     assert!(locked.stderr.contains("was built is unknown"), "{locked}");
     assert_eq!(workspace.lock_file(), before);
+    // Of a changed entry it must be known, whatever the gate tolerates of others.
+    workspace.write(".terraform.lock.hcl", &without_last_line_with(&before, "zh:"));
+    workspace.git(["init", "-q", "-b", "main"]);
+    workspace.git(["add", "-A"]);
+    workspace.git(["commit", "-qm", "base"]);
+    let tolerant = ["verify", "--base", "HEAD", "--inconclusive", "warn"];
+    workspace.tflock(&registry, tolerant).ended_with(0);
+    workspace.write(".terraform.lock.hcl", &before);
+    let gate = workspace.tflock(&registry, tolerant).ended_with(4);
+    assert!(gate.stderr.contains("was built is unknown"), "{gate}");
     // Nothing to write needs no question, and offline nothing is asked.
     workspace.tflock(&registry, LOCK).ended_with(0);
     workspace.tflock(&registry, ["verify", "--offline"]).ended_with(0);
@@ -215,39 +186,14 @@ fn the_base_decides_where_releases_are_built() {
     assert!(lost.stdout.contains("pin-removed") && lost.stdout.contains("may be built anywhere now"), "{lost}");
 }
 
-/// All archives of a release of acme/widget, by their names.
-fn files(registry: &Registry, version: &str) -> Vec<(String, String)> {
-    let file = |platform: &&str| {
-        let zh = registry.package("acme/widget", version, platform).zh();
-        (format!("terraform-provider-widget_{version}_{platform}.zip"), zh.trim_start_matches("zh:").to_owned())
-    };
-    PLATFORMS.iter().map(file).collect()
-}
-
-/// The service has one attestation of all archives of a release, under each of them.
-fn attested(mut registry: Registry, version: &str, claims: &Claims) -> Registry {
-    let files = files(&registry, version);
-    let answer = json!({ "attestations": [{ "bundle": attest(claims, &files) }] }).to_string();
-    for (_, digest) in &files {
-        let path = format!(
-            "/repos/acme/terraform-provider-widget/attestations/sha256:{digest}?predicate_type=https%3A%2F%2Fslsa.dev%2Fprovenance%2Fv1"
-        );
-        registry = registry.document(&path, "application/json", answer.clone());
-    }
-    registry
-}
-
 /// A locked world of widget 1.4.0 whose place is pinned, and that trusts the test instance.
 fn trusting(registry: &Registry) -> Workspace {
-    let workspace = pinned(registry).env("HTTPS_PROXY", &proxy_to(registry));
-    workspace.write("root.json", &root());
-    let place = workspace.path("root.json").display().to_string();
-    workspace.env("TFLOCK_TEST_SIGSTORE_ROOT", &place)
+    reaching(pinned(registry), registry)
 }
 
 #[test]
 fn a_release_that_was_built_where_it_is_pinned_passes() {
-    let registry = attested(widget(), "1.4.0", &Claims::of_tag("v1.4.0"));
+    let registry = built(widget(), WIDGET, "1.4.0", &Claims::of_tag("v1.4.0"));
     let workspace = trusting(&registry);
     registry.forget_requests();
     workspace.tflock(&registry, ["verify"]).ended_with(0);
@@ -288,7 +234,7 @@ fn a_release_that_was_built_elsewhere_is_refused() {
         (Claims { issuer: "https://x.example".to_owned(), ..pinned.clone() }, "provenance-changed", "as the issuer"),
         (Claims::of_tag("v1.3.0"), "provenance-version", "the tag v1.3.0"),
     ] {
-        let registry = attested(widget(), "1.4.0", &claims);
+        let registry = built(widget(), WIDGET, "1.4.0", &claims);
         let workspace = trusting(&registry);
         let run = workspace.tflock(&registry, ["verify", "--format=json"]).ended_with(3);
         assert!(run.stdout.contains(rule) && run.stdout.contains(why), "{why}: {run}");
@@ -301,14 +247,22 @@ fn a_release_that_was_built_elsewhere_is_refused() {
 #[test]
 fn a_renamed_repository_is_a_note() {
     let claims = Claims { repository: "acme/renamed".to_owned(), ..Claims::of_tag("v1.4.0") };
-    let registry = attested(widget(), "1.4.0", &claims);
-    let run = trusting(&registry).tflock(&registry, ["verify"]).ended_with(0);
+    let registry = built(widget(), WIDGET, "1.4.0", &claims);
+    let workspace = trusting(&registry);
+    let run = workspace.tflock(&registry, ["verify"]).ended_with(0);
     assert!(run.stdout.contains("is now github.com/acme/renamed"), "{run}");
+    // What the note advises.
+    let address = format!("{}/{WIDGET}", registry.host());
+    assert!(run.stdout.contains(&format!("`tflock trust rotate {address} --provenance --reason TEXT`")), "{run}");
+    workspace.tflock(&registry, ["trust", "rotate", &address, "--provenance", "--reason", "renamed"]).ended_with(0);
+    assert!(workspace.read(".tflock.trust.hcl").contains("\"github.com/acme/renamed\""));
+    let run = workspace.tflock(&registry, ["verify"]).ended_with(0);
+    assert!(!run.stdout.contains("provenance"), "{run}");
 }
 
 #[test]
 fn another_root_verifies_nothing() {
-    let registry = attested(widget(), "1.4.0", &Claims::of_tag("v1.4.0"));
+    let registry = built(widget(), WIDGET, "1.4.0", &Claims::of_tag("v1.4.0"));
     let workspace = pinned(&registry).env("HTTPS_PROXY", &proxy_to(&registry));
     let run = workspace.tflock(&registry, ["verify"]).ended_with(3);
     assert!(run.stdout.contains("provenance-invalid"), "{run}");
@@ -316,10 +270,7 @@ fn another_root_verifies_nothing() {
 
 /// A locked world whose packages come from GitHub; no place is pinned.
 fn on_github(registry: &Registry) -> Workspace {
-    let workspace = Workspace::from("modules/one-root").env("HTTPS_PROXY", &proxy_to(registry));
-    workspace.write("root.json", &root());
-    let place = workspace.path("root.json").display().to_string();
-    let workspace = workspace.env("NO_PROXY", "localhost").env("TFLOCK_TEST_SIGSTORE_ROOT", &place);
+    let workspace = reaching(Workspace::from("modules/one-root"), registry);
     workspace.tflock(registry, LOCK).ended_with(0);
     workspace
 }
@@ -332,7 +283,7 @@ fn two_releases() -> Registry {
 fn places_are_learned_from_locked_releases() {
     let registry = two_releases();
     registry.withdraw("acme/widget", "1.5.0");
-    let registry = attested(registry, "1.4.0", &Claims::of_tag("v1.4.0"));
+    let registry = built(registry, WIDGET, "1.4.0", &Claims::of_tag("v1.4.0"));
     let workspace = on_github(&registry);
     workspace.tflock(&registry, ["trust", "init", "--provenance"]).ended_with(0);
     let trust = workspace.read(".tflock.trust.hcl");
@@ -344,7 +295,7 @@ fn places_are_learned_from_locked_releases() {
     assert_eq!(workspace.read(".tflock.trust.hcl"), trust, "{again}");
     // Moved, with a reason; the note names where it was before.
     let moved = Claims { workflow: ".github/workflows/new.yml".to_owned(), ..Claims::of_tag("v1.4.0") };
-    let registry = attested(registry, "1.4.0", &moved);
+    let registry = built(registry, WIDGET, "1.4.0", &moved);
     let address = format!("{}/acme/widget", registry.host());
     let args = ["trust", "rotate", &address, "--provenance", "--reason", "announced", "--no-cache"];
     let rotated = workspace.tflock(&registry, args).ended_with(0);
@@ -355,7 +306,7 @@ fn places_are_learned_from_locked_releases() {
 
 #[test]
 fn an_upgrade_must_come_from_the_pinned_place() {
-    let registry = attested(two_releases(), "1.4.0", &Claims::of_tag("v1.4.0"));
+    let registry = built(two_releases(), WIDGET, "1.4.0", &Claims::of_tag("v1.4.0"));
     registry.withdraw("acme/widget", "1.5.0");
     let workspace = on_github(&registry);
     workspace.tflock(&registry, ["trust", "init", "--provenance"]).ended_with(0);
@@ -370,23 +321,17 @@ fn an_upgrade_must_come_from_the_pinned_place() {
     let run = workspace.tflock(&registry, upgrade).ended_with(3);
     assert!(run.stdout.contains("provenance-missing") && workspace.lock_file() == before, "{run}");
     // One archive only is attested.
-    let part = files(&registry, "1.5.0")[..1].to_vec();
-    let bundle = json!({ "attestations": [{ "bundle": attest(&Claims::of_tag("v1.5.0"), &part) }] }).to_string();
-    let registry = attested(registry, "1.5.0", &Claims::of_tag("v1.4.0"));
+    let part = archives(&registry, WIDGET, "1.5.0")[..1].to_vec();
+    let registry = built(registry, WIDGET, "1.5.0", &Claims::of_tag("v1.4.0"));
     let run = workspace.tflock(&registry, upgrade).ended_with(3);
     assert!(run.stdout.contains("provenance-version"), "{run}");
-    let mut registry = registry;
-    for (_, digest) in files(&registry, "1.5.0") {
-        let path = format!(
-            "/repos/acme/terraform-provider-widget/attestations/sha256:{digest}?predicate_type=https%3A%2F%2Fslsa.dev%2Fprovenance%2Fv1"
-        );
-        let answer = if digest == part[0].1 { bundle.clone() } else { r#"{"attestations": []}"#.to_owned() };
-        registry = registry.document(&path, "application/json", answer);
-    }
+    let registry = answering(registry, WIDGET, &part[0].1, &[attest(&Claims::of_tag("v1.5.0"), &part)]);
+    let (_, other) = &archives(&registry, WIDGET, "1.5.0")[1];
+    let registry = answering(registry, WIDGET, other, &[]);
     let run = workspace.tflock(&registry, upgrade).ended_with(3);
     assert!(run.stdout.contains("nothing attests where 1 archive"), "{run}");
     // All of it, from the pinned place.
-    let registry = attested(registry, "1.5.0", &Claims::of_tag("v1.5.0"));
+    let registry = built(registry, WIDGET, "1.5.0", &Claims::of_tag("v1.5.0"));
     workspace.tflock(&registry, upgrade).ended_with(0);
     assert!(workspace.lock_file().contains("1.5.0"));
     let [old, new] = ["v1.4.0", "v1.5.0"].map(|tag| Claims::of_tag(tag).commit());
@@ -402,9 +347,9 @@ fn an_upgrade_must_come_from_the_pinned_place() {
 
 #[test]
 fn releases_of_different_places_pin_nothing() {
-    let registry = attested(two_releases(), "1.4.0", &Claims::of_tag("v1.4.0"));
+    let registry = built(two_releases(), WIDGET, "1.4.0", &Claims::of_tag("v1.4.0"));
     let moved = Claims { repository_id: "9".to_owned(), ..Claims::of_tag("v1.5.0") };
-    let registry = attested(registry, "1.5.0", &moved);
+    let registry = built(registry, WIDGET, "1.5.0", &moved);
     let workspace = on_github(&registry);
     let main = workspace.read("main.tf");
     workspace.git(["init", "-q"]);
@@ -418,24 +363,46 @@ fn releases_of_different_places_pin_nothing() {
     assert!(!workspace.read(".tflock.trust.hcl").contains("built_by"), "{init}");
 }
 
+/// 300 root modules with six providers: each release costs two requests, and all releases are asked about side by side, so a run
+/// waits for two answers more than one without pins. The next run sends none.
 #[test]
 fn a_release_is_asked_about_once_for_all_root_modules() {
-    let registry = widget();
-    let files = files(&registry, "1.4.0");
-    let bundle = attest(&Claims::of_tag("v1.4.0"), &files).to_string();
-    let packed = snap::raw::Encoder::new().compress_vec(bundle.as_bytes()).unwrap();
-    let registry = attestations(registry, "darwin_arm64", AT_STORAGE);
-    let registry = registry.document("/b?sig=secret", "application/x-snappy", packed);
-    let workspace = trusting(&registry);
+    let providers = ["acme/p0", "acme/p1", "acme/p2", "acme/p3", "acme/p4", "acme/p5"];
+    let mut registry =
+        providers.iter().fold(Registry::start(), |it, provider| it.release(provider, "1.4.0", PLATFORMS));
+    for provider in providers {
+        let files = archives(&registry, provider, "1.4.0");
+        let claims = Claims { repository: repository(provider), ..Claims::of_tag("v1.4.0") };
+        let packed = snap::raw::Encoder::new().compress_vec(attest(&claims, &files).to_string().as_bytes()).unwrap();
+        let list = AT_STORAGE.replace("/b?", &format!("/{provider}?"));
+        for (_, digest) in &files {
+            registry = registry.document(&question(provider, digest), "application/json", list.clone());
+        }
+        registry = registry.document(&format!("/{provider}?sig=secret"), "application/x-snappy", packed);
+    }
+    let sources =
+        providers.map(|it| format!("    {} = {{\n      source = \"{}/{it}\"\n    }}\n", &it[5..], registry.host()));
+    let main = format!("terraform {{\n  required_providers {{\n{}  }}\n}}\n", sources.concat());
+    let workspace = reaching(Workspace::with_files(&[("main.tf", &main)]), &registry);
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let lock = workspace.lock_file();
+    let trust = providers.iter().fold(workspace.read(".tflock.trust.hcl"), |text, provider| {
+        with_place(&text, &format!("{}/{provider}", registry.host()), &place(provider))
+    });
+    workspace.write(".tflock.trust.hcl", &trust);
     workspace.git(["init", "-q"]);
-    let (main, lock) = (workspace.read("main.tf"), workspace.lock_file());
-    for n in 0..40 {
+    for n in 1..300 {
         workspace.write(&format!("r{n}/main.tf"), &main);
         workspace.write(&format!("r{n}/.terraform.lock.hcl"), &lock);
     }
+    // Each is answered only once all six of its kind have been asked for.
+    let registry = registry.answers(Endpoint::Attestations, Answer::together(6));
+    let registry = registry.answers(Endpoint::Other, Answer::together(6));
     registry.forget_requests();
     workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
-    assert_eq!(asked(&registry), [(LIST.to_owned(), false), ("bundles.example.com/b".to_owned(), false)]);
+    let cold = asked(&registry);
+    let of = |host: &str| cold.iter().filter(|(place, _)| place.starts_with(host)).count();
+    assert_eq!((of("api.github.com/"), of("bundles.example.com/"), cold.len()), (6, 6, 12), "{cold:?}");
     registry.forget_requests();
     workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
     assert_eq!(asked(&registry), []);
@@ -445,7 +412,7 @@ fn a_release_is_asked_about_once_for_all_root_modules() {
 #[test]
 fn a_level_of_the_settings_counts_for_verify_alone() {
     let moved = Claims { workflow: ".github/workflows/x.yml".to_owned(), ..Claims::of_tag("v1.4.0") };
-    let registry = attested(widget(), "1.4.0", &moved);
+    let registry = built(widget(), WIDGET, "1.4.0", &moved);
     let workspace = trusting(&registry);
     workspace.write(".tflock.hcl", "level \"provenance-changed\" {\n  is = \"warn\"\n}\n");
     let run = workspace.tflock(&registry, ["verify"]).ended_with(0);
@@ -453,52 +420,221 @@ fn a_level_of_the_settings_counts_for_verify_alone() {
     workspace.tflock(&registry, LOCK_BOTH).ended_with(3);
 }
 
-/// Whatever the newest release is attested as: `upgrade` writes it exactly if `verify` passes a lock file that has it.
+/// What a service can do that is down, refuses, or is not what it says: never a pass, and little is asked.
 #[test]
-fn upgrade_and_verify_agree() {
-    let good = Claims::of_tag("v1.5.0");
-    let fork = Claims {
-        repository: "evil/terraform-provider-widget".to_owned(),
-        repository_id: "9".to_owned(),
-        ..good.clone()
-    };
-    let histories: [(&str, Vec<Claims>, bool); 6] = [
-        ("not attested", Vec::new(), false),
-        ("attested", vec![good.clone()], true),
-        ("renamed", vec![Claims { repository: "acme/renamed".to_owned(), ..good.clone() }], true),
-        ("attested from a fork too", vec![fork.clone(), good.clone()], true),
-        ("attested from a fork alone", vec![fork], false),
-        ("created again", vec![Claims { repository_id: "77".to_owned(), ..good }], false),
+fn a_service_that_does_not_answer_is_no_pass() {
+    let own = |path: &str| format!("https://api.github.com{path}");
+    let rows = [
+        (Answer::endless(), "larger than"),
+        (Answer::status(403), "403"),
+        (Answer::too_many_requests(3600), "GITHUB_TOKEN"),
+        (Answer::status(500), "500"),
+        (Answer::reset(), "is unknown"),
+        (Answer::truncated(), "is unknown"),
+        (Answer::html(), "cannot be used"),
+        (Answer::redirects(), "redirect"),
+        (Answer::redirect_to("http://api.github.com/x"), "redirect"),
+        (Answer::redirect_to("https://evil.example.com/x"), "redirect"),
+        (Answer::redirect_to("https://127.0.0.1/x"), "redirect"),
+        (Answer::redirect_to(&own("/x")), "404"),
     ];
-    for (name, claims, passes) in histories {
-        let registry = attested(two_releases(), "1.4.0", &Claims::of_tag("v1.4.0"));
-        let files = files(&registry, "1.5.0");
-        let bundles: Vec<_> = claims.iter().map(|claims| json!({ "bundle": attest(claims, &files) })).collect();
-        let answer = json!({ "attestations": bundles }).to_string();
-        let mut registry = registry;
-        for (_, digest) in &files {
-            let path = format!(
-                "/repos/acme/terraform-provider-widget/attestations/sha256:{digest}?predicate_type=https%3A%2F%2Fslsa.dev%2Fprovenance%2Fv1"
-            );
-            registry = registry.document(&path, "application/json", answer.clone());
+    crate::support::side_by_side(&rows, |(answer, why)| {
+        let (registry, run) = verified(|registry| {
+            let registry = attestations(registry, AT_STORAGE);
+            registry.document("/x", "application/json", AT_STORAGE).answers(Endpoint::Attestations, answer.clone())
+        });
+        assert_eq!(run.code, Some(4), "{why}: {run}");
+        assert!(run.stderr.contains(why) && !run.stderr.contains("t0ken"), "{why}: {run}");
+        let asked = asked(&registry);
+        let leaks = |(place, token): &(String, bool)| *token && !place.starts_with("api.github.com");
+        assert!(asked.len() <= 11 && !asked.iter().any(leaks), "{asked:?}");
+    });
+}
+
+#[test]
+fn storage_that_leads_elsewhere_is_no_pass() {
+    let rows = ["http://bundles.example.com/x", "https://127.0.0.1/x", "https://[::1]/x", "https://evil.example.com/x"];
+    crate::support::side_by_side(&rows, |place| {
+        let (registry, run) = verified(|registry| {
+            let registry = attestations(registry, AT_STORAGE).document("/x", "application/json", OF_OTHERS);
+            registry.answers(Endpoint::Other, Answer::redirect_to(place).times(1))
+        });
+        assert!(matches!(run.code, Some(3 | 4)), "{place}: {run}");
+        assert!(!run.stderr.contains("secret") && !run.stderr.contains("t0ken"), "{place}: {run}");
+        assert!(asked(&registry).iter().all(|(place, token)| !token || place.starts_with("api.github.com")));
+    });
+}
+
+#[test]
+fn of_many_attestations_few_are_looked_at() {
+    for entry in [r#"{"bundle": {}}"#, r#"{"bundle_url": "https://bundles.example.com/b?sig=secret"}"#] {
+        let answer = format!(r#"{{"attestations": [{}]}}"#, vec![entry; 1000].join(","));
+        let (registry, run) = verified(|registry| {
+            attestations(registry, &answer).document("/b?sig=secret", "application/json", OF_OTHERS)
+        });
+        assert_eq!(run.code, Some(3), "{run}");
+        assert!(run.stderr.contains("more than 8 attestations of one archive"), "{run}");
+        assert!(asked(&registry).len() <= 10, "{:?}", asked(&registry));
+    }
+}
+
+#[test]
+fn a_signature_over_a_file_is_no_attestation() {
+    let mut bundle = attest(&Claims::of_tag("v1.4.0"), &archives(&widget(), WIDGET, "1.4.0"));
+    bundle.as_object_mut().unwrap().remove("dsseEnvelope");
+    bundle["messageSignature"] = serde_json::json!({
+        "messageDigest": { "algorithm": "SHA2_256", "digest": "AAAA" },
+        "signature": "AAAA",
+    });
+    let registry = attested(widget(), WIDGET, "1.4.0", &[bundle]);
+    let run = trusting(&registry).tflock(&registry, ["verify"]).ended_with(3);
+    assert!(run.stdout.contains("provenance-invalid"), "{run}");
+}
+
+/// What a certificate says comes from whoever ran the workflow.
+#[test]
+fn claims_are_escaped_wherever_they_are_shown() {
+    let claims = Claims {
+        git_ref: "refs/heads/\u{1b}[31m<b>[x](https://evil.example)|`".to_owned(),
+        trigger: "<i>".to_owned(),
+        ..Claims::of_tag("v1.4.0")
+    };
+    let registry = built(widget(), WIDGET, "1.4.0", &claims);
+    let workspace = trusting(&registry);
+    for format in ["human", "markdown", "html", "json", "sarif", "github", "gitlab"] {
+        let run = workspace.tflock(&registry, ["verify", "--format", format]).ended_with(3);
+        let text = format!("{}{}", run.stdout, run.stderr);
+        assert!(text.contains("provenance-changed"), "{format}: {run}");
+        assert!(!text.contains('\u{1b}'), "{format}: {run}");
+        let is_markup = matches!(format, "markdown" | "html");
+        assert!(!(is_markup && (text.contains("<b>") || text.contains("<i>"))), "{format}: {run}");
+        assert!(!(format == "markdown" && text.contains("[x](https:")), "{format}: {run}");
+    }
+}
+
+#[test]
+fn what_else_is_attested_is_told_to_those_who_ask() {
+    let fork = Claims { repository_id: "9".to_owned(), ..Claims::of_tag("v1.4.0") };
+    let registry = widget();
+    let files = archives(&registry, WIDGET, "1.4.0");
+    let bundles = [fork, Claims::of_tag("v1.4.0")].map(|claims| attest(&claims, &files));
+    let registry = attested(registry, WIDGET, "1.4.0", &bundles);
+    let workspace = trusting(&registry);
+    let quiet = workspace.tflock(&registry, ["verify"]).ended_with(0);
+    assert!(!quiet.stderr.contains("(number 9)"), "{quiet}");
+    // From the service, then from the cache.
+    for more in [&["--no-cache"][..], &[]] {
+        let told = workspace.tflock(&registry, ["verify", "-v"].iter().chain(more)).ended_with(0);
+        assert!(told.stderr.contains("another attestation of") && told.stderr.contains("(number 9)"), "{told}");
+    }
+}
+
+#[test]
+fn a_move_to_the_other_tool_needs_the_pinned_place() {
+    let hosts = ["registry.terraform.io", "registry.opentofu.org"];
+    let registry = hosts.iter().fold(Registry::start(), |it, host| it.standing_for(host));
+    let registry = registry.release(WIDGET, "1.4.0", PLATFORMS);
+    let registry = built(registry, WIDGET, "1.4.0", &Claims { owner_id: "8".to_owned(), ..Claims::of_tag("v1.4.0") });
+    let workspace = Workspace::with_files(&[(
+        "main.tf",
+        "terraform {\n  required_providers {\n    widget = {\n      source = \"acme/widget\"\n    }\n  }\n}\n",
+    )]);
+    let workspace = reaching(workspace, &registry);
+    workspace.tflock(&registry, LOCK.iter().chain(&["--tool", "terraform"])).ended_with(0);
+    let trust = workspace.read(".tflock.trust.hcl");
+    let moved = trust.replace(hosts[0], hosts[1]);
+    let pinned = with_place(&moved, &format!("{}/{WIDGET}", hosts[1]), &place(WIDGET));
+    workspace.write(".tflock.trust.hcl", &pinned);
+    let before = workspace.lock_file();
+    let migrate = ["migrate", "--to", "tofu", "--platform", "linux_amd64"];
+    let run = workspace.tflock(&registry, migrate).ended_with(3);
+    assert!(run.stdout.contains("provenance-changed") && workspace.lock_file() == before, "{run}");
+    // A pin of the old address is not one of the new address.
+    let pinned = with_place(&trust, &format!("{}/{WIDGET}", hosts[0]), &place(WIDGET));
+    workspace.write(".tflock.trust.hcl", &pinned);
+    let run = workspace.tflock(&registry, migrate).ended_with(0);
+    let text = format!("{}{}", run.stdout, run.stderr);
+    let command = format!("tflock trust add {} --provenance", "acme/widget");
+    assert!(text.contains("and not where") && text.contains(&command), "{run}");
+}
+
+/// How a release can be built: in which claims that differs from the pinned place, and whether it is accepted.
+type Way = (&'static [(&'static str, &'static str)], bool);
+
+const WAYS: [Way; 11] = [
+    (&[], true),
+    (&[("repository", "acme/renamed")], true),
+    // Transferred, created again, a fork.
+    (&[("repository", "other/terraform-provider-widget"), ("owner_id", "8")], false),
+    (&[("repository_id", "124")], false),
+    (&[("repository", "evil/terraform-provider-widget"), ("repository_id", "9"), ("owner_id", "10")], false),
+    (&[("workflow", ".github/workflows/test.yml")], false),
+    (&[("ref", "refs/heads/main")], false),
+    (&[("ref", "refs/tags/v0.9.0")], false),
+    (&[("trigger", "pull_request")], false),
+    (&[("trigger", "workflow_dispatch")], false),
+    (&[("issuer", "https://x.example")], false),
+];
+
+/// Whatever is attested of whichever archives: `lock` writes a release exactly if `verify` passes a lock file that has it, and
+/// that is exactly if each archive was built where the provider's releases are built. `TFLOCK_TEST_HISTORIES` is how many.
+#[test]
+fn lock_and_verify_agree_about_every_history() {
+    let count = std::env::var("TFLOCK_TEST_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let histories: Vec<u64> = (0..count).collect();
+    crate::support::side_by_side(&histories, |seed| history(&mut Dice::of(*seed)));
+}
+
+fn history(dice: &mut Dice) {
+    let versions = ["1.3.0", "1.4.1", "1.5.0", "2.0.0"];
+    let mut registry = built(widget(), WIDGET, "1.4.0", &Claims::of_tag("v1.4.0"));
+    let mut expected = Vec::new();
+    for version in versions {
+        registry = registry.release(WIDGET, version, PLATFORMS);
+        let (files, mut said) = (archives(&registry, WIDGET, version), Vec::new());
+        let (mut bundles, mut accepted) = (vec![Vec::new(); files.len()], vec![false; files.len()]);
+        for _ in 0..dice.below(4) {
+            let way = if dice.one_in(2) { WAYS[0] } else { dice.pick(&WAYS) };
+            let only = dice.one_in(3).then(|| dice.below(files.len()));
+            let is_forged = dice.one_in(6);
+            let at: Vec<usize> = (0..files.len()).filter(|at| only.is_none_or(|only| only == *at)).collect();
+            let listed: Vec<_> = at.iter().map(|at| files[*at].clone()).collect();
+            let mut claims = Claims::of_tag(&format!("v{version}"));
+            way.0.iter().for_each(|(name, value)| claims.set(name, value));
+            let mut bundle = attest(&claims, &listed);
+            if is_forged {
+                bundle["dsseEnvelope"]["signatures"][0]["sig"] = "MEUCIQ==".into();
+            }
+            for at in at {
+                bundles[at].push(bundle.clone());
+                accepted[at] |= way.1 && !is_forged;
+            }
+            said.push((way.0, only, is_forged));
         }
-        registry.withdraw("acme/widget", "1.5.0");
-        let workspace = on_github(&registry);
-        workspace.tflock(&registry, ["trust", "init", "--provenance"]).ended_with(0);
-        let registry = registry.release("acme/widget", "1.5.0", PLATFORMS);
-        // What a run without the trust file writes.
-        let trust = workspace.read(".tflock.trust.hcl");
-        std::fs::remove_file(workspace.path(".tflock.trust.hcl")).unwrap();
-        let before = workspace.lock_file();
-        workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]).ended_with(0);
+        for (bundles, (_, digest)) in bundles.iter().zip(&files) {
+            registry = answering(registry, WIDGET, digest, bundles);
+        }
+        // Before the first attested release the signer is enough.
+        expected.push((version, said, version == "1.3.0" || accepted.iter().all(|accepted| *accepted)));
+    }
+    let workspace = trusting(&registry);
+    let trust = workspace.read(".tflock.trust.hcl").replace("\"1.0.0\"", "\"1.4.0\"");
+    let remove = |name: &str| std::fs::remove_file(workspace.path(name)).unwrap();
+    let main = workspace.read("main.tf");
+    for (version, said, passes) in expected {
+        workspace.write("main.tf", &main.replace("~> 1.4", version));
+        // What a run without the pin writes.
+        let _ = (remove(".terraform.lock.hcl"), remove(".tflock.trust.hcl"));
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        let locked = workspace.lock_file();
         workspace.write(".tflock.trust.hcl", &trust);
-        let upgraded = workspace.lock_file();
         let code = if passes { 0 } else { 3 };
         let verified = workspace.tflock(&registry, ["verify"]);
-        assert_eq!(verified.code, Some(code), "{name}: {verified}");
-        workspace.write(".terraform.lock.hcl", &before);
-        let run = workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]);
-        assert_eq!(run.code, Some(code), "{name}: {run}");
-        assert_eq!(workspace.lock_file(), if passes { upgraded } else { before }, "{name}");
+        assert_eq!(verified.code, Some(code), "{version} {said:?}: {verified}");
+        remove(".terraform.lock.hcl");
+        let run = workspace.tflock(&registry, LOCK);
+        assert_eq!(run.code, Some(code), "{version} {said:?}: {run}");
+        assert_eq!(workspace.has(".terraform.lock.hcl"), passes, "{version} {said:?}: {run}");
+        workspace.write(".terraform.lock.hcl", &locked);
     }
 }

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use crate::support::dice::Dice;
 use crate::support::keys;
 use crate::support::packages::Shape;
 use crate::support::registry::{Flaw, Registry};
@@ -42,30 +43,6 @@ const SHAPES: [Shape; 5] =
 fn worlds(from: u64) -> Vec<u64> {
     let count = std::env::var("TFLOCK_TEST_WORLDS").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
     (from..count).step_by(3).collect()
-}
-
-/// Numbers that are the same in each run of the test (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn of(world: u64) -> Self {
-        Self((world + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % u64::try_from(bound).unwrap()).unwrap()
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
 }
 
 /// A registry with up to three lies.

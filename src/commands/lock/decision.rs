@@ -92,6 +92,7 @@ impl RootDecision<'_> {
         }
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
+        self.decision.findings.extend(step.moved.as_ref().and_then(|moved| self.unplaced(&moved.from, addr)));
         let judged = if let Some(update) = from.and_then(|from| continuity::carried(&self.pins, from, &facts.release)) {
             self.decision.updates.push(update);
             Ok(SignerMemory::Pinned)
@@ -131,6 +132,16 @@ impl RootDecision<'_> {
             }
             Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(addr, refusal)),
         }
+    }
+
+    /// What a move leaves behind: where the releases of the other address are built is another matter, so no pin is copied.
+    fn unplaced(&self, from: &ProviderAddr, addr: &ProviderAddr) -> Option<Finding> {
+        let is_placed = |addr| self.pins.pin(addr).is_some_and(|(_, pin)| pin.built_by.is_some());
+        let message = format!(
+            "the trust file says where {from} is built, and not where {addr} is; `tflock trust add {addr} --provenance` pins that"
+        );
+        let finding = || Finding { level: Level::Note, ..Finding::new(Rule::ProvenanceMissing, message).about(addr) };
+        (is_placed(from) && !is_placed(addr)).then(finding)
     }
 
     /// Remembers the signer of an entry that is kept without a pin, if the release is the recorded one.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bundle::{Attestation, InvalidBundle, TrustedRoot};
-use super::place::Difference;
+use super::place::{BadPlace, Difference};
 use super::{Build, BuiltBy};
 use crate::addr::ProviderAddr;
 use crate::count::{counted, first_of};
@@ -200,16 +200,33 @@ pub fn judge(question: &Question<'_>, attested: &Attested) -> Judged {
     }
     if let Some(build) = judged.build.as_ref().filter(|build| pin.is_renamed(build)) {
         let message = format!(
-            "the repository that {addr} is built from is now github.com/{}, pinned as github.com/{}",
+            "the repository that {addr} is built from is now github.com/{}, pinned as github.com/{}; \
+             `tflock trust rotate {addr} --provenance --reason TEXT` records the new name",
             build.repository, pin.repository
         );
-        let renamed = Finding { level: Level::Note, ..find(Rule::ProvenanceChanged, message) };
-        judged.findings.push(renamed.remedied_by(step!(
-            "`tflock trust rotate {} --provenance --reason TEXT` records the new name.",
-            addr.to_string()
-        )));
+        judged.findings.push(Finding { level: Level::Note, ..find(Rule::ProvenanceChanged, message) });
     }
     judged
+}
+
+/// Why attestations of a release do not count that are there beside one that does; nothing if none does.
+pub fn others(question: &Question<'_>, attested: &Attested) -> BTreeSet<String> {
+    let why = |build: &Result<Build, BadPlace>| match build {
+        Err(bad) => Some(bad.to_string()),
+        Ok(build) => match question.pin.differences(build)[..] {
+            [] => tag_of_another(build, question.version).map(from_tag),
+            ref differences => Some(listed(differences)),
+        },
+    };
+    if judge(question, attested).build.is_none() {
+        return BTreeSet::new();
+    }
+    let built = attested.attestations.iter().filter_map(|attestation| why(&attestation.build));
+    built.chain(attested.invalid.iter().map(|(_, invalid)| invalid.to_string())).collect()
+}
+
+fn from_tag(tag: &str) -> String {
+    format!("it was built from the tag {tag}")
 }
 
 /// The archives that a rule is broken for, with why it is for the first of them.
@@ -261,7 +278,7 @@ fn listed(differences: &[Difference]) -> String {
 /// Whether an archive of the pinned place is attested as what it is offered as.
 fn named<'a>(build: &'a Build, version: &Version, archive: &str, subject: &'a str) -> Proof<'a> {
     if let Some(tag) = tag_of_another(build, version) {
-        return Proof::Other(format!("it was built from the tag {tag}"));
+        return Proof::Other(from_tag(tag));
     }
     match named_as(archive, subject) {
         Named::Same => Proof::Built(build),

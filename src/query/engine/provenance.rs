@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::Shared;
 use crate::provenance::{self, Attested, Judged, Question, Repository, TrustedRoot};
-use crate::query::cached;
 use crate::query::select::ProvenanceRule;
+use crate::query::{Event, Events, cached};
 use crate::release::{Release, ReleaseKey};
 use crate::source::provenance::{AttestationService, MOST_REQUESTS};
 
@@ -21,12 +21,13 @@ pub(super) struct Attestations {
     /// `None` if no request may be sent.
     service: Option<AttestationService>,
     cache: Arc<Cache>,
+    events: Events,
     answers: Shared<(ReleaseKey, ProvenanceRule), Arc<Attested>>,
 }
 
 impl Attestations {
-    pub(super) fn new(service: Option<AttestationService>, cache: Arc<Cache>) -> Self {
-        Self { service, cache, answers: Shared::new() }
+    pub(super) fn new(service: Option<AttestationService>, cache: Arc<Cache>, events: Events) -> Self {
+        Self { service, cache, events, answers: Shared::new() }
     }
 
     /// Adds to a release what is known of where it was built, if the rule asks for it.
@@ -37,8 +38,25 @@ impl Attestations {
             ProvenanceRule::Learn => release.suggested.clone(),
         };
         let key = ((release.address.clone(), release.version.clone()), rule.clone());
-        let attested = self.answers.answer(key, async { Arc::new(self.ask(release, rule, repository).await) }).await;
+        let attested = self
+            .answers
+            .answer(key, async {
+                let attested = self.ask(release, rule, repository).await;
+                self.show_others(release, rule, &attested);
+                Arc::new(attested)
+            })
+            .await;
         release.attested = Some(attested);
+    }
+
+    /// What else is attested of a release that was built where it is pinned.
+    fn show_others(&self, release: &Release, rule: &ProvenanceRule, attested: &Attested) {
+        let ProvenanceRule::Pinned(pin) = rule else { return };
+        let (addr, version, archives) = (&release.address, &release.version, &release.named_archives());
+        for why in provenance::others(&Question { addr, version, archives, pin }, attested) {
+            let text = format!("another attestation of {addr} {version} does not count: {why}");
+            self.events.emit(Event::Detail { text });
+        }
     }
 
     async fn ask(&self, release: &Release, rule: &ProvenanceRule, repository: Option<Repository>) -> Attested {

@@ -47,7 +47,7 @@ impl SourceSet {
         let sources = sources.into_iter().map(|(filter, source)| (filter, SourceState::new(source, &equipment)));
         let sources = sources.collect();
         let Equipment { budget, threads, events, attestations, cache, .. } = equipment;
-        let attestations = Attestations::new(attestations, cache);
+        let attestations = Attestations::new(attestations, cache, events.clone());
         Self { sources, answers: Shared::new(), budget, threads, events, attestations }
     }
 

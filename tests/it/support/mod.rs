@@ -4,6 +4,8 @@
 #![expect(unreachable_pub, reason = "nothing is outside of a test binary, and `pub` says what tests may use")]
 
 pub mod browser;
+pub mod dice;
+pub mod github;
 pub mod keys;
 pub mod locked;
 pub mod packages;
@@ -12,7 +14,6 @@ pub mod registry;
 pub mod run;
 #[path = "../../../src/report/schema_check_tests.rs"]
 pub mod schema;
-#[cfg(target_os = "linux")]
 pub mod sigstore;
 pub mod small_disk;
 #[cfg(unix)]

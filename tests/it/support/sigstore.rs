@@ -55,6 +55,21 @@ impl Claims {
 }
 
 impl Claims {
+    /// Another value of a claim.
+    pub fn set(&mut self, name: &str, value: &str) {
+        let claim = match name {
+            "repository" => &mut self.repository,
+            "repository_id" => &mut self.repository_id,
+            "owner_id" => &mut self.owner_id,
+            "workflow" => &mut self.workflow,
+            "ref" => &mut self.git_ref,
+            "trigger" => &mut self.trigger,
+            "issuer" => &mut self.issuer,
+            _ => panic!("there is no claim {name}"),
+        };
+        value.clone_into(claim);
+    }
+
     /// The commit that was built: another one for each ref.
     pub fn commit(&self) -> String {
         hex(Sha256::digest(&self.git_ref))[..40].to_owned()

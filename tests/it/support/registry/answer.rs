@@ -28,6 +28,8 @@ pub enum Endpoint {
     MirrorIndex,
     /// `VERSION.json` of the network mirror.
     MirrorVersion,
+    /// What the service of attestations has about an archive.
+    Attestations,
     /// A document that a test brought along, or nothing we know.
     Other,
 }
@@ -48,6 +50,7 @@ pub struct Answer {
 pub(super) enum Effect {
     Status { code: u16, retry_after: Option<u32> },
     RedirectToOtherHost,
+    RedirectTo(String),
     Text { content_type: &'static str, body: String },
     Truncated,
     Slow(Duration),
@@ -75,6 +78,11 @@ impl Answer {
     /// A redirect to the same path on [`super::Registry::other_host`], which answers it truly.
     pub fn redirect_to_other_host() -> Self {
         Self::new(Effect::RedirectToOtherHost)
+    }
+
+    /// A redirect to this address.
+    pub fn redirect_to(url: &str) -> Self {
+        Self::new(Effect::RedirectTo(url.to_owned()))
     }
 
     /// A redirect to an address that redirects, and so on.

@@ -84,6 +84,9 @@ pub fn place(path: &str) -> Place<'_> {
         ["modules", namespace, name, system, file] => {
             (Endpoint::ModuleArchive, format!("{namespace}/{name}/{system}"), vec![file])
         }
+        ["repos", owner, repository, "attestations", _] => {
+            (Endpoint::Attestations, format!("{owner}/{repository}"), Vec::new())
+        }
         _ => (Endpoint::Other, String::new(), Vec::new()),
     };
     Place { endpoint, provider, rest }
@@ -117,6 +120,11 @@ pub fn answer(world: &mut World, request: &Request) -> Reply {
         Some(Effect::RedirectToOtherHost) => {
             let mut reply = Reply::error(302);
             reply.headers.push(("location", format!("https://{}{path}", world.other_host)));
+            reply
+        }
+        Some(Effect::RedirectTo(url)) => {
+            let mut reply = Reply::error(302);
+            reply.headers.push(("location", url));
             reply
         }
         Some(Effect::Redirects) => {
@@ -164,7 +172,7 @@ fn truth(world: &World, request: &Request) -> Reply {
         Endpoint::ModuleVersions => modules::versions(world, &place.provider),
         Endpoint::ModuleDownload => modules::download(world, &place),
         Endpoint::ModuleArchive => modules::archive(world, &place),
-        Endpoint::Other => None,
+        Endpoint::Attestations | Endpoint::Other => None,
     };
     let brought = || {
         let document = world.documents.get(&request.path)?;
