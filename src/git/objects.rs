@@ -1,6 +1,6 @@
 //! Trees and files of commits, the lists of those that matter, and the configuration written out where it can be read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -197,14 +197,20 @@ impl Git {
         Ok(GitTree { entries, targets })
     }
 
+    /// The contents of files of commits whose trees are known, all of them by one process of git. Links inside of a tree are
+    /// followed.
+    pub fn contents<'t>(&self, files: impl IntoIterator<Item = (&'t GitTree, &'t str)>) -> Result<Contents, GitError> {
+        let ids: BTreeSet<&str> = files.into_iter().filter_map(|(tree, path)| tree.content_id(path)).collect();
+        let ids: Vec<&str> = ids.into_iter().collect();
+        let texts = self.blobs(&ids)?;
+        Ok(Contents(ids.into_iter().map(str::to_owned).zip(texts).collect()))
+    }
+
     /// Files of a commit whose tree is known, by their paths from the top, in that order; none for those that are not
     /// there. Links inside of the tree are followed.
     pub fn files_of(&self, tree: &GitTree, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
-        let resolved: Vec<Option<&TreeEntry>> =
-            paths.iter().map(|path| tree.entries.get(&*tree.resolve(path)?)).collect();
-        let ids: Vec<&str> = resolved.iter().flatten().map(|entry| entry.id.as_str()).collect();
-        let mut texts = self.blobs(&ids)?.into_iter();
-        Ok(resolved.iter().map(|entry| entry.and_then(|_| texts.next())).collect())
+        let contents = self.contents(paths.iter().map(|path| (tree, *path)))?;
+        Ok(paths.iter().map(|path| contents.of(tree, path).map(<[u8]>::to_vec)).collect())
     }
 }
 
@@ -225,7 +231,23 @@ pub(super) fn kind(mode: &str) -> FileKind {
     }
 }
 
+/// Contents of files, by their object names.
+#[derive(Debug, Default)]
+pub struct Contents(BTreeMap<String, Vec<u8>>);
+
+impl Contents {
+    /// The text that a path of a tree leads to, if it was read.
+    pub fn of(&self, tree: &GitTree, path: &str) -> Option<&[u8]> {
+        self.0.get(tree.content_id(path)?).map(Vec::as_slice)
+    }
+}
+
 impl GitTree {
+    /// The object name of the file that a path leads to.
+    fn content_id(&self, path: &str) -> Option<&str> {
+        self.id(&self.resolve(path)?)
+    }
+
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(|path| &**path)
     }

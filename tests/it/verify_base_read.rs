@@ -1,7 +1,7 @@
 //! `verify --base`: what of the working tree is read besides lock files and configuration.
 
 use crate::support::keys;
-use crate::support::locked::{honest, locked, rules};
+use crate::support::locked::{honest, locked, pinned, rules};
 use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, gate, pin, repository};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
@@ -184,6 +184,8 @@ fn few_git_processes_are_started() {
     for root in ["app", "other"] {
         workspace.write(&format!("{root}/.terraform.lock.hcl"), &lock);
     }
+    workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\"]\n");
+    workspace.write(".tflock.trust.hcl", &pinned(&registry));
     workspace.git(["init", "--quiet"]);
     accept(&workspace);
     edit(&workspace, "app/.terraform.lock.hcl", |text| format!("# changed\n{text}"));
@@ -194,9 +196,9 @@ fn few_git_processes_are_started() {
         // Another one makes sure that the name means one branch.
         (&["verify", "-r", "--offline", "--base", "origin/main"], 6),
         // One of these searches for lock files.
-        (&["-C", "app", "diff", "HEAD"], 7),
-        (&["-C", "app", "diff", "origin/main"], 7),
-        (&["diff", "-r", "HEAD"], 7),
+        (&["-C", "app", "diff", "HEAD"], 6),
+        (&["-C", "app", "diff", "origin/main"], 6),
+        (&["diff", "-r", "HEAD"], 6),
         (&["list", "-r"], 2),
         (&["status"], 3),
     ] {

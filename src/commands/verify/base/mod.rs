@@ -29,7 +29,7 @@ use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
 use crate::{config, modulelock};
 use removed::Removed;
-use snapshot::{FirstSeen, Snapshot, git_error};
+use snapshot::{FirstSeen, Sides, Snapshot, git_error, may_differ};
 
 pub use removed::LostLockFile;
 
@@ -92,17 +92,12 @@ impl Base {
                 format!("HEAD has no commit yet, so there is nothing to compare with {name:?}"),
             )
         })?;
-        let trusted = Snapshot::load(&git, &revision).map_err(failed)?;
-        let is_same = compared_with.id == revision.id;
-        let before = if is_same { trusted.clone() } else { Snapshot::load(&git, &compared_with).map_err(failed)? };
-        let changes = git.changes_since(before.tree()).map_err(failed)?;
+        let Sides { trusted, before, changes } = Snapshot::sides(&git, &revision, &compared_with).map_err(failed)?;
         let top = git.top().to_owned();
-        // Unchanged files are read from disk; the target of a link may have changed.
-        let is_link = |path: &str| before.tree().kind(path) == Some(FileKind::Link);
-        let paths: Vec<&str> =
-            before.paths(lockfile::FILE_NAME).filter(|path| changes.holds(path) || is_link(path)).collect();
-        let texts = git.files_of(before.tree(), &paths).map_err(failed)?;
-        let locks = paths.into_iter().zip(texts).filter_map(|(path, text)| Some((path.to_owned(), text?))).collect();
+        // Others are read from disk.
+        let locks = may_differ(before.tree(), &changes)
+            .filter_map(|path| Some((path.to_owned(), before.text(path)?.to_vec())))
+            .collect();
         let settings_changed = changes_settings(before.tree(), &changes);
         let removed = Removed::of(before.tree(), &changes);
         Ok(Self {
@@ -304,9 +299,13 @@ impl Base {
 
     /// Those of some files that one of the commits has, by path.
     fn texts(&self, of: &Snapshot, paths: &[RepoPath]) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-        let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
-        let texts = self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.options.revision))?;
-        Ok(paths.into_iter().zip(texts).filter_map(|(path, text)| Some((path.to_owned(), text?))).collect())
+        let failed = |error| git_error(error, &self.options.revision);
+        let (read, unread): (Vec<&str>, Vec<&str>) =
+            paths.iter().map(|path| &**path).partition(|path| of.text(path).is_some());
+        let more = self.git.files_of(of.tree(), &unread).map_err(failed)?;
+        let read = read.into_iter().filter_map(|path| Some((path.to_owned(), of.text(path)?.to_vec())));
+        let more = unread.into_iter().zip(more).filter_map(|(path, text)| Some((path.to_owned(), text?)));
+        Ok(read.chain(more).collect())
     }
 
     fn way_of(&self, root: &GateRoot) -> RepoPath {

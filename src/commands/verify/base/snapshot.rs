@@ -14,12 +14,13 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
-use crate::git::{Commit, FileKind, Git, GitError, GitTree};
+use crate::git::{ChangedFiles, Commit, Contents, FileKind, Git, GitError, GitTree};
 use crate::hash::HashScheme;
-use crate::lockfile::LockFile;
+use crate::lockfile::{self, LockFile};
+use crate::modulelock;
 use crate::path::{RepoPath, shown, worktree};
 use crate::settings::{self, FILE_NAME, Settings};
-use crate::trust::pins::{Pins, TrustFile};
+use crate::trust::pins::{self, Pins, TrustFile};
 use crate::verify::{self, Counted, Outer, Weakening, weakenings_within};
 use crate::workspace::Exclusions;
 
@@ -28,17 +29,41 @@ pub(super) struct Snapshot {
     /// The name for users.
     name: String,
     tree: Arc<GitTree>,
-    /// The texts of settings files by path; `None` for unreadable ones.
-    settings: BTreeMap<String, Option<Vec<u8>>>,
+    /// What was read of both commits.
+    contents: Arc<Contents>,
+}
+
+/// The two commits of the gate, and the change since the second.
+pub(super) struct Sides {
+    pub(super) trusted: Snapshot,
+    pub(super) before: Snapshot,
+    pub(super) changes: ChangedFiles,
 }
 
 impl Snapshot {
-    pub(super) fn load(git: &Git, commit: &Commit) -> Result<Self, GitError> {
-        let tree = git.tree(commit)?;
-        let files: Vec<&str> = tree.paths().filter(|path| name_of(path) == settings::FILE_NAME).collect();
-        let texts = git.files_of(&tree, &files)?;
-        let settings = files.into_iter().map(str::to_owned).zip(texts).collect();
-        Ok(Self { name: commit.shown(), tree: Arc::new(tree), settings })
+    /// The revision and the merge base, with their settings, trust files and module lock files, and the lock files of the merge base
+    /// that may differ.
+    pub(super) fn sides(git: &Git, revision: &Commit, merge_base: &Commit) -> Result<Sides, GitError> {
+        let trusted = Arc::new(git.tree(revision)?);
+        let is_same = revision.id == merge_base.id;
+        let before = if is_same { Arc::clone(&trusted) } else { Arc::new(git.tree(merge_base)?) };
+        let changes = git.changes_since(&before)?;
+        let names = [settings::FILE_NAME, pins::FILE_NAME, modulelock::FILE_NAME];
+        let locks = may_differ(&before, &changes).map(|path| (&*before, path));
+        let of_gate = [&*trusted, &*before].into_iter().flat_map(|tree| tree.paths().map(move |path| (tree, path)));
+        let contents = git.contents(of_gate.filter(|(_, path)| names.contains(&name_of(path))).chain(locks))?;
+        let contents = Arc::new(contents);
+        let [trusted, before] = [(revision, trusted), (merge_base, before)].map(|(commit, tree)| Self {
+            name: commit.shown(),
+            tree,
+            contents: Arc::clone(&contents),
+        });
+        Ok(Sides { trusted, before, changes })
+    }
+
+    /// The text of a file that is read in advance.
+    pub(super) fn text(&self, path: &str) -> Option<&[u8]> {
+        self.contents.of(&self.tree, path)
     }
 
     pub(super) fn tree(&self) -> &GitTree {
@@ -66,22 +91,25 @@ impl Snapshot {
     /// The settings file of a directory over the settings further out.
     pub(super) fn over(&self, directory: &Path, outer: Settings) -> Result<Settings, Error> {
         let path = directory.join(settings::FILE_NAME);
-        let text = match self.settings.get(&*RepoPath::of(&path)).cloned() {
-            None => None,
-            Some(Some(text)) => Some(text),
-            Some(None) => {
-                let message = format!("cannot read {} of {}", shown(&path), self.name);
-                return Err(Error::new(ErrorKind::Settings, message).in_file(path));
-            }
+        if !self.has(&path) {
+            return Ok(outer);
+        }
+        let Some(text) = self.text(&RepoPath::of(&path)) else {
+            let message = format!("cannot read {} of {}", shown(&path), self.name);
+            return Err(Error::new(ErrorKind::Settings, message).in_file(path));
         };
-        over(directory, text, outer)
+        over(directory, Some(text.to_vec()), outer)
+    }
+
+    /// True if there is something at a path, which no link leads to.
+    fn has(&self, path: &Path) -> bool {
+        self.tree.kind(&RepoPath::of(path)).is_some()
     }
 
     /// The strictest combination of the settings of some directories; `None` if there are no directories.
     pub(super) fn strictest(&self, directories: &BTreeSet<String>) -> Result<Option<Settings>, Error> {
         let nearest = |directory: &String| {
-            let has_settings =
-                |above: &&Path| self.settings.contains_key(&*RepoPath::of(above).join(settings::FILE_NAME));
+            let has_settings = |above: &&Path| self.has(&above.join(settings::FILE_NAME));
             Path::new(directory).ancestors().find(has_settings).map(RepoPath::of).unwrap_or_default()
         };
         let stated: BTreeSet<RepoPath> = directories.iter().map(nearest).collect();
@@ -99,12 +127,19 @@ impl Snapshot {
     /// The directories that all settings files exclude from the search below this top. Invalid files are errors later,
     /// when the settings are used.
     pub(super) fn exclusions(&self, top: &Path) -> Exclusions {
-        let stated = self.settings.iter().filter_map(|(path, text)| {
-            let text = std::str::from_utf8(text.as_ref()?).ok()?;
+        let stated = self.paths(settings::FILE_NAME).filter_map(|path| {
+            let text = std::str::from_utf8(self.text(path)?).ok()?;
             Some(settings::decode(text, Path::new(path)).ok()?.stated_in(&top.join(directory_of(path))))
         });
         stated.collect()
     }
+}
+
+/// The lock files of the merge base that are not what the working tree has: changed ones, and links, whose targets may have changed.
+pub(super) fn may_differ<'a>(before: &'a GitTree, changes: &'a ChangedFiles) -> impl Iterator<Item = &'a str> {
+    let is_link = |path: &str| before.kind(path) == Some(FileKind::Link);
+    let locks = before.paths().filter(|path| name_of(path) == lockfile::FILE_NAME);
+    locks.filter(move |path| changes.holds(path) || is_link(path))
 }
 
 /// The settings of a directory, if it has any, over those further out.
