@@ -29,7 +29,7 @@ use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
 use crate::{config, modulelock};
 use removed::Removed;
-use snapshot::{FirstSeen, Sides, Snapshot, git_error, may_differ};
+use snapshot::{FirstSeen, Snapshot, TwoCommits, git_error, may_differ};
 
 pub use removed::LostLockFile;
 
@@ -92,7 +92,8 @@ impl Base {
                 format!("HEAD has no commit yet, so there is nothing to compare with {name:?}"),
             )
         })?;
-        let Sides { trusted, before, changes } = Snapshot::sides(&git, &revision, &compared_with).map_err(failed)?;
+        let TwoCommits { trusted, before, changes } =
+            Snapshot::sides(&git, &revision, &compared_with).map_err(failed)?;
         let top = git.top().to_owned();
         // Others are read from disk.
         let locks = may_differ(before.tree(), &changes)

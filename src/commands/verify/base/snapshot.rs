@@ -34,7 +34,7 @@ pub(super) struct Snapshot {
 }
 
 /// The two commits of the gate, and the change since the second.
-pub(super) struct Sides {
+pub(super) struct TwoCommits {
     pub(super) trusted: Snapshot,
     pub(super) before: Snapshot,
     pub(super) changes: ChangedFiles,
@@ -43,7 +43,7 @@ pub(super) struct Sides {
 impl Snapshot {
     /// The revision and the merge base, with their settings, trust files and module lock files, and the lock files of the merge base
     /// that may differ.
-    pub(super) fn sides(git: &Git, revision: &Commit, merge_base: &Commit) -> Result<Sides, GitError> {
+    pub(super) fn sides(git: &Git, revision: &Commit, merge_base: &Commit) -> Result<TwoCommits, GitError> {
         let trusted = Arc::new(git.tree(revision)?);
         let is_same = revision.id == merge_base.id;
         let before = if is_same { Arc::clone(&trusted) } else { Arc::new(git.tree(merge_base)?) };
@@ -58,7 +58,7 @@ impl Snapshot {
             tree,
             contents: Arc::clone(&contents),
         });
-        Ok(Sides { trusted, before, changes })
+        Ok(TwoCommits { trusted, before, changes })
     }
 
     /// The text of a file that is read in advance.
