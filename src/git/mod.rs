@@ -30,7 +30,7 @@ use crate::path::{RepoPath, worktree};
 pub use changes::ChangedFiles;
 pub use launch::{Launcher, Stage, Transports};
 pub use names::{Commit, Last};
-pub use objects::{Contents, FileKind, GitTree};
+pub use objects::{FileContents, FileKind, GitTree};
 pub use tracked::{Question, TrackedFiles, TrackedFolder};
 
 /// The most bytes of a `.git` file, which contains one path.

@@ -199,11 +199,14 @@ impl Git {
 
     /// The contents of files of commits whose trees are known, all of them by one process of git. Links inside of a tree are
     /// followed.
-    pub fn contents<'t>(&self, files: impl IntoIterator<Item = (&'t GitTree, &'t str)>) -> Result<Contents, GitError> {
+    pub fn contents<'t>(
+        &self,
+        files: impl IntoIterator<Item = (&'t GitTree, &'t str)>,
+    ) -> Result<FileContents, GitError> {
         let ids: BTreeSet<&str> = files.into_iter().filter_map(|(tree, path)| tree.content_id(path)).collect();
         let ids: Vec<&str> = ids.into_iter().collect();
         let texts = self.blobs(&ids)?;
-        Ok(Contents(ids.into_iter().map(str::to_owned).zip(texts).collect()))
+        Ok(FileContents(ids.into_iter().map(str::to_owned).zip(texts).collect()))
     }
 
     /// Files of a commit whose tree is known, by their paths from the top, in that order; none for those that are not
@@ -231,11 +234,11 @@ pub(super) fn kind(mode: &str) -> FileKind {
     }
 }
 
-/// Contents of files, by their object names.
+/// What files contain, by their object names.
 #[derive(Debug, Default)]
-pub struct Contents(BTreeMap<String, Vec<u8>>);
+pub struct FileContents(BTreeMap<String, Vec<u8>>);
 
-impl Contents {
+impl FileContents {
     /// The text that a path of a tree leads to, if it was read.
     pub fn of(&self, tree: &GitTree, path: &str) -> Option<&[u8]> {
         self.0.get(tree.content_id(path)?).map(Vec::as_slice)

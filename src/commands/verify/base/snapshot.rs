@@ -14,7 +14,7 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
-use crate::git::{ChangedFiles, Commit, Contents, FileKind, Git, GitError, GitTree};
+use crate::git::{ChangedFiles, Commit, FileContents, FileKind, Git, GitError, GitTree};
 use crate::hash::HashScheme;
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
@@ -30,7 +30,7 @@ pub(super) struct Snapshot {
     name: String,
     tree: Arc<GitTree>,
     /// What was read of both commits.
-    contents: Arc<Contents>,
+    contents: Arc<FileContents>,
 }
 
 /// The two commits of the gate, and the change since the second.
