@@ -184,6 +184,10 @@ fn the_base_decides_where_releases_are_built() {
     workspace.write(".tflock.trust.hcl", &format!("{start}}}\n"));
     let lost = gate().ended_with(3);
     assert!(lost.stdout.contains("pin-removed") && lost.stdout.contains("may be built anywhere now"), "{lost}");
+    workspace.git(["commit", "-qam", "without"]);
+    workspace.write(".tflock.trust.hcl", &pinned);
+    let added = gate();
+    assert!(added.stdout.contains("warning[pin-added]") && added.stdout.contains("built by"), "{added}");
 }
 
 /// A locked world of widget 1.4.0 whose place is pinned, and that trusts the test instance.
@@ -561,7 +565,7 @@ fn a_move_to_the_other_tool_needs_the_pinned_place() {
 /// How a release can be built: in which claims that differs from the pinned place, and whether it is accepted.
 type Way = (&'static [(&'static str, &'static str)], bool);
 
-const WAYS: [Way; 11] = [
+const WAYS: [Way; 12] = [
     (&[], true),
     (&[("repository", "acme/renamed")], true),
     // Transferred, created again, a fork.
@@ -569,12 +573,82 @@ const WAYS: [Way; 11] = [
     (&[("repository_id", "124")], false),
     (&[("repository", "evil/terraform-provider-widget"), ("repository_id", "9"), ("owner_id", "10")], false),
     (&[("workflow", ".github/workflows/test.yml")], false),
+    (&[("signer", "acme/shared/.github/workflows/build.yml")], false),
     (&[("ref", "refs/heads/main")], false),
     (&[("ref", "refs/tags/v0.9.0")], false),
     (&[("trigger", "pull_request")], false),
     (&[("trigger", "workflow_dispatch")], false),
     (&[("issuer", "https://x.example")], false),
 ];
+
+/// What is signed, or proves that it is.
+const SIGNED: [&str; 9] = [
+    "/dsseEnvelope/payload",
+    "/dsseEnvelope/payloadType",
+    "/dsseEnvelope/signatures/0/sig",
+    "/verificationMaterial/certificate/rawBytes",
+    "/verificationMaterial/tlogEntries/0/canonicalizedBody",
+    "/verificationMaterial/tlogEntries/0/inclusionPromise/signedEntryTimestamp",
+    "/verificationMaterial/tlogEntries/0/inclusionProof/rootHash",
+    "/verificationMaterial/tlogEntries/0/inclusionProof/checkpoint/envelope",
+    "/verificationMaterial/tlogEntries/0/integratedTime",
+];
+
+/// Changes a character in the middle of a text.
+fn forge(bundle: &mut serde_json::Value, place: &str) {
+    let value = bundle.pointer_mut(place).unwrap();
+    let mut text = value.as_str().unwrap().to_owned();
+    let at = text.len() / 2;
+    let other = if &text[at..=at] == "7" { "8" } else { "7" };
+    text.replace_range(at..=at, other);
+    *value = text.into();
+}
+
+#[test]
+fn a_changed_attestation_is_refused_with_the_failed_step() {
+    let whole = attest(&Claims::of_tag("v1.4.0"), &archives(&widget(), WIDGET, "1.4.0"));
+    crate::support::side_by_side(&SIGNED, |place| {
+        let mut bundle = whole.clone();
+        forge(&mut bundle, place);
+        let registry = attested(widget(), WIDGET, "1.4.0", &[bundle]);
+        let run = trusting(&registry).tflock(&registry, ["verify"]).ended_with(3);
+        assert!(run.stdout.contains("denied[provenance-invalid]"), "{place}: {run}");
+    });
+}
+
+/// An old archive in the place of a new one, and archives in the place of each other.
+#[test]
+fn an_archive_that_is_attested_under_another_name_is_refused() {
+    let own = archives(&widget(), WIDGET, "1.4.0");
+    let renamed =
+        |from: &str, to: &str| own.iter().map(|(name, digest)| (name.replace(from, to), digest.clone())).collect();
+    let swapped = vec![(own[0].0.clone(), own[1].1.clone()), (own[1].0.clone(), own[0].1.clone())];
+    for files in [renamed("1.4.0", "1.3.0"), renamed("-widget_", "-gadget_"), swapped] {
+        let bundle = attest(&Claims::of_tag("v1.4.0"), &files);
+        let registry = attested(widget(), WIDGET, "1.4.0", &[bundle]);
+        let run = trusting(&registry).tflock(&registry, ["verify"]).ended_with(3);
+        assert!(run.stdout.contains("denied[provenance-version]") && run.stdout.contains("is attested as"), "{run}");
+    }
+    // A name that says nothing is a warning.
+    let bundle = attest(&Claims::of_tag("v1.4.0"), &renamed("terraform-provider-widget_1.4.0_", "build/"));
+    let registry = attested(widget(), WIDGET, "1.4.0", &[bundle]);
+    let run = trusting(&registry).tflock(&registry, ["verify"]).ended_with(0);
+    assert!(run.stdout.contains("warning[provenance-version]"), "{run}");
+}
+
+#[test]
+fn a_platform_that_is_added_later_needs_an_attestation() {
+    let registry = built(widget(), WIDGET, "1.4.0", &Claims::of_tag("v1.4.0"));
+    let registry = registry.document(&format!("/repos/{}", repository(WIDGET)), "application/json", "{}");
+    let workspace = trusting(&registry);
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    registry.add_platform(WIDGET, "1.4.0", "windows_amd64");
+    let before = workspace.lock_file();
+    let run = workspace.tflock(&registry, ["lock", "--platform", "windows_amd64"]).ended_with(3);
+    let name = "nothing attests where 1 archive of ";
+    assert!(run.stdout.contains(name) && run.stdout.contains("1.4.0_windows_amd64.zip"), "{run}");
+    assert_eq!(workspace.lock_file(), before);
+}
 
 /// Whatever is attested of whichever archives: `lock` writes a release exactly if `verify` passes a lock file that has it, and
 /// that is exactly if each archive was built where the provider's releases are built. `TFLOCK_TEST_HISTORIES` is how many.
@@ -603,7 +677,7 @@ fn history(dice: &mut Dice) {
             way.0.iter().for_each(|(name, value)| claims.set(name, value));
             let mut bundle = attest(&claims, &listed);
             if is_forged {
-                bundle["dsseEnvelope"]["signatures"][0]["sig"] = "MEUCIQ==".into();
+                forge(&mut bundle, dice.pick(&SIGNED));
             }
             for at in at {
                 bundles[at].push(bundle.clone());

@@ -34,6 +34,8 @@ pub struct Claims {
     pub repository_id: String,
     pub owner_id: String,
     pub workflow: String,
+    /// The workflow that signed, if it is another one: `OWNER/NAME/.github/workflows/FILE`.
+    pub signer: Option<String>,
     pub git_ref: String,
     pub trigger: String,
     pub issuer: String,
@@ -47,6 +49,7 @@ impl Claims {
             repository_id: "123".to_owned(),
             owner_id: "7".to_owned(),
             workflow: ".github/workflows/release.yml".to_owned(),
+            signer: None,
             git_ref: format!("refs/tags/{tag}"),
             trigger: "push".to_owned(),
             issuer: "https://token.actions.githubusercontent.com".to_owned(),
@@ -62,6 +65,7 @@ impl Claims {
             "repository_id" => &mut self.repository_id,
             "owner_id" => &mut self.owner_id,
             "workflow" => &mut self.workflow,
+            "signer" => self.signer.get_or_insert_default(),
             "ref" => &mut self.git_ref,
             "trigger" => &mut self.trigger,
             "issuer" => &mut self.issuer,
@@ -191,10 +195,14 @@ fn certificate(claims: &Claims, key: &KeyPair) -> Vec<u8> {
     let Instance { issuer, issuer_key, certificates, .. } = instance();
     let source = format!("https://github.com/{}", claims.repository);
     let workflow = format!("{source}/{}@{}", claims.workflow, claims.git_ref);
+    let by = match &claims.signer {
+        Some(file) => format!("https://github.com/{file}@refs/heads/main"),
+        None => workflow.clone(),
+    };
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.serial_number = Some(7.into());
-    params.subject_alt_names = vec![SanType::URI(workflow.as_str().try_into().unwrap())];
+    params.subject_alt_names = vec![SanType::URI(by.as_str().try_into().unwrap())];
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::CodeSigning];
     params.use_authority_key_identifier_extension = true;
@@ -203,7 +211,7 @@ fn certificate(claims: &Claims, key: &KeyPair) -> Vec<u8> {
     let run = format!("{source}/actions/runs/1/attempts/1");
     let all: [(u64, &str); 11] = [
         (8, &claims.issuer),
-        (9, &workflow),
+        (9, &by),
         (10, &commit),
         (12, &source),
         (13, &commit),
