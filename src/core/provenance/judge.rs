@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bundle::{Attestation, InvalidBundle, TrustedRoot};
-use super::place::{BadPlace, Difference};
+use super::place::Difference;
 use super::{Build, BuiltBy};
 use crate::addr::ProviderAddr;
 use crate::count::{counted, first_of};
@@ -209,24 +209,19 @@ pub fn judge(question: &Question<'_>, attested: &Attested) -> Judged {
     judged
 }
 
-/// Why attestations of a release do not count that are there beside one that does; nothing if none does.
+/// Why the other attestations of an accepted release do not match; nothing if the release is not accepted.
 pub fn others(question: &Question<'_>, attested: &Attested) -> BTreeSet<String> {
-    let why = |build: &Result<Build, BadPlace>| match build {
-        Err(bad) => Some(bad.to_string()),
-        Ok(build) => match question.pin.differences(build)[..] {
-            [] => tag_of_another(build, question.version).map(from_tag),
-            ref differences => Some(listed(differences)),
-        },
-    };
     if judge(question, attested).build.is_none() {
         return BTreeSet::new();
     }
-    let built = attested.attestations.iter().filter_map(|attestation| why(&attestation.build));
-    built.chain(attested.invalid.iter().map(|(_, invalid)| invalid.to_string())).collect()
-}
-
-fn from_tag(tag: &str) -> String {
-    format!("it was built from the tag {tag}")
+    let of_archives = question.archives.iter();
+    let proofs = of_archives.flat_map(|(archive, digest)| proofs(question, attested, archive, digest));
+    let why = |proof| match proof {
+        Proof::Changed(why) | Proof::Other(why) => Some(why),
+        Proof::Invalid(invalid) => Some(invalid.to_string()),
+        Proof::Built(_) | Proof::Unnamed(..) | Proof::Missing => None,
+    };
+    proofs.filter_map(why).collect()
 }
 
 /// The archives that a rule is broken for, with why it is for the first of them.
@@ -236,39 +231,40 @@ fn object<'a>(against: &mut Against<'a>, rule: Rule, archive: &'a str, why: Stri
     against.entry(rule).or_insert((Vec::new(), why)).0.push(archive);
 }
 
+impl Proof<'_> {
+    fn rank(&self) -> u8 {
+        match self {
+            Proof::Built(_) => 5,
+            Proof::Unnamed(..) => 4,
+            Proof::Changed(_) => 3,
+            Proof::Other(_) => 2,
+            Proof::Invalid(_) => 1,
+            Proof::Missing => 0,
+        }
+    }
+}
+
 /// The best that attestations say of one archive; if none says that it is as it must be, the worst.
 fn prove<'a>(question: &Question<'_>, attested: &'a Attested, archive: &str, digest: &Sha256Digest) -> Proof<'a> {
-    let mut best = Proof::Missing;
-    let rank = |proof: &Proof<'_>| match proof {
-        Proof::Built(_) => 5,
-        Proof::Unnamed(..) => 4,
-        Proof::Changed(_) => 3,
-        Proof::Other(_) => 2,
-        Proof::Invalid(_) => 1,
-        Proof::Missing => 0,
-    };
-    let mut take = |proof: Proof<'a>| {
-        if rank(&proof) > rank(&best) {
-            best = proof;
-        }
-    };
-    for attestation in &attested.attestations {
-        for subject in attestation.subjects.iter().filter(|subject| subject.digest == *digest) {
-            take(match &attestation.build {
-                Err(bad) => Proof::Changed(bad.to_string()),
-                Ok(build) => match question.pin.differences(build)[..] {
-                    [] => named(build, question.version, archive, &subject.name),
-                    ref differences => Proof::Changed(listed(differences)),
-                },
-            });
-        }
-    }
-    for (of, invalid) in &attested.invalid {
-        if of == digest {
-            take(Proof::Invalid(invalid));
-        }
-    }
-    best
+    let better = |best: Proof<'a>, proof: Proof<'a>| if proof.rank() > best.rank() { proof } else { best };
+    proofs(question, attested, archive, digest).into_iter().fold(Proof::Missing, better)
+}
+
+/// What each attestation says of one archive.
+fn proofs<'a>(question: &Question<'_>, attested: &'a Attested, archive: &str, digest: &Sha256Digest) -> Vec<Proof<'a>> {
+    let listing = attested.attestations.iter().flat_map(|attestation| {
+        let subjects = attestation.subjects.iter().filter(|subject| subject.digest == *digest);
+        subjects.map(|subject| (&attestation.build, subject))
+    });
+    let said = listing.map(|(build, subject)| match build {
+        Err(bad) => Proof::Changed(bad.to_string()),
+        Ok(build) => match question.pin.differences(build)[..] {
+            [] => named(build, question.version, archive, &subject.name),
+            ref differences => Proof::Changed(listed(differences)),
+        },
+    });
+    let invalid = attested.invalid.iter().filter(|(of, _)| of == digest).map(|(_, invalid)| Proof::Invalid(invalid));
+    said.chain(invalid).collect()
 }
 
 fn listed(differences: &[Difference]) -> String {
@@ -278,7 +274,7 @@ fn listed(differences: &[Difference]) -> String {
 /// Whether an archive of the pinned place is attested as what it is offered as.
 fn named<'a>(build: &'a Build, version: &Version, archive: &str, subject: &'a str) -> Proof<'a> {
     if let Some(tag) = tag_of_another(build, version) {
-        return Proof::Other(from_tag(tag));
+        return Proof::Other(format!("it was built from the tag {tag}"));
     }
     match named_as(archive, subject) {
         Named::Same => Proof::Built(build),
