@@ -133,7 +133,7 @@ pub enum Event {
         /// One line, lower case, no full stop.
         text: String,
     },
-    /// The same, for those who want to know all.
+    /// A line that only `-v` prints.
     Detail {
         text: String,
     },

@@ -157,7 +157,7 @@ impl AttestationService {
     }
 }
 
-/// Whatever the reason that there is no answer: where a release was built is not known then.
+/// After any failed request it is unknown where the release was built.
 fn unknown(error: NetError) -> Error {
     let error = Error::from(error);
     let kind = if error.kind.is_inconclusive() { error.kind } else { ErrorKind::Unavailable };

@@ -134,11 +134,13 @@ impl RootDecision<'_> {
         }
     }
 
-    /// What a move leaves behind: where the releases of the other address are built is another matter, so no pin is copied.
+    /// A note if the old address has a pinned place and the new one has none. The place is not copied: another registry may offer
+    /// releases that are built elsewhere.
     fn unplaced(&self, from: &ProviderAddr, addr: &ProviderAddr) -> Option<Finding> {
         let is_placed = |addr| self.pins.pin(addr).is_some_and(|(_, pin)| pin.built_by.is_some());
         let message = format!(
-            "the trust file says where {from} is built, and not where {addr} is; `tflock trust add {addr} --provenance` pins that"
+            "the trust file pins where {from} is built, but not where {addr} is built: `tflock trust add {addr} --provenance` \
+             pins it"
         );
         let finding = || Finding { level: Level::Note, ..Finding::new(Rule::ProvenanceMissing, message).about(addr) };
         (is_placed(from) && !is_placed(addr)).then(finding)

@@ -176,6 +176,9 @@ impl Meant<'_> {
         }
         // What the name was taken for is no other provider.
         let own = error.address.as_deref().map(|addr| addr.short(self.dialect)).unwrap_or_default();
+        if error.kind != ErrorKind::UnknownProvider && known.contains(&own) {
+            return;
+        }
         let others = known.iter().map(String::as_str).filter(|other| other != &name && *other != own);
         let near = suggest(name, others).into_iter();
         let near = near.map(Step::meant);

@@ -59,9 +59,9 @@ fn act(
         | TrustCommand::Rotate(SignerArgs { providers, provenance: Some(of), reason, .. }) => {
             let pattern = named(providers, settings, store.pins())?;
             let lookup = SignatureLookup { services, root: settings, cache };
-            let query = PlaceQuery { lookup, pattern: &pattern, version: of.version.as_ref() };
             let rotates = matches!(action, TrustCommand::Rotate(_));
-            let changed = query.pin(&mut store, rotates, reason.as_deref(), &mut notes)?;
+            let query = PlaceQuery { lookup, pattern: &pattern, version: of.version.as_ref(), rotates };
+            let changed = query.pin(&mut store, reason.as_deref(), &mut notes)?;
             (Some(changed), only(store.pins(), &[pattern]))
         }
         // Without --provenance there is a signer.

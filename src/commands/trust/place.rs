@@ -1,7 +1,6 @@
 //! `--provenance`: where locked releases were built, learned for the trust file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use super::init::{SignatureLookup, question};
@@ -10,6 +9,7 @@ use crate::addr::{AddrPattern, ProviderAddr};
 use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::commands::shared::trust_store::TrustStore;
+use crate::count::first_of;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -18,6 +18,7 @@ use crate::provenance::{Build, BuiltBy, learn};
 use crate::query::question::Query;
 use crate::query::select::{ProvenanceRule, Rules};
 use crate::release::{Lookup, Release, ReleaseKey};
+use crate::step::Step;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins};
 use crate::trust::signer::{self, TrustUpdate};
@@ -110,6 +111,8 @@ pub(super) struct PlaceQuery<'a, 's> {
     pub(super) lookup: SignatureLookup<'a, 's>,
     pub(super) pattern: &'a AddrPattern,
     pub(super) version: Option<&'a Version>,
+    /// True if another place is pinned already.
+    pub(super) rotates: bool,
 }
 
 impl PlaceQuery<'_, '_> {
@@ -117,13 +120,12 @@ impl PlaceQuery<'_, '_> {
     pub(super) fn pin(
         &self,
         store: &mut TrustStore,
-        rotates: bool,
         reason: Option<&str>,
         notes: &mut Vec<String>,
     ) -> Result<bool, Error> {
         let (pattern, SignatureLookup { services, cache, .. }) = (self.pattern, self.lookup);
         let earlier = store.pins().counting(pattern).and_then(|pin| pin.built_by.clone());
-        checked(rotates, pattern, earlier.as_deref(), reason)?;
+        checked(self.rotates, pattern, earlier.as_deref(), reason)?;
         let (place, updates) = self.find(store.pins(), notes)?;
         let place = replacing(earlier.as_deref(), place, reason);
         notes.extend(earlier.iter().map(|earlier| format!("before, {pattern} was to be built by {earlier}")));
@@ -164,11 +166,8 @@ impl PlaceQuery<'_, '_> {
                 let versions: Vec<String> = places.unattested.iter().map(ToString::to_string).collect();
                 format!("nothing attests where {addr} {} was built", versions.join(", "))
             });
-            let error = Error::new(ErrorKind::NotFound, why).about(addr.clone());
-            return Err(error.hint(step!(
-                "name a release that is attested: `tflock trust add {} --provenance=VERSION`",
-                addr.to_string()
-            )));
+            let error = Error::new(ErrorKind::Usage, why).about(addr.clone());
+            return Err(error.hint(self.by_version("name a release that is attested", addr)));
         };
         notes.extend(learned);
         if !places.unattested.is_empty() {
@@ -176,6 +175,16 @@ impl PlaceQuery<'_, '_> {
             notes.push(format!("not attested are the locked releases {}", versions.join(", ")));
         }
         Ok((place, updates))
+    }
+
+    /// The command that looks the place up by a release that its user names.
+    fn by_version(&self, what: &'static str, addr: &ProviderAddr) -> Step {
+        let addr = addr.to_string();
+        if self.rotates {
+            step!("{}: `tflock trust rotate {} --provenance=VERSION --reason TEXT`", what, addr)
+        } else {
+            step!("{}: `tflock trust add {} --provenance=VERSION`", what, addr)
+        }
     }
 
     fn addr(&self) -> Result<ProviderAddr, Error> {
@@ -187,17 +196,23 @@ impl PlaceQuery<'_, '_> {
     }
 
     fn releases(&self, addr: &ProviderAddr, notes: &mut Vec<String>) -> Result<Vec<Arc<Release>>, Error> {
-        let mut versions: BTreeSet<Version> = self.version.cloned().into_iter().collect();
+        let (mut versions, mut unread) = (BTreeSet::from_iter(self.version.cloned()), Vec::new());
         if versions.is_empty() {
-            let unread = |path: &Path| notes.push(format!("{} cannot be read", shown(path)));
-            let locks = locks_below(&self.lookup.root.boundary, unread)?;
+            let locks = locks_below(&self.lookup.root.boundary, |path| unread.push(shown(path)))?;
             versions.extend(locks.iter().filter_map(|lock| Some(lock.get(addr)?.version.clone())));
         }
         if versions.is_empty() {
-            let message = format!("no lock file here records a release of {addr}");
-            let error = Error::new(ErrorKind::NotFound, message).about(addr.clone());
-            return Err(error.hint(step!("name one: `tflock trust add {} --provenance=VERSION`", addr.to_string())));
+            let message = match &unread[..] {
+                [] => format!("no lock file here records a release of {addr}"),
+                _ => format!(
+                    "no readable lock file here records a release of {addr}; unreadable: {}",
+                    first_of(&unread, 3)
+                ),
+            };
+            let error = Error::new(ErrorKind::Usage, message).about(addr.clone());
+            return Err(error.hint(self.by_version("name a release", addr)));
         }
+        notes.extend(unread.into_iter().map(|path| format!("{path} cannot be read")));
         let rules = RuleBook::new(self.lookup.root, &LockOptions::default());
         let mut questions: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
         for version in versions {
@@ -215,7 +230,7 @@ impl PlaceQuery<'_, '_> {
             Lookup::Withdrawn(message) => Err(Error::new(ErrorKind::NotFound, message)),
             Lookup::Refused(finding, _) => Err(Error::new(ErrorKind::Trust, finding.message)),
             Lookup::NotRequested => {
-                let message = format!("where {addr} {version} was built is not known, and --offline forbids asking");
+                let message = format!("it is unknown where {addr} {version} was built, and --offline forbids requests");
                 Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"))
             }
         };

@@ -49,12 +49,12 @@ impl Attestations {
         release.attested = Some(attested);
     }
 
-    /// What else is attested of a release that was built where it is pinned.
+    /// Reports the attestations that an accepted release has besides.
     fn show_others(&self, release: &Release, rule: &ProvenanceRule, attested: &Attested) {
         let ProvenanceRule::Pinned(pin) = rule else { return };
         let (addr, version, archives) = (&release.address, &release.version, &release.named_archives());
         for why in provenance::others(&Question { addr, version, archives, pin }, attested) {
-            let text = format!("another attestation of {addr} {version} does not count: {why}");
+            let text = format!("ignored another attestation of {addr} {version}: {why}");
             self.events.emit(Event::Detail { text });
         }
     }
@@ -68,7 +68,7 @@ impl Attestations {
         let (mut attested, mut left, mut found) = (Attested::default(), MOST_REQUESTS, Vec::new());
         let Some(repository) = repository else { return attested };
         let Some(service) = &self.service else {
-            let message = "only GitHub knows where a release was built, and --offline forbids asking it";
+            let message = "only GitHub knows where a release was built, and --offline forbids requests";
             let error = Error::new(ErrorKind::Offline, message).hint("run the command once without --offline");
             return Attested { unanswered: Some(error), ..kept };
         };

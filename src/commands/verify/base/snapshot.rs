@@ -135,7 +135,8 @@ impl Snapshot {
     }
 }
 
-/// The lock files of the merge base that are not what the working tree has: changed ones, and links, whose targets may have changed.
+/// The lock files of the merge base that may differ from those of the working tree: changed ones, and links, whose targets may have
+/// changed.
 pub(super) fn may_differ<'a>(before: &'a GitTree, changes: &'a ChangedFiles) -> impl Iterator<Item = &'a str> {
     let is_link = |path: &str| before.kind(path) == Some(FileKind::Link);
     let locks = before.paths().filter(|path| name_of(path) == lockfile::FILE_NAME);
