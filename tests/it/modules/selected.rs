@@ -7,6 +7,7 @@ use std::io::Write;
 
 use tflock_core::config::{ModuleConstraints, ModuleVersion};
 
+use crate::support::dice::Dice;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -30,21 +31,8 @@ const TAILS: [&str; 10] = ["", "", "", "", "+b", "+a.1", "-rc1", "-rc1+b", "rc1"
 const NO_VERSIONS: [&str; 6] = ["", "bogus", "1..0", "1.0.0-", "1.0.0-rc..1", "9223372036854775808.0.0"];
 const OPERATORS: [&str; 12] = ["", "", "", "=", "= ", "!= ", ">= ", "> ", "<= ", "< ", "~> ", "~>"];
 
-/// Numbers that are the same in each run of the test (xorshift).
-struct Dice(u64);
-
+/// Lists of versions, and constraints.
 impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % u64::try_from(bound).unwrap()).unwrap()
-    }
-
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
-    }
-
     fn version(&mut self) -> String {
         if self.below(12) == 0 {
             return self.pick(&NO_VERSIONS).to_owned();
@@ -272,7 +260,7 @@ fn what_passes_is_what_init_installs() {
     let (hash, mut counts) = (hash(), [0; 3]);
     let from = number("TFLOCK_TEST_LISTS_FROM", 0);
     for seed in from..from + number("TFLOCK_TEST_LISTS", FEW) {
-        let mut dice = Dice((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut dice = Dice::of(seed);
         let Some(more) = World::of(&mut dice, &hash).judge(&format!("TFLOCK_TEST_LISTS_FROM={seed}")) else { return };
         counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
     }
