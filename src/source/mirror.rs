@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use url::Url;
 
@@ -154,11 +154,12 @@ impl Mirror {
 #[derive(Debug, Clone)]
 pub struct DirectoryMirror {
     base: PathBuf,
+    opened: Arc<OnceLock<FilesystemMirror>>,
 }
 
 impl DirectoryMirror {
     pub fn new(base: PathBuf) -> Self {
-        Self { base }
+        Self { base, opened: Arc::default() }
     }
 
     pub fn base(&self) -> &Path {
@@ -211,9 +212,14 @@ impl DirectoryMirror {
         &self,
         read: impl FnOnce(&FilesystemMirror) -> Result<R, MirrorError> + Send + 'static,
     ) -> Result<R, Miss> {
-        let base = self.base.clone();
-        let reading =
-            tokio::task::spawn_blocking(move || FilesystemMirror::open(base).and_then(|mirror| read(&mirror)));
+        let Self { base, opened } = self.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            let mirror = match opened.get() {
+                Some(mirror) => mirror,
+                None => &FilesystemMirror::open(base).map(|mirror| opened.get_or_init(|| mirror).clone())?,
+            };
+            read(mirror)
+        });
         match reading.await {
             Ok(read) => read.map_err(|error| Miss::Unknown(error.into())),
             Err(problem) => {

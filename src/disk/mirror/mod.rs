@@ -5,27 +5,34 @@
 //! BASE/HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/                                unpacked
 //! ```
 //!
-//! A lookup is about one provider and reads that provider's directory only. Unknown names are ignored, as in the
-//! tools. Packages are found here, not opened.
+//! A lookup is about one provider and reads that provider's directory, and the directories above it once for all providers. Unknown
+//! names are ignored, as in the tools. Packages are found here, not opened.
 //!
 //! Source: `internal/getproviders/filesystem_search.go`, `SearchLocalDirectory`, in both tools.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use crate::addr::{Hostname, ProviderAddr, normalise_part};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
+use crate::parallel::locked;
 use crate::platform::Platform;
 use crate::version::Version;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A mirror; copies share what was read of the directories above those of providers.
+#[derive(Debug, Clone)]
 pub struct FilesystemMirror {
     base: PathBuf,
+    names: Arc<Mutex<HashMap<PathBuf, Arc<Names>>>>,
 }
+
+/// The directories in a directory by their normalised names; several may be written differently.
+type Names = BTreeMap<String, Vec<PathBuf>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LocalPackage {
@@ -54,7 +61,7 @@ impl FilesystemMirror {
     pub fn open(base: impl Into<PathBuf>) -> Result<Self, MirrorError> {
         let base = base.into();
         match std::fs::metadata(&base) {
-            Ok(found) if found.is_dir() => Ok(Self { base }),
+            Ok(found) if found.is_dir() => Ok(Self { base, names: Arc::default() }),
             Ok(_) => Err(MirrorError::NotADirectory(base)),
             Err(reason) if reason.kind() == io::ErrorKind::NotFound => Err(MirrorError::Missing(base)),
             Err(reason) => Err(MirrorError::Unreadable { path: base, reason }),
@@ -64,10 +71,10 @@ impl FilesystemMirror {
     /// All packages of a provider, in one reading. None at all if the mirror does not have it.
     pub fn packages(&self, addr: &ProviderAddr) -> Result<LocalPackages, MirrorError> {
         let mut packages = LocalPackages::default();
-        for host in named(&self.base, |name| Hostname::parse(name).is_ok_and(|host| host == *addr.host()))? {
-            for namespace in named(&host, |name| normalise_part(name).is_ok_and(|part| part == addr.namespace()))? {
-                for kind in named(&namespace, |name| normalise_part(name).is_ok_and(|part| part == addr.type_name()))? {
-                    packages.read_provider(&kind, addr.type_name())?;
+        for host in of_name(&*self.names(&self.base, host_name)?, &addr.host().to_string()) {
+            for namespace in of_name(&*self.names(host, part_name)?, addr.namespace()) {
+                for kind in of_name(&*self.names(namespace, part_name)?, addr.type_name()) {
+                    packages.read_provider(kind, addr.type_name())?;
                 }
             }
         }
@@ -90,16 +97,33 @@ impl FilesystemMirror {
     /// The directories of providers, whatever is in them.
     pub fn directories(&self) -> Result<Vec<(ProviderAddr, PathBuf)>, MirrorError> {
         let mut found = Vec::new();
-        for host in named(&self.base, |name| Hostname::parse(name).is_ok())? {
-            for namespace in named(&host, |name| normalise_part(name).is_ok())? {
-                for kind in named(&namespace, |name| normalise_part(name).is_ok())? {
-                    let parts = kind.strip_prefix(&self.base).unwrap_or(&kind).to_string_lossy().replace('\\', "/");
+        for host in self.names(&self.base, host_name)?.values().flatten() {
+            for namespace in self.names(host, part_name)?.values().flatten() {
+                for kind in self.names(namespace, part_name)?.values().flatten() {
+                    let parts = kind.strip_prefix(&self.base).unwrap_or(kind).to_string_lossy().replace('\\', "/");
                     // A text of three parts means the same to both tools.
-                    found.extend(ProviderAddr::parse(&parts, Dialect::Terraform).ok().map(|addr| (addr, kind)));
+                    found.extend(ProviderAddr::parse(&parts, Dialect::Terraform).ok().map(|addr| (addr, kind.clone())));
                 }
             }
         }
         Ok(found)
+    }
+
+    /// The directories in a directory on the way to providers. Links to directories do not count.
+    fn names(&self, directory: &Path, normal: fn(&str) -> Option<String>) -> Result<Arc<Names>, MirrorError> {
+        if let Some(known) = locked(&self.names).get(directory) {
+            return Ok(Arc::clone(known));
+        }
+        let mut names = Names::new();
+        for entry in list(directory)? {
+            let name = entry.file_name().to_str().and_then(normal);
+            if let Some(name) = name.filter(|_| is_own_directory(&entry)) {
+                names.entry(name).or_default().push(entry.path());
+            }
+        }
+        let names = Arc::new(names);
+        locked(&self.names).insert(directory.to_owned(), Arc::clone(&names));
+        Ok(names)
     }
 
     pub fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorError> {
@@ -195,13 +219,16 @@ fn parse_archive_name(name: &str, kind: &str) -> Option<(Version, Platform)> {
     Some((version.parse().ok()?, Platform::new(os, arch).ok()?))
 }
 
-/// The directories in a directory whose name is wanted; links to directories do not count on the way to a provider.
-fn named(directory: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, MirrorError> {
-    let entries = list(directory)?.into_iter();
-    Ok(entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(&wanted) && is_own_directory(entry))
-        .map(|entry| entry.path())
-        .collect())
+fn host_name(name: &str) -> Option<String> {
+    Hostname::parse(name).ok().map(|host| host.to_string())
+}
+
+fn part_name(name: &str) -> Option<String> {
+    normalise_part(name).ok()
+}
+
+fn of_name<'a>(names: &'a Names, name: &str) -> &'a [PathBuf] {
+    names.get(name).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The entries of a directory in the order of their names, bytewise.
