@@ -101,6 +101,11 @@ impl ClientOptions {
         options.retries = retries.unwrap_or(options.retries);
         let retries = variables.positive("TF_PROVIDER_DOWNLOAD_RETRY");
         options.download_retries = retries.unwrap_or(options.download_retries);
+        // A program that is released does not have this.
+        #[cfg(debug_assertions)]
+        if let Some(milliseconds) = variables.positive("TFLOCK_TEST_FIRST_DELAY") {
+            options.first_delay = Duration::from_millis(milliseconds.into());
+        }
         options.proxy = Proxy::of(variables);
         // What no header can carry would only make every request fail.
         let appended = variables.get("TF_APPEND_USER_AGENT").unwrap_or_default().replace(char::is_control, " ");

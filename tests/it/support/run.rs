@@ -118,6 +118,8 @@ fn hermetic(sandbox: &Path) -> Vec<(&'static str, OsString)> {
         ("TZ", "UTC".into()),
         ("CHECKPOINT_DISABLE", "1".into()),
         ("GIT_CONFIG_NOSYSTEM", "1".into()),
+        // Milliseconds before a request is repeated, and twice as many before the next.
+        ("TFLOCK_TEST_FIRST_DELAY", "10".into()),
         ("GIT_AUTHOR_DATE", "2024-06-01T12:00:00Z".into()),
         ("GIT_COMMITTER_DATE", "2024-06-01T12:00:00Z".into()),
     ]
