@@ -9,9 +9,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::killed::{Dice, files, is_leftover, restore};
+use crate::killed::{files, is_leftover, restore};
 use crate::lock_network::wait_until;
 use crate::modules::git::Repository;
+use crate::support::dice::Dice;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::workspace::Workspace;
 
@@ -167,7 +168,7 @@ fn whole(workspace: &Workspace) -> BTreeMap<String, String> {
 fn interrupted_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str]) {
     let rounds = std::env::var("TFLOCK_TEST_INTERRUPTS").map_or(2, |text| text.parse::<u64>().unwrap().div_ceil(TESTS));
     let from: u64 = std::env::var("TFLOCK_TEST_INTERRUPTS_FROM").map_or(0, |text| text.parse().unwrap());
-    let mut dice = Dice(0x5eed_0fd1_ce00_0002 ^ from.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut dice = Dice::of(from);
     let old = whole(workspace);
     forget(workspace);
     let began = Instant::now();

@@ -9,6 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::support::dice::Dice;
 use crate::support::keys;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
@@ -25,18 +26,6 @@ const LOCK: &str = ".terraform.lock.hcl";
 
 fn kills() -> u32 {
     std::env::var("TFLOCK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW)
-}
-
-/// Numbers that are the same in each run of the test (xorshift).
-pub(crate) struct Dice(pub u64);
-
-impl Dice {
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound.max(1)
-    }
 }
 
 /// The files of a work tree by their paths; `.git` is none of them.
@@ -112,7 +101,7 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
     let new = files(workspace);
     assert_ne!(old, new);
     let from: u64 = std::env::var("TFLOCK_TEST_KILLS_FROM").map_or(0, |text| text.parse().unwrap());
-    let (mut dice, mut mixed) = (Dice(0x5eed_0fd1_ce00_0001 ^ from.wrapping_mul(0x9E37_79B9_7F4A_7C15)), 0);
+    let (mut dice, mut mixed) = (Dice::of(from), 0);
     let mut hit = 0;
     for round in 0..kills() / COMMANDS {
         restore(workspace, &old);
@@ -122,7 +111,7 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
         } else if round % 4 == 0 {
             Moment::After(usual * u32::try_from(dice.below(120)).unwrap() / 100)
         } else {
-            Moment::Writing(Duration::from_micros(dice.below(4000)))
+            Moment::Writing(Duration::from_micros(u64::try_from(dice.below(4000)).unwrap()))
         };
         hit += u32::from(kill(workspace, registry, args, &moment));
         let now = files(workspace);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{LOCK_MODULES, LOCKS, Repository, World, ambiguous};
-use crate::attack::generated::Dice;
+use crate::support::dice::Dice;
 
 const NAMES: [&str; 5] = ["v1", "v2", "dev", "release/1", "main"];
 
@@ -29,7 +29,7 @@ type Files = BTreeMap<String, String>;
 
 /// One step of a history, on whatever is checked out.
 fn step(dice: &mut Dice, net: &Repository<'_>, inner: &str, number: usize) {
-    let (name, attributes, content) = (*dice.of(&NAMES), *dice.of(&ATTRIBUTES), *dice.of(&CONTENTS));
+    let (name, attributes, content) = (dice.pick(&NAMES), dice.pick(&ATTRIBUTES), dice.pick(&CONTENTS));
     match dice.below(10) {
         0 => drop(net.with("main.tf", &format!("# {number}\n"))),
         1 => drop(net.git(&["tag", "--force", name])),
@@ -40,11 +40,11 @@ fn step(dice: &mut Dice, net: &Repository<'_>, inner: &str, number: usize) {
         6 => {
             let link = net.world.0.path(&net.name).join("link");
             let _there = std::fs::remove_file(&link);
-            std::os::unix::fs::symlink(*dice.of(&["main.tf", "sub", "nowhere", "sub/main.tf"]), link).unwrap();
+            std::os::unix::fs::symlink(dice.pick(&["main.tf", "sub", "nowhere", "sub/main.tf"]), link).unwrap();
             net.commit();
         }
         7 => {
-            let update = *dice.of(&["", "", "\tupdate = none\n"]);
+            let update = dice.pick(&["", "", "\tupdate = none\n"]);
             net.write(".gitmodules", &format!("[submodule \"m\"]\n\tpath = m\n\turl = ../inner\n{update}"));
             net.git(&["add", ".gitmodules"]);
             net.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{inner},m")]);
@@ -61,9 +61,9 @@ fn queries(dice: &mut Dice, net: &Repository<'_>) -> Vec<String> {
     let commits = net.git(&["rev-list", "--all", "--min-parents=1"]);
     let (references, commits): (Vec<&str>, Vec<&str>) = (references.lines().collect(), commits.lines().collect());
     let query = |dice: &mut Dice| {
-        let reference = *dice.of(&references);
+        let reference = dice.pick(&references);
         let short = reference.trim_start_matches("refs/heads/").trim_start_matches("refs/tags/");
-        let commit = *dice.of(&commits);
+        let commit = dice.pick(&commits);
         let at = match dice.below(8) {
             0 => String::new(),
             1 => format!("ref={reference}"),
@@ -72,10 +72,10 @@ fn queries(dice: &mut Dice, net: &Repository<'_>) -> Vec<String> {
             4 => "ref=HEAD".to_owned(),
             _ => format!("ref={short}"),
         };
-        let depth = *dice.of(&["", "", "depth=1", "depth=0"]);
+        let depth = dice.pick(&["", "", "depth=1", "depth=0"]);
         let query: Vec<&str> = [&at, depth].into_iter().filter(|part| !part.is_empty()).collect();
         let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
-        format!("{}{query}", dice.of(&["", "//sub"]))
+        format!("{}{query}", dice.pick(&["", "//sub"]))
     };
     (0..5).map(|_| query(dice)).collect()
 }
@@ -212,7 +212,7 @@ fn what_is_locked_is_what_terraform_installs() {
     let (mut counts, mut wrong) = (Counts::default(), Vec::new());
     for seed in first..first + rounds {
         let before = wrong.len();
-        round(&mut Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ seed), &mut counts, &mut wrong);
+        round(&mut Dice::of(seed), &mut counts, &mut wrong);
         wrong[before..].iter_mut().for_each(|what| *what = format!("round {seed}: {what}"));
         if rounds > 100 && seed % 20 == 0 {
             eprintln!("{seed}: {counts:?}, {} wrong", wrong.len());

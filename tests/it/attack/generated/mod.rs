@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use proposal::Proposal;
 
+use crate::support::dice::Dice;
 use crate::support::keys;
 use crate::support::locked::{LOCK, block};
 use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, pin};
@@ -23,21 +24,6 @@ const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_a
 
 /// What nothing may install: signed by a key that is not pinned, banned, or of a provider that no lock file has.
 const FORBIDDEN: [&str; 4] = ["acme/widget/1.4.1", "acme/widget/1.4.2", "acme/evil/", "evil/gadget/"];
-
-/// A generator of numbers by a seed: the same rounds on every machine.
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    /// A number below another one. Source: Knuth's constants of MMIX; the upper bits are the better ones.
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-
-    pub(super) fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len())]
-    }
-}
 
 fn registry() -> Registry {
     let registry = ["1.4.0", "1.4.3", "1.4.2"]
@@ -179,7 +165,7 @@ fn what_the_gate_passes_installs_nothing_else() {
     let workspace = main_branch(&registry);
     let (mut passed, mut judged, mut wrong) = (0, 0, Vec::new());
     for seed in first..first + rounds {
-        let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(7));
+        let dice = Dice::of(seed);
         let mut proposal = Proposal { workspace: &workspace, registry: &registry, dice, done: Vec::new() };
         for _ in 0..=proposal.dice.below(3) {
             proposal.change();

@@ -1,6 +1,7 @@
 //! One pull request by a seed.
 
-use super::{Dice, HONEST, all, entry, host, require};
+use super::{HONEST, all, entry, host, require};
+use crate::support::dice::Dice;
 use crate::support::keys;
 use crate::support::locked::LOCK;
 use crate::support::proposal::{SETTINGS, TRUST, pin};
@@ -44,12 +45,12 @@ impl Proposal<'_> {
     }
 
     fn root(&mut self) -> String {
-        (*self.dice.of(&["app", "other", "third", "new", "app/deep"])).to_owned()
+        self.dice.pick(&["app", "other", "third", "new", "app/deep"]).to_owned()
     }
 
     /// The provider that should not be required.
     fn wanted(&mut self) -> (&'static str, &'static str, &'static str) {
-        *self.dice.of(&[
+        self.dice.pick(&[
             ("evil", "acme/evil", ""),
             ("evil", "evil/gadget", ""),
             ("widget", "acme/widget", ">= 1.4"),
@@ -68,7 +69,7 @@ impl Proposal<'_> {
         let source = format!("{}/{}", registry.host(), wanted.1);
         match self.dice.below(8) {
             0 => {
-                let space = self.dice.of(&["\u{a0}", "\u{b}", " ", "\t"]);
+                let space = self.dice.pick(&["\u{a0}", "\u{b}", " ", "\t"]);
                 format!("locals {{\n  a = <<-EOT\nx\n{space}EOT\n}}\n{plain}locals {{\n  b = <<EOT\ny\nEOT\n}}\n")
             }
             1 => format!("/* # */\n{plain}// */\n"),
@@ -82,7 +83,7 @@ impl Proposal<'_> {
     }
 
     fn json(&mut self) -> String {
-        let provider = *self.dice.of(&["acme/evil", "evil/gadget"]);
+        let provider = self.dice.pick(&["acme/evil", "evil/gadget"]);
         format!(
             r#"{{"terraform": [{{"required_providers": [{{"evil": {{"source": "{}/{provider}"}}}}]}}]}}"#,
             self.registry.host()
@@ -138,7 +139,7 @@ impl Proposal<'_> {
         let lock = format!("{root}/{LOCK}");
         match kind {
             0..=3 => {
-                let name = *self.dice.of(&[
+                let name = self.dice.pick(&[
                     "main.tf",
                     "main.tf",
                     "x_override.tf",
@@ -163,7 +164,7 @@ impl Proposal<'_> {
                 self.write(&lock, &text);
             }
             10 => {
-                let target = *self.dice.of(&[
+                let target = self.dice.pick(&[
                     "../shared/lock",
                     "../other/.terraform.lock.hcl",
                     "/proc/self/cwd/lock",
@@ -178,14 +179,12 @@ impl Proposal<'_> {
             11 => {
                 let text = self.configuration(false);
                 self.write("shared/x.txt", &text);
-                self.link(
-                    &format!("{root}/main.tf"),
-                    self.dice_of(&["../shared/x.txt", "/proc/self/cwd/shared/x.txt", "../../x"]),
-                );
+                let target = self.dice.pick(&["../shared/x.txt", "/proc/self/cwd/shared/x.txt", "../../x"]);
+                self.link(&format!("{root}/main.tf"), target);
             }
             12 => {
                 let text = self.configuration(true);
-                let path = *self.dice.of(&[
+                let path = self.dice.pick(&[
                     "shared/common.txt",
                     "modules/net/main.tf",
                     "modules/net/more.tf",
@@ -196,14 +195,14 @@ impl Proposal<'_> {
             _ => {
                 let text = self.configuration(true);
                 self.write("modules/evil/main.tf", &text);
-                let source = *self.dice.of(&[
+                let source = self.dice.pick(&[
                     "\"../modules/evil\"",
                     "\"../modules/./net/../evil/\"",
                     "(\"../modules/evil\")",
                     "\"../modules/${\"evil\"}\"",
                     "\"../modules/\\u0065vil\"",
                 ]);
-                let name = *self.dice.of(&["net.tf", "x.tf", "x_override.tf", "t.tftest.hcl", "tests/t.tftest.hcl"]);
+                let name = self.dice.pick(&["net.tf", "x.tf", "x_override.tf", "t.tftest.hcl", "tests/t.tftest.hcl"]);
                 let module = format!("module \"net\" {{\n  source = {source}\n}}\n");
                 let run = format!("run \"x\" {{\n  module {{\n    source = {source}\n  }}\n}}\n");
                 self.write(&format!("{root}/{name}"), if name.contains("tftest") { &run } else { &module });
@@ -216,7 +215,7 @@ impl Proposal<'_> {
         let lock = format!("{root}/{LOCK}");
         match kind {
             14 => {
-                let to = *self.dice.of(&["moved", ".terraform/moved", ".terragrunt-cache/x", "app/inner", ".hidden"]);
+                let to = self.dice.pick(&["moved", ".terraform/moved", ".terragrunt-cache/x", "app/inner", ".hidden"]);
                 let _may_fail = std::fs::create_dir_all(self.workspace.path(to).parent().unwrap());
                 let _may_fail = std::fs::rename(self.workspace.path(root), self.workspace.path(to));
                 if self.dice.below(2) == 0 {
@@ -230,25 +229,25 @@ impl Proposal<'_> {
                 }
             }
             16 => {
-                let text = *self.dice.of(&[
+                let text = self.dice.pick(&[
                     "",
                     "exempt \"banned\" {\n}\n",
                     "policy {\n  signature = \"never\"\n}\n",
                     "tool = \"tofu\"\n",
                     "level \"hash-replaced\" {\n  is = \"note\"\n}\n",
                 ]);
-                let path = *self.dice.of(&[SETTINGS, "app/.tflock.hcl", "new/.tflock.hcl"]);
+                let path = self.dice.pick(&[SETTINGS, "app/.tflock.hcl", "new/.tflock.hcl"]);
                 self.write(path, text);
             }
             17 => {
                 let other = keys::OTHER.fingerprint();
-                let provider = *self.dice.of(&["acme/widget", "acme/evil", "acme/*", "evil/gadget"]);
+                let provider = self.dice.pick(&["acme/widget", "acme/evil", "acme/*", "evil/gadget"]);
                 let old = if self.dice.below(2) == 0 { self.read(TRUST) } else { String::new() };
                 let text = format!("{old}\n{}", pin(self.registry, provider, &other));
                 self.write(TRUST, &text);
             }
             18 => {
-                let place = *self.dice.of(&["app/terraform.d/plugins", "app/.terraform/providers", "shared/plugins"]);
+                let place = self.dice.pick(&["app/terraform.d/plugins", "app/.terraform/providers", "shared/plugins"]);
                 let package = format!(
                     "{place}/{}/acme/widget/1.4.0/{}/terraform-provider-widget_v1.4.0",
                     self.registry.host(),
@@ -260,18 +259,21 @@ impl Proposal<'_> {
                 }
             }
             19 => self.submodule(root),
-            20 => self.write(
-                ".gitattributes",
-                self.dice_of(&[
+            20 => {
+                let attributes = self.dice.pick(&[
                     "*.tf working-tree-encoding=UTF-16\n",
                     "* -text\n",
                     "*.hcl ident\n",
                     "* export-ignore\n",
-                ]),
-            ),
+                ]);
+                self.write(".gitattributes", attributes);
+            }
             _ => {
-                let (from, to) =
-                    *self.dice.of(&[("app/main.tf", "app/main.tofu"), ("app/net.tf", "app/net.txt"), ("other", "new")]);
+                let (from, to) = self.dice.pick(&[
+                    ("app/main.tf", "app/main.tofu"),
+                    ("app/net.tf", "app/net.txt"),
+                    ("other", "new"),
+                ]);
                 let _may_fail = std::fs::rename(self.workspace.path(from), self.workspace.path(to));
             }
         }
@@ -281,11 +283,11 @@ impl Proposal<'_> {
     fn change_names(&mut self, root: &str, kind: usize) {
         match kind {
             22 => {
-                let target = *self.dice.of(&["locks/two", "app", "./locks/../locks/two", "none"]);
+                let target = self.dice.pick(&["locks/two", "app", "./locks/../locks/two", "none"]);
                 self.link("current", target);
             }
             23 => {
-                let (link, target) = *self.dice.of(&[
+                let (link, target) = self.dice.pick(&[
                     ("third/net", "../modules/evil"),
                     ("app/m", "../modules/net"),
                     ("modules/net", "evil"),
@@ -297,7 +299,7 @@ impl Proposal<'_> {
             }
             _ => {
                 use std::os::unix::ffi::OsStrExt as _;
-                let name = *self.dice.of(&[&b"x\xff.tf"[..], b"d\xfe", b"\xc3_override.tf"]);
+                let name = self.dice.pick(&[&b"x\xff.tf"[..], b"d\xfe", b"\xc3_override.tf"]);
                 let place = self.workspace.path(root).join(std::ffi::OsStr::from_bytes(name));
                 let text = self.configuration(name.ends_with(b"e.tf"));
                 if name == b"d\xfe" {
@@ -312,10 +314,6 @@ impl Proposal<'_> {
                 }
             }
         }
-    }
-
-    fn dice_of(&self, choices: &[&'static str]) -> &'static str {
-        choices[usize::try_from(self.dice.0 >> 40).unwrap() % choices.len()]
     }
 
     /// A repository in the place of a root module.
