@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::count::counted;
+use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::parallel::locked;
 use crate::trust::pins;

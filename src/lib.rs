@@ -31,8 +31,8 @@ mod topics;
 mod workspace;
 
 use tflock_core::{
-    addr, advisory, config, count, dialect, diff, documents, error, exit_code, finding, goinfo, hash, hcl, lockfile,
-    merge, modulelock, platform, provenance, redact, release, requirements, settings, step, trust, verify, version,
+    addr, advisory, config, dialect, diff, documents, error, finding, goinfo, hash, hcl, lockfile, merge, modulelock,
+    platform, provenance, redact, release, requirements, settings, step, trust, verify, version,
 };
 
 #[cfg(test)]

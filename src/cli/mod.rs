@@ -6,42 +6,42 @@
 mod args;
 mod choosing;
 mod completing;
-mod environment;
 mod frames;
 mod generated;
 mod manual;
 mod other_tools;
 mod progress;
-mod reports;
 mod signals;
 mod usage;
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
-pub use crate::exit_code::ExitCode;
-pub use environment::{Environment, Streams};
+pub use crate::error::ExitCode;
+pub use crate::workspace::Environment;
 
 use crate::commands::shared::providers::with_near_names;
 use crate::commands::shared::services::{Chooser, module_fetch};
 use crate::commands::{Online, Services};
 #[cfg(debug_assertions)]
 use crate::disk::files;
-use crate::error::Error;
+use crate::disk::root_files;
+use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
 use crate::outcome::advice::InvocationContext;
 #[cfg(debug_assertions)]
 use crate::provenance::TrustedRoot;
 use crate::redact;
-use crate::report::{self, Format, Style};
+use crate::report::{self, Format, Style, shown};
 #[cfg(debug_assertions)]
 use crate::settings::Variables;
 use crate::workspace::Scope;
 use crate::workspace::discover::has_root_modules;
-use args::{Arguments, Command};
+use args::{Arguments, Command, Global};
 use progress::{Mode, Progress};
 
 /// Runs the program once. The first argument is its name.
@@ -103,7 +103,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
             let (code, dialect) = (outcome.code, outcome.dialect);
             let [out, err] = [out, err].map(|style| Style { dialect, ..style });
             write(&mut streams.stderr, &report::remarks(&outcome, format, err));
-            let reports = reports::write(global, environment, |format, style| {
+            let reports = write_reports(global, environment, |format, style| {
                 report::render(&outcome, format, Style { dialect, ..style })
             });
             code.and(unwritten(streams, reports, err)).and(result(streams, &report::render(&outcome, format, out)))
@@ -111,7 +111,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         Err(error) => {
             write(&mut streams.stderr, &report::failure_remark(&error, format, err));
             let failure = |format| report::failure(Some(arguments.command.invocation().name), &error, format);
-            let reports = reports::write(global, environment, |format, _| failure(format));
+            let reports = write_reports(global, environment, |format, _| failure(format));
             let code = ExitCode::of_error(&error).and(unwritten(streams, reports, err));
             code.and(result(streams, &failure(format)))
         }
@@ -169,7 +169,7 @@ fn outcome(
 #[cfg(debug_assertions)]
 fn trust_instance_of_tests(variables: &Variables) -> Result<(), Error> {
     let Some(path) = variables.get("TFLOCK_TEST_SIGSTORE_ROOT") else { return Ok(()) };
-    let failed = |why: String| Error::new(crate::error::ErrorKind::Usage, why).in_file(path);
+    let failed = |why: String| Error::new(ErrorKind::Usage, why).in_file(path);
     let text = files::read_named_file(Path::new(path)).map_err(|problem| failed(problem.to_string()))?;
     let text = String::from_utf8(text.unwrap_or_default()).map_err(|problem| failed(problem.to_string()))?;
     TrustedRoot::replace(&text).map_err(failed)
@@ -186,10 +186,9 @@ fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style
 fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
     match streams.stdout.write_all(redact::secrets(text).as_bytes()).and_then(|()| streams.stdout.flush()) {
         Ok(()) => ExitCode::Done,
-        Err(problem) if problem.kind() == ErrorKind::BrokenPipe => ExitCode::Done,
+        Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => ExitCode::Done,
         Err(problem) => {
-            let error =
-                Error::new(crate::error::ErrorKind::Disk, format!("cannot write to standard output: {problem}"));
+            let error = Error::new(ErrorKind::Disk, format!("cannot write to standard output: {problem}"));
             // For users in any format, since standard output cannot be written.
             write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, Style::default()));
             ExitCode::of_error(&error)
@@ -204,3 +203,103 @@ fn write(stream: &mut dyn Write, text: &str) {
 
 #[cfg(test)]
 mod tests;
+
+impl Environment {
+    pub fn of_process() -> Self {
+        let pairs =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self {
+            variables: pairs.collect(),
+            directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            now: SystemTime::now(),
+        }
+    }
+
+    pub(super) fn no_color(&self) -> bool {
+        self.variables.get("NO_COLOR").is_some() || self.variables.get("TERM") == Some("dumb")
+    }
+
+    /// The value of `COLUMNS`, for terminal text that does not go to a terminal.
+    pub(super) fn columns(&self) -> Option<usize> {
+        self.variables.get("COLUMNS")?.parse().ok()
+    }
+
+    /// True if `CI` is set, which disables progress bars.
+    pub(super) fn ci(&self) -> bool {
+        self.variables.get("CI").is_some()
+    }
+}
+
+/// The three standard streams, and which of them are terminals.
+pub struct Streams<'a> {
+    pub stdin: Box<dyn Read + Send + 'a>,
+    /// Standard output: only the result.
+    pub stdout: Box<dyn Write + 'a>,
+    /// Standard error: progress, notes and errors.
+    pub stderr: Box<dyn Write + 'a>,
+    pub stdin_is_terminal: bool,
+    pub stdout_is_terminal: bool,
+    pub stderr_is_terminal: bool,
+    pub columns: Option<usize>,
+    /// True if the signals of the process end the run, too.
+    pub catch_signals: bool,
+}
+
+impl Streams<'static> {
+    pub fn of_process() -> Self {
+        // This fails without a console, which needs no colours.
+        let _ = anstyle_query::windows::enable_ansi_colors();
+        Self {
+            stdin: Box::new(io::stdin()),
+            stdout: Box::new(io::stdout()),
+            stderr: Box::new(io::stderr()),
+            stdin_is_terminal: io::stdin().is_terminal(),
+            stdout_is_terminal: io::stdout().is_terminal(),
+            stderr_is_terminal: io::stderr().is_terminal(),
+            columns: terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| columns.into()),
+            catch_signals: true,
+        }
+    }
+}
+
+/// Writes the report files of a run, and the step summary of GitHub Actions. `render` gives its result, or its error, in
+/// one format.
+fn write_reports(
+    global: &Global,
+    environment: &Environment,
+    render: impl Fn(Format, Style) -> String,
+) -> Result<(), Error> {
+    let dialect = global.tool.and_then(args::Tool::dialect);
+    let plain = Style { dialect, detail: global.detail(), ..Style::default() };
+    let requested = global.report.iter().map(|(format, file)| (*format, environment.directory.join(file)));
+    let mut errors = Vec::new();
+    for (format, file) in requested {
+        errors.extend(
+            root_files::write_report(&file, &redact::secrets(&render(format, plain)))
+                .err()
+                .map(|reason| unwritable(&file, &reason)),
+        );
+    }
+    if let Some(file) = step_summary(global, environment) {
+        errors.extend(
+            append(&file, &redact::secrets(&render(Format::Markdown, plain)))
+                .err()
+                .map(|reason| unwritable(&file, &reason)),
+        );
+    }
+    Error::all(errors).map_or(Ok(()), Err)
+}
+
+/// The step summary file, if annotations were requested.
+fn step_summary(global: &Global, environment: &Environment) -> Option<PathBuf> {
+    let file = environment.variables.get("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())?;
+    global.has(Format::Github).then(|| environment.directory.join(file))
+}
+
+fn append(file: &Path, text: &str) -> io::Result<()> {
+    std::fs::File::options().append(true).create(true).open(file)?.write_all(text.as_bytes())
+}
+
+fn unwritable(file: &Path, reason: &io::Error) -> Error {
+    Error::new(ErrorKind::Disk, format!("cannot write the report {}: {reason}", shown(file))).in_file(file)
+}

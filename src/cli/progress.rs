@@ -9,8 +9,8 @@ use std::time::Duration;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::frames::{Frames, Size};
-use crate::count::counted;
 use crate::dialect::Dialect;
+use crate::documents::counted;
 use crate::query::{Event, Events, PackageKey};
 use crate::report::{Detail, printable, size};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::runtime::Builder;
 
-use crate::exit_code::ExitCode;
+use crate::error::ExitCode;
 use crate::interrupt::Interrupt;
 
 /// How long a run may take to come to its own end after a signal, in which it removes its temporary files.

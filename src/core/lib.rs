@@ -5,7 +5,7 @@
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
 //! release · trust · provenance · finding · advisory · documents (values in JSON)
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
-//! hash · version · platform · addr · dialect · count · step           values
+//! hash · version · platform · addr · dialect · step           values
 //! ```
 //!
 //! Arrows between folders point downwards. Nothing here knows a network, a clock, a directory or a command line: the program `tflock`
@@ -72,14 +72,12 @@ pub mod step;
 pub mod addr;
 pub mod advisory;
 pub mod config;
-pub mod count;
 #[warn(missing_docs)]
 pub mod dialect;
 #[warn(missing_docs)]
 pub mod diff;
 pub mod documents;
 pub mod error;
-pub mod exit_code;
 #[warn(missing_docs)]
 pub mod finding;
 pub mod goinfo;

@@ -15,10 +15,9 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::addr::ProviderAddr;
-use crate::count::counted;
 use crate::dialect::Dialect;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use crate::documents::counted;
+use crate::error::{Error, ExitCode};
 use crate::finding::Finding;
 use crate::lockfile::LockEntry;
 use crate::merge::Shortened;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
 use crate::report::annotation::{Annotation, Findings, items, of_failure};
-use crate::report::verdict::Verdict;
+use crate::report::summary::Verdict;
 use crate::report::{printable, summary};
 use crate::topics::more_about_rule;
 

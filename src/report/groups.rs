@@ -8,9 +8,9 @@ use std::hash::Hash;
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::count::{counted, first_of, nonzero};
 use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange};
 use crate::diff::{constraints, explain, headline, risk};
+use crate::documents::{counted, first_of, nonzero};
 use crate::error::Error;
 use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;

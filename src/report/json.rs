@@ -11,8 +11,7 @@ use crate::addr::{AddrPattern, ProviderAddr};
 use crate::config::ModuleVersion;
 use crate::dialect::Dialect;
 use crate::diff::{Change, Distance, Formatting, OriginChange, Standing, explain, headline, risk};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use crate::error::{Error, ExitCode};
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
@@ -23,7 +22,7 @@ use crate::outcome::{
     RootOutcome, TrustReport, WorkTreeFindings,
 };
 use crate::provenance::BuildChange;
-use crate::report::printable::hidden;
+use crate::report::layout::hidden;
 use crate::report::{sbom, shown};
 use crate::requirements::Origin;
 use crate::topics::{TOPICS, Topic};

@@ -15,15 +15,13 @@ mod json;
 mod layout;
 mod markdown;
 mod parts;
-mod printable;
 mod problems;
 mod sarif;
 mod sbom;
 mod summary;
-mod verdict;
 
 pub use annotation::rule_of_change;
-pub use printable::{printable, size};
+pub use layout::{printable, size};
 
 use clap::ValueEnum;
 

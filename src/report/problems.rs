@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::count::first_of;
+use crate::documents::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::redact;

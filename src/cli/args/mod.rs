@@ -1,6 +1,5 @@
 //! The arguments of the command line. The doc comments are the help texts.
 
-mod global;
 mod parsing;
 mod single_dash;
 #[cfg(test)]
@@ -40,10 +39,7 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Generated, Outcome};
 use crate::workspace::{Environment, Readings, Scope};
 
-pub(super) use global::Global;
-pub(super) use global::Tool;
-pub(super) use parsing::Arguments;
-pub(super) use parsing::command;
+pub(super) use parsing::{Arguments, Global, Tool, command};
 pub(super) use single_dash::normalize;
 pub(super) use single_dash::wants_json;
 

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 
-use super::global::Colour;
+use super::parsing::Colour;
 use super::parsing::description;
 use super::*;
 use crate::platform::Platform;

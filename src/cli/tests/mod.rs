@@ -3,9 +3,8 @@
 mod offline;
 
 use std::cell::RefCell;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::rc::Rc;
-use std::time::SystemTime;
 
 use super::*;
 

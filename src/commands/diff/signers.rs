@@ -8,10 +8,10 @@ use std::time::SystemTime;
 
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::commands::shared::trust_store::decode;
-use crate::count::counted;
 use crate::diff::{Change, Packages, Standing};
 use crate::disk::cache::Cache;
 use crate::disk::root_files;
+use crate::documents::counted;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};

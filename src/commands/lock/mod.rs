@@ -27,10 +27,10 @@ use job::{KeptReleases, LockJob, RootState};
 use writing::{SameVersions, StoredTrust, TrustStores};
 
 use crate::addr::ProviderAddr;
-use crate::count::counted;
 use crate::disk::cache::Cache;
 use crate::disk::root_files::DirectoryLock;
 use crate::disk::roots::{ModuleLocking, Tree};
+use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::interrupt::Interrupt;

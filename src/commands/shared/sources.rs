@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::addr::ProviderAddr;
 use crate::commands::{Online, Services};
-use crate::count::counted;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::{CliConfig, MethodKind};
 use crate::disk::mirror::FilesystemMirror;
+use crate::documents::counted;
 use crate::error::Error;
 use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::path::{shown, worktree};

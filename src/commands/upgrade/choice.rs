@@ -6,7 +6,7 @@ use super::UpgradeArgs;
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::outdated::{OutdatedArgs, outdated};
-use crate::count::counted;
+use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome, Outdated, ReleaseAge};
 use crate::requirements::{Origin, OriginKind};

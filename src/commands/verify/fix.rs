@@ -10,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::lock::command::{Locking, run};
 use crate::commands::shared::targets::Targets;
 use crate::commands::{LockOptions, Services};
-use crate::count::{counted, first_of};
+use crate::documents::{counted, first_of};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::lockfile::FILE_NAME;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Ambiguity, LockedModule, ModuleKey, ModuleLock, ModuleLockFile};
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
-use crate::count::first_of;
+use crate::documents::first_of;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::step::Value;

@@ -6,7 +6,7 @@ use super::bundle::{Attestation, InvalidBundle, TrustedRoot};
 use super::place::Difference;
 use super::{Build, BuiltBy};
 use crate::addr::ProviderAddr;
-use crate::count::{counted, first_of};
+use crate::documents::{counted, first_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;

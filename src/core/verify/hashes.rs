@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use super::{JudgedEntry, Unanswered, Verified, entry};
 use crate::addr::ProviderAddr;
-use crate::count::first_of;
 use crate::diff;
+use crate::documents::first_of;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};

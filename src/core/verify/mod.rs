@@ -33,8 +33,7 @@ pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use crate::error::{Error, ExitCode};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};

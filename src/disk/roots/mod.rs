@@ -18,8 +18,8 @@ use super::files::{self, TextMemo};
 use crate::config::{
     ConfigFiles, Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile, Unevaluated,
 };
-use crate::count::counted;
 use crate::dialect::Dialect;
+use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
 use crate::path::links::{self, FileRefusal};

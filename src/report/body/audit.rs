@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::advisory::{GoVersion, page_of};
-use crate::count::counted;
-use crate::exit_code::ExitCode;
+use crate::documents::counted;
+use crate::error::ExitCode;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, Outcome, RootOutcome, Unjudged, Vulnerability};
 use crate::report::groups::RootSummary;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::count::nonzero;
 use crate::diff::{AddedHash, Change, ChangeKind, Standing};
+use crate::documents::nonzero;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::count::{counted, nonzero};
+use crate::documents::{counted, nonzero};
 use crate::hash::HashScheme;
 use crate::outcome::{
     Body, CallOnPath, Grouping, Listed, Outcome, Outdated, OutdatedModule, PassedOver, Required, RootOutcome,

@@ -11,14 +11,14 @@ mod tools;
 
 use std::path::Path;
 
-use crate::exit_code::ExitCode;
+use crate::error::ExitCode;
 use crate::finding::Finding;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::report::groups::{Changed, RootSummary};
 use crate::report::layout::Paint;
 use crate::report::parts::{Part, TextLine, lines, terminal};
 use crate::report::problems::failures;
-use crate::report::verdict::Verdict;
+use crate::report::summary::Verdict;
 use crate::report::{Detail, Style, groups, json, printable, problems, sbom, summary};
 use crate::step::Step;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::count::counted;
+use crate::documents::counted;
 use crate::finding::{Finding, Level};
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
 use crate::outcome::{

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::addr::{AddrPattern, ProviderAddr};
-use crate::count::{counted, first_of};
 use crate::dialect::Dialect;
+use crate::documents::{counted, first_of};
 use crate::outcome::{
     CacheReport, FormattedFile, Generated, GitReport, HashLine, NextStep, SetupReport, SetupState, Status,
     StatusProvider, TrustReport,

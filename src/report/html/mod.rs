@@ -10,15 +10,15 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use crate::addr::ProviderAddr;
-use crate::count::counted;
 use crate::diff::{Change, risk};
+use crate::documents::counted;
 use crate::error::Error;
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::{build_pages, level_of, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
 use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
-use crate::report::verdict::Verdict;
+use crate::report::summary::Verdict;
 use crate::report::{Style, body, graph, parts, printable, shown, summary, word_of};
 use crate::topics::of_rule;
 use crate::version::Version;

@@ -11,7 +11,7 @@ use std::path::Path;
 use review::ReviewStyle;
 use url::Url;
 
-use crate::count::first_of;
+use crate::documents::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Explained, Outcome, RootOutcome};
@@ -20,8 +20,8 @@ use crate::report::body::{audit, others};
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
 use crate::report::parts::markdown;
 use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, advice, grouped_errors, grouped_findings};
+use crate::report::summary::Verdict;
 use crate::report::summary::{file_name, is_clean};
-use crate::report::verdict::Verdict;
 use crate::report::{Style, printable, shown, summary, word_of};
 use crate::topics::{of_rule, url_of_rule};
 
