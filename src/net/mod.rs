@@ -321,6 +321,8 @@ mod options_tests {
         let protocols = RegistryProtocols { retry_count: Some(0), request_timeout_seconds: Some(20) };
         let options = ClientOptions::configured(&Variables::default(), protocols);
         assert_eq!((options.retries, options.timeout), (0, Duration::from_secs(20)));
+        // Whole runs in the tests set another.
+        assert_eq!(options.first_delay, Duration::from_secs(1));
         let variables = Variables::from_iter([
             ("TF_REGISTRY_CLIENT_TIMEOUT", "3"),
             ("TF_REGISTRY_DISCOVERY_RETRY", "5"),
