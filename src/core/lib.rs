@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
-//! release · trust · provenance · finding · advisory · documents (values in JSON)
+//! release · trust · provenance · finding · advisory · documents (values in messages and JSON)
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
-//! hash · version · platform · addr · dialect · step           values
+//! hash · version · platform · addr · dialect · step                   values
 //! ```
 //!
 //! Arrows between folders point downwards. Nothing here knows a network, a clock, a directory or a command line: the program `tflock`
