@@ -389,3 +389,21 @@ fn needs_a_look(rule: Rule) -> bool {
 fn explain(rule: Rule) -> Step {
     step!("`tflock explain {}`", rule.id())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Rule;
+
+    /// Hashes are counted if there are some, or if there is nothing else to say.
+    #[test]
+    fn verdict_of_one_root_module() {
+        let found = |level| vec![Finding { level, ..Finding::new(Rule::EntryMissing, String::new()) }];
+        let of = |proven, found: &[Finding]| verdict(&Verified { proven, ..Verified::default() }, found);
+        assert_eq!(of(0, &[]), "passed: 0 hashes proven");
+        assert_eq!(of(0, &found(Level::Note)), "passed: 0 hashes proven");
+        assert_eq!(of(0, &found(Level::Warn)), "passed with warnings: 1 warning");
+        assert_eq!(of(0, &found(Level::Deny)), "refused: 1 denied");
+        assert_eq!(of(1, &found(Level::Deny)), "refused: 1 hash proven, 1 denied");
+    }
+}

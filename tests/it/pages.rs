@@ -1,8 +1,11 @@
 //! `--format html`: the pages, opened in a real browser where there is one.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::support::browser::{Browser, Page};
+use crate::support::locked::{honest, locked};
 use crate::support::workspace::Workspace;
 
 /// Text that would be markup, a script or a style if it were not escaped.
@@ -183,6 +186,42 @@ fn who_requires_what_is_a_graph() {
     assert_eq!(dot, wanted);
     let mermaid = workspace.tflock_in("live/app0000", None, ["why", "--graph", "mermaid"]).ended_with(0).stdout;
     assert!(mermaid.starts_with("flowchart LR\n") && mermaid.contains("-->|\"#lt; 4\"| n"), "{mermaid}");
+}
+
+/// The words and numbers of a text.
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
+}
+
+#[test]
+fn markdown_says_what_a_terminal_says() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    let run = |args: &[&str]| workspace.tflock(&registry, args).stdout;
+    run(&["trust", "init"]);
+    run(&["mirror", "mirror"]);
+    run(&["install"]);
+    let widget = format!("{}/acme/widget", registry.host());
+    for args in [
+        &["audit", "--offline"][..],
+        &["cache", "stats"],
+        &["explain", &widget],
+        &["hash", "mirror"],
+        &["install"],
+        &["list"],
+        &["mirror", "mirror"],
+        &["outdated"],
+        &["status", "--offline"],
+        &["trust", "init"],
+        &["trust", "list"],
+        &["verify"],
+        &["why", &widget],
+    ] {
+        let terminal = run(args).to_lowercase();
+        let markdown = run(&[args, &["--format", "markdown"]].concat()).to_lowercase();
+        let missing: Vec<&str> = words(&terminal).difference(&words(&markdown)).copied().collect();
+        assert!(!terminal.is_empty() && missing.is_empty(), "{args:?}: {missing:?}\n{terminal}\n{markdown}");
+    }
 }
 
 #[test]

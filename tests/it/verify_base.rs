@@ -6,6 +6,7 @@ use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, gate, pin, r
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
+use crate::support::worlds::PLATFORMS;
 
 type Attack = fn(&Workspace, &Registry);
 
@@ -109,6 +110,80 @@ fn each_attack_is_found() {
         assert_eq!(workspace.tflock(&registry, all).code, run.code, "{name}");
     }
     assert!(registry.requests().is_empty());
+}
+
+#[test]
+fn a_hash_that_no_package_has_may_go() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let path = format!("app/{LOCK}");
+    let honest = workspace.read(&path);
+    // As recorded for both platforms, and for either alone: then the other package has to be looked at as well.
+    let h1 = |platform| Some(registry.package("acme/widget", "1.4.0", platform).h1);
+    for left_out in [None, h1(PLATFORMS[0]), h1(PLATFORMS[1])] {
+        let lines = honest.split_inclusive('\n').filter(|line| left_out.as_ref().is_none_or(|h1| !line.contains(h1)));
+        let mended: String = lines.collect();
+        workspace.write(&path, &planted(&mended, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
+        commit(&workspace, "planted");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        workspace.write(&path, &mended);
+        commit(&workspace, "mended");
+        // Only the packages show it.
+        let run = gate(&workspace, &registry, &["--offline"]).ended_with(3);
+        assert_eq!(rules(&run, "deny"), ["hashes-dropped".to_owned()].into(), "{run}");
+        let run = gate(&workspace, &registry, &["--no-cache"]).ended_with(0);
+        assert!(rules(&run, "note").contains("hashes-dropped"), "{run}");
+        assert!(run.stdout.contains("no package of the release has the missing hashes"), "{run}");
+    }
+    // One that a package has may not.
+    edit(&workspace, &path, |text| without_last_line_with(text, "h1:"));
+    let run = gate(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["hashes-dropped".to_owned()].into(), "{run}");
+}
+
+#[test]
+fn what_settings_around_let_pass_is_found_once() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    for directory in ["app", "app/nested"] {
+        std::fs::create_dir_all(workspace.path(directory)).unwrap();
+        workspace.write(&format!("{directory}/{SETTINGS}"), "policy {\n  minimum_age = \"3d\"\n}\n");
+    }
+    commit(&workspace, "nested");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let weakened = || {
+        let run = gate(&workspace, &registry, &["--offline"]).ended_with(3);
+        let findings = run.json()["findings"].as_array().cloned().unwrap();
+        let weakened = findings.into_iter().filter(|finding| finding["rule"] == "policy-weakened");
+        weakened.map(|finding| finding["file"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    workspace.write(SETTINGS, "# nothing\n");
+    assert_eq!(weakened(), [SETTINGS]);
+    // What an inner file lets pass as well, an age less and an exemption more, is found there and not again below.
+    workspace.write(&format!("app/{SETTINGS}"), "exempt \"unattested-hash\" {\n}\n");
+    workspace.write(&format!("app/nested/{SETTINGS}"), "exempt \"unattested-hash\" {\n}\n");
+    assert_eq!(weakened(), [SETTINGS, "app/.tflock.hcl", "app/.tflock.hcl"]);
+}
+
+/// A root module says itself that it has no lock file, and the search for new directories does not say it again.
+#[test]
+fn a_missing_lock_file_is_found_once() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let found = |roots: &[&str]| {
+        let run = workspace.tflock(&registry, GATE.iter().chain(&["--offline", "--format", "json"]).chain(roots));
+        ["lock-file-missing", "lock-file-removed"].map(|rule| run.stdout.matches(&format!("\"{rule}\"")).count())
+    };
+    // Terragrunt keeps lock files without configuration; then there is some, and the lock file is gone.
+    workspace.write(&format!("live/{LOCK}"), &workspace.read(&format!("app/{LOCK}")));
+    commit(&workspace, "live");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.git(["rm", "--quiet", "-r", "live"]);
+    for directory in ["live", "new"] {
+        workspace.write(&format!("{directory}/main.tf"), &workspace.read("app/main.tf"));
+    }
+    commit(&workspace, "change");
+    assert_eq!([found(&["-C", "new"]), found(&["-C", "live"]), found(&["-r"])], [[1, 0], [0, 1], [1, 1]]);
 }
 
 #[test]

@@ -32,7 +32,8 @@ fn what_only_the_other_tool_reads_is_judged_as_well() {
         let workspace = repository(&registry);
         let app = format!("app/{LOCK}");
         edit(&workspace, SETTINGS, |text| {
-            text.replace("policy {", &format!("policy {{\n  hosts = [\"{}\"]", registry.host()))
+            let policy = text.replace("policy {", &format!("policy {{\n  hosts = [\"{}\"]", registry.host()));
+            format!("{policy}\nban \"{}/acme/forbidden\" {{\n}}\n", registry.host())
         });
         if header == "tofu" {
             edit(&workspace, &app, |text| text.replace("terraform init", "tofu init"));
@@ -57,6 +58,7 @@ fn what_only_the_other_tool_reads_is_judged_as_well() {
         };
         denied(&evil("evil.example.com/evil/gadget"), 3, "host-not-allowed");
         denied(&evil(&format!("{}/\u{430}cme/widget", registry.host())), 3, "look-alike");
+        denied(&evil(&format!("{}/acme/forbidden", registry.host())), 3, "banned");
         // What no policy forbids is reported.
         let run = evil(&format!("{}/acme/more", registry.host())).ended_with(0);
         assert!(run.stdout.contains(&format!("`{other}` reads files that require")), "{run}");
