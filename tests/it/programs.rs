@@ -257,13 +257,12 @@ fn records_of_earlier_versions_are_made_again() {
     let registry = registry();
     let workspace = locked(&registry, 0);
     let folder = workspace.path("../cache/v1/programs");
-    let below = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<PathBuf> = below(folder).flat_map(below).collect();
+    let files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     let [file] = &files[..] else { panic!("{files:?}") };
     let text = std::fs::read_to_string(file).unwrap();
-    let line =
-        format!("{} linux_amd64 {{\"go\":\"go1.99.0\",\"modules\":\"\"}}", &text[..text.find(" linux").unwrap()]);
-    std::fs::write(file, format!("{line}\n{:08x}\n", crc32fast::hash(line.as_bytes()))).unwrap();
+    let start = text[..text.find(" linux").unwrap()].trim_start();
+    let line = format!("{start} linux_amd64 {{\"go\":\"go1.99.0\",\"modules\":\"\"}}");
+    std::fs::write(file, format!("{line} {:08x}\n", crc32fast::hash(line.as_bytes()))).unwrap();
     audit(&workspace, &registry, &["--offline"]).ended_with(4);
     for args in [&["--format=json"][..], &["--offline", "--format=json"]] {
         assert!(is_affected(&found(&audit(&workspace, &registry, args).ended_with(0))));

@@ -1,28 +1,30 @@
-//! What is known of packages: their hashes in the index, and what their programs were built from, by the `h1:` of the package in one
-//! file each.
+//! What is known of packages: their hashes in the index, by the `zh:` of the archive, and what their programs were built from, by the
+//! `h1:` of the package.
 //!
-//! The index has up to 4096 logs, chosen by the first three digits of the `zh`, of lines that carry a checksum.
+//! Both are up to 4096 logs of lines with a checksum, chosen by the first three digits of the hash.
 //!
 //! ```text
-//! ZH(64 hex digits) H1(base64) SIZE ORIGIN(c or i) CRC32(8 hex digits)
+//! index/NNN     ZH(64 hex digits) H1(base64) SIZE ORIGIN(c or i) CRC32(8 hex digits)
+//! programs/NNN  ORIGIN(c or i) H1(base64) PLATFORM JSON CRC32(8 hex digits)
 //! ```
 //!
-//! A run appends whole lines in writes below 4 KiB, which never mix with those of other runs on a local file system. A
-//! line that was cut off costs itself only, since each write begins with a line feed. A log is read whole when the
-//! first of its entries is looked up.
+//! A run appends whole lines, as many in one write as stay below 4 KiB, which never mix with those of other runs on a local
+//! file system. A line that was cut off, or that mixed with another, costs itself only, since each write begins with a line
+//! feed. A log is read whole when the first of its entries is looked up.
 //!
 //! The number of logs is measured, with warm files: of 100,000 entries, 200 lookups took 1.5 ms with 4096 logs, 11 ms
 //! with 256 and 33 ms with one; 20 lookups took 0.1 ms, 1.1 ms and 21 ms; of 20,000 entries, 200 lookups took 0.5 ms
-//! with 4096 logs. A file for each entry is a little faster, but costs a block of the disk for 130 bytes.
+//! with 4096 logs. A file for each entry is a little faster to read, but costs a block of the disk for 130 bytes, and a
+//! directory and a renaming when it is written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::{DirEntry, File};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Cache, CacheError, fan_out, prune, replace};
+use super::{Cache, CacheError, prune, replace};
 use crate::disk::files;
 use crate::goinfo::{BuiltFrom, GoInfo, Unknown};
 use crate::hash::archive::{MOST_PROGRAMS, PackagePrograms, ProgramFile};
@@ -31,8 +33,7 @@ use crate::platform::Platform;
 
 pub(super) const FOLDER: &str = "index";
 
-/// As many as three hexadecimal digits can name.
-const LOGS: u16 = 0x1000;
+pub(super) const PROGRAMS: &str = "programs";
 
 /// The size of one append.
 const MAX_WRITE: usize = 4000;
@@ -44,6 +45,16 @@ pub enum IndexOrigin {
     Computed,
     /// Reported by an export that was imported.
     Imported,
+}
+
+impl IndexOrigin {
+    fn letter(self) -> char {
+        if self == Self::Computed { 'c' } else { 'i' }
+    }
+
+    fn of_letter(letter: &str) -> Option<Self> {
+        [Self::Computed, Self::Imported].into_iter().find(|origin| letter.strip_prefix(origin.letter()) == Some(""))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,28 +78,15 @@ impl IndexEntry {
     }
 
     fn to_line(&self) -> String {
-        let origin = match self.origin {
-            IndexOrigin::Computed => 'c',
-            IndexOrigin::Imported => 'i',
-        };
-        let facts = format!("{} {} {} {origin}", self.zh, self.h1.to_base64(), self.size);
-        format!("{facts} {:08x}\n", crc32fast::hash(facts.as_bytes()))
+        sealed(&format!("{} {} {} {}", self.zh, self.h1.to_base64(), self.size, self.origin.letter()))
     }
 
     fn from_line(line: &[u8]) -> Option<Self> {
-        let (facts, checksum) = std::str::from_utf8(line).ok()?.rsplit_once(' ')?;
-        if format!("{:08x}", crc32fast::hash(facts.as_bytes())) != checksum {
-            return None;
-        }
-        let mut fields = facts.split(' ');
+        let mut fields = unsealed(line)?.split(' ');
         let zh = Sha256Digest::from_hex(fields.next()?)?;
         let h1 = Sha256Digest::from_base64(fields.next()?)?;
         let size = fields.next()?.parse().ok()?;
-        let origin = match fields.next()? {
-            "c" => IndexOrigin::Computed,
-            "i" => IndexOrigin::Imported,
-            _ => return None,
-        };
+        let origin = IndexOrigin::of_letter(fields.next()?)?;
         fields.next().is_none().then_some(Self { zh, h1, size, origin })
     }
 }
@@ -126,8 +124,8 @@ impl HashIndex {
     fn of(&mut self, folder: Option<&Path>, zh: &Sha256Digest) -> Vec<IndexEntry> {
         let mut entries = match folder {
             Some(folder) => {
-                let number = log_number(zh);
-                self.logs.entry(number).or_insert_with(|| Log::load(&log_path(folder, number))).of(zh)
+                let log = self.logs.entry(log_number(zh)).or_insert_with(|| Log::load(&log_path(folder, FOLDER, zh)));
+                log.of(zh)
             }
             None => Vec::new(),
         };
@@ -136,29 +134,30 @@ impl HashIndex {
     }
 
     pub(super) fn entries(&self, folder: Option<&Path>) -> Vec<IndexEntry> {
-        let logs = folder.into_iter().flat_map(|folder| (0..LOGS).map(move |number| log_path(folder, number)));
-        let written = logs.flat_map(|path| Log::load(&path).entries());
+        let written = folder.into_iter().flat_map(|folder| logs(folder, FOLDER)).flat_map(|(_, log)| log.entries());
         without_contradictions(written.chain(self.fresh.values().flatten().cloned()))
     }
 
     /// Appends what is unwritten.
     pub(super) fn flush(&mut self, folder: &Path) -> Result<(), CacheError> {
-        let mut by_log: BTreeMap<u16, Vec<IndexEntry>> = BTreeMap::new();
-        for entry in std::mem::take(&mut self.unwritten) {
-            by_log.entry(log_number(&entry.zh)).or_default().push(entry);
-        }
-        let mut result = Ok(());
-        for (number, entries) in by_log {
-            // The others are tried all the same.
-            result = result.and(append(&log_path(folder, number), &entries));
-        }
-        result
+        let unwritten = std::mem::take(&mut self.unwritten);
+        append_all(folder, FOLDER, unwritten.iter().map(|entry| (&entry.zh, entry.to_line())))
     }
 }
 
 impl Log {
     fn load(path: &Path) -> Self {
         Self(std::fs::read(path).unwrap_or_default())
+    }
+
+    /// Returns the number of bytes removed.
+    fn rewrite(&self, path: &Path, text: &str) -> Result<u64, CacheError> {
+        // Line feeds of their own are not worth a rewrite.
+        if self.lines().map(|line| line.len() + 1).sum::<usize>() == text.len() {
+            return Ok(0);
+        }
+        replace(path, text.as_bytes())?;
+        Ok(self.0.len().saturating_sub(text.len()) as u64)
     }
 
     fn lines(&self) -> impl Iterator<Item = &[u8]> {
@@ -174,18 +173,65 @@ impl Log {
     fn entries(&self) -> Vec<IndexEntry> {
         self.lines().filter_map(IndexEntry::from_line).collect()
     }
+
+    /// What is best known of the programs of each package.
+    fn programs(&self, imported: bool) -> HashMap<Sha256Digest, ProgramRecord> {
+        let mut best = HashMap::new();
+        for record in self.lines().filter_map(ProgramRecord::decode) {
+            if (imported || record.origin == IndexOrigin::Computed)
+                && best.get(&record.h1).is_none_or(|known: &ProgramRecord| known.rank() <= record.rank())
+            {
+                best.insert(record.h1, record);
+            }
+        }
+        best
+    }
 }
 
-fn log_number(zh: &Sha256Digest) -> u16 {
-    let [first, second, ..] = *zh.as_bytes();
+/// A line of a log.
+fn sealed(facts: &str) -> String {
+    format!("{facts} {:08x}\n", crc32fast::hash(facts.as_bytes()))
+}
+
+/// What an undamaged line says.
+fn unsealed(line: &[u8]) -> Option<&str> {
+    let (facts, checksum) = std::str::from_utf8(line).ok()?.rsplit_once(' ')?;
+    (format!("{:08x}", crc32fast::hash(facts.as_bytes())) == checksum).then_some(facts)
+}
+
+fn log_number(digest: &Sha256Digest) -> u16 {
+    let [first, second, ..] = *digest.as_bytes();
     u16::from_be_bytes([first, second]) >> 4
 }
 
-fn log_path(folder: &Path, number: u16) -> PathBuf {
-    folder.join(FOLDER).join(format!("{number:03x}"))
+fn log_path(folder: &Path, kind: &str, digest: &Sha256Digest) -> PathBuf {
+    folder.join(kind).join(format!("{:03x}", log_number(digest)))
 }
 
-fn append(path: &Path, entries: &[IndexEntry]) -> Result<(), CacheError> {
+fn logs(folder: &Path, kind: &str) -> impl Iterator<Item = (PathBuf, Log)> {
+    let paths = prune::files(&folder.join(kind)).into_iter().map(|file| file.path());
+    paths.map(|path| (path.clone(), Log::load(&path)))
+}
+
+/// Appends lines to the logs of their digests.
+fn append_all<'a>(
+    folder: &Path,
+    kind: &str,
+    lines: impl Iterator<Item = (&'a Sha256Digest, String)>,
+) -> Result<(), CacheError> {
+    let mut by_log: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+    for (digest, line) in lines {
+        by_log.entry(log_path(folder, kind, digest)).or_default().push(line);
+    }
+    // If one fails, the others are tried all the same.
+    let mut result = Ok(());
+    for (path, lines) in &by_log {
+        result = result.and(append(path, lines));
+    }
+    result
+}
+
+fn append(path: &Path, lines: &[String]) -> Result<(), CacheError> {
     let open = || File::options().append(true).create(true).open(path);
     let file = open().or_else(|_| {
         path.parent().map_or(Ok(()), files::create_directory)?;
@@ -193,29 +239,30 @@ fn append(path: &Path, entries: &[IndexEntry]) -> Result<(), CacheError> {
     });
     let mut file = file.map_err(CacheError::at(path))?;
     let mut batch = "\n".to_owned();
-    for entry in entries {
-        let line = entry.to_line();
-        if batch.len() + line.len() > MAX_WRITE {
+    for line in lines {
+        if batch.len() > 1 && batch.len() + line.len() > MAX_WRITE {
             file.write_all(batch.as_bytes()).map_err(CacheError::at(path))?;
             batch.truncate(1);
         }
-        batch.push_str(&line);
+        batch.push_str(line);
     }
     file.write_all(batch.as_bytes()).map_err(CacheError::at(path))
 }
 
-/// Rewrites a log without damaged, double and contradictory lines, and perhaps without imported ones, if it has any.
-/// Returns the number of bytes removed.
-pub(super) fn compact(path: &Path, imported: bool) -> Result<u64, CacheError> {
-    let log = Log::load(path);
-    let entries = log.entries().into_iter().filter(|entry| imported || entry.origin == IndexOrigin::Computed);
-    let text: String = without_contradictions(entries).iter().map(IndexEntry::to_line).collect();
-    // Line feeds of their own are not worth a rewrite.
-    if log.lines().map(|line| line.len() + 1).sum::<usize>() == text.len() {
-        return Ok(0);
+/// Rewrites the logs without damaged, double and contradictory lines, and perhaps without imported ones. Returns the number
+/// of bytes removed.
+pub(super) fn compact(folder: &Path, imported: bool) -> Result<u64, CacheError> {
+    let mut removed = 0;
+    for (path, log) in logs(folder, FOLDER) {
+        let entries = log.entries().into_iter().filter(|entry| imported || entry.origin == IndexOrigin::Computed);
+        removed +=
+            log.rewrite(&path, &without_contradictions(entries).iter().map(IndexEntry::to_line).collect::<String>())?;
     }
-    super::replace(path, text.as_bytes())?;
-    Ok(log.0.len().saturating_sub(text.len()) as u64)
+    for (path, log) in logs(folder, PROGRAMS) {
+        removed +=
+            log.rewrite(&path, &log.programs(imported).values().map(ProgramRecord::encode).collect::<String>())?;
+    }
+    Ok(removed)
 }
 
 /// The entry that all agree on.
@@ -231,8 +278,6 @@ fn without_contradictions(entries: impl IntoIterator<Item = IndexEntry>) -> Vec<
     }
     by_archive.into_values().filter(|same| same.len() == 1).flatten().collect()
 }
-
-pub(super) const PROGRAMS: &str = "programs";
 
 /// The way in which programs are read. A record that was made in another way counts as missing, so it is made again.
 const VERSION: u64 = 2;
@@ -287,19 +332,18 @@ impl ProgramRecord {
         self.programs.is_any_known() && !self.programs.has_old_layout()
     }
 
-    fn encode(&self) -> String {
-        let origin = if self.origin == IndexOrigin::Computed { 'c' } else { 'i' };
-        let line = format!("{origin} {}", self.to_line());
-        format!("{line}\n{:08x}\n", crc32fast::hash(line.as_bytes()))
+    /// The more is known, the higher.
+    fn rank(&self) -> (bool, bool) {
+        (self.origin == IndexOrigin::Computed, !self.programs.has_old_layout())
     }
 
-    fn decode(text: &str) -> Option<Self> {
-        let (line, checksum) = text.strip_suffix('\n')?.split_once('\n')?;
-        if format!("{:08x}", crc32fast::hash(line.as_bytes())) != checksum {
-            return None;
-        }
-        let (origin, line) = line.split_once(' ')?;
-        Self::from_line(line, if origin == "c" { IndexOrigin::Computed } else { IndexOrigin::Imported })
+    fn encode(&self) -> String {
+        sealed(&format!("{} {}", self.origin.letter(), self.to_line()))
+    }
+
+    fn decode(line: &[u8]) -> Option<Self> {
+        let (origin, record) = unsealed(line)?.split_once(' ')?;
+        Self::from_line(record, IndexOrigin::of_letter(origin)?)
     }
 }
 
@@ -316,9 +360,7 @@ fn file_of(value: &mut Value) -> Option<ProgramFile> {
 impl Cache {
     /// Keeps what programs were built from, unless as much is known already.
     pub fn record_program(&self, record: ProgramRecord) {
-        let rank = |record: &ProgramRecord| (record.origin == IndexOrigin::Computed, !record.programs.has_old_layout());
-        let known = self.program_of(&record.h1);
-        if known.is_none_or(|known| rank(&known) < rank(&record)) {
+        if self.program_of(&record.h1).is_none_or(|known| known.rank() < record.rank()) {
             self.state().programs.insert(record.h1, record);
         }
     }
@@ -330,29 +372,21 @@ impl Cache {
 
     /// All that is known of programs, in no order.
     pub fn programs(&self) -> Vec<ProgramRecord> {
-        let kept = self.folder().into_iter().flat_map(|folder| prune::files(&folder.join(PROGRAMS)));
-        let kept = kept.filter_map(|file| ProgramRecord::decode(&std::fs::read_to_string(file.path()).ok()?));
-        let mut programs: HashMap<_, _> = kept.map(|program| (program.h1, program)).collect();
+        let folder = self.folder();
+        let kept = folder.iter().flat_map(|folder| logs(folder, PROGRAMS));
+        let mut programs: HashMap<_, _> = kept.flat_map(|(_, log)| log.programs(true)).collect();
         programs.extend(self.state().programs.iter().map(|(h1, program)| (*h1, program.clone())));
         programs.into_values().collect()
     }
 
     fn program_of(&self, h1: &Sha256Digest) -> Option<ProgramRecord> {
         let kept = self.state().programs.get(h1).cloned();
-        kept.or_else(|| {
-            let text = std::fs::read_to_string(fan_out(&self.folder()?, PROGRAMS, &h1.to_hex())).ok()?;
-            ProgramRecord::decode(&text).filter(|record| record.h1 == *h1)
-        })
+        kept.or_else(|| Log::load(&log_path(&self.folder()?, PROGRAMS, h1)).programs(true).remove(h1))
     }
 }
 
-pub(super) fn is_imported(file: &DirEntry) -> bool {
-    let record = std::fs::read_to_string(file.path()).ok().and_then(|text| ProgramRecord::decode(&text));
-    record.is_some_and(|record| record.origin == IndexOrigin::Imported)
-}
-
-pub(super) fn store(folder: &Path, record: &ProgramRecord) -> Result<(), CacheError> {
-    replace(&fan_out(folder, PROGRAMS, &record.h1.to_hex()), record.encode().as_bytes())
+pub(super) fn store<'a>(folder: &Path, records: impl Iterator<Item = &'a ProgramRecord>) -> Result<(), CacheError> {
+    append_all(folder, PROGRAMS, records.map(|record| (&record.h1, record.encode())))
 }
 
 #[cfg(test)]
@@ -397,8 +431,9 @@ mod programs_tests {
             let programs = PackagePrograms { files: vec![file("a b\"c"), file("\u{1b}\n")], unread: 3 };
             let record = ProgramRecord::new(&h1, &platform, programs).unwrap();
             let encoded = record.encode();
-            assert_eq!(ProgramRecord::decode(&encoded), Some(record.clone()));
-            assert_eq!(ProgramRecord::decode(&encoded.replacen("linux", "netbsd", 1)), None);
+            let line = encoded.strip_suffix('\n').unwrap();
+            assert_eq!(ProgramRecord::decode(line.as_bytes()), Some(record.clone()));
+            assert_eq!(ProgramRecord::decode(line.replacen("linux", "netbsd", 1).as_bytes()), None);
             let refused =
                 |line: String| assert_eq!(ProgramRecord::from_line(&line, IndexOrigin::Imported), None, "{line}");
             refused(record.to_line().replace("\"version\":2", "\"version\":1"));
@@ -409,6 +444,42 @@ mod programs_tests {
         let many = PackagePrograms { files: vec![file; MOST_PROGRAMS + 1], unread: 0 };
         let line = ProgramRecord::new(&h1, &platform, many).unwrap().to_line();
         assert_eq!(ProgramRecord::from_line(&line, IndexOrigin::Imported), None);
+    }
+
+    #[test]
+    fn the_best_record_counts_and_a_damaged_line_costs_itself() {
+        let directory = tempfile::tempdir().unwrap();
+        let record = |content: &[u8], built_from: Result<GoInfo, Unknown>, origin| {
+            let file = ProgramFile { path: "x".to_owned(), built_from: vec![built_from] };
+            let programs = PackagePrograms { files: vec![file], unread: 0 };
+            let h1 = PackageHash::h1(Sha256Digest::of(content));
+            ProgramRecord { origin, ..ProgramRecord::new(&h1, &"linux_amd64".parse().unwrap(), programs).unwrap() }
+        };
+        let known = || GoInfo::new("go1.22.1", "");
+        let reported = record(b"a", known(), IndexOrigin::Imported);
+        let old = record(b"a", Err(Unknown::OldLayout), IndexOrigin::Computed);
+        let computed = record(b"a", known(), IndexOrigin::Computed);
+        let other = record(b"b", known(), IndexOrigin::Imported);
+        // Each in a run of its own; what is worse than what is known is not written.
+        let open = || Cache::at(Some(directory.path().to_owned()), None);
+        for (program, left) in [(&reported, &reported), (&old, &old), (&computed, &computed), (&old, &computed)] {
+            open().record_program(program.clone());
+            open().record_program(other.clone());
+            assert_eq!(open().program_of(&program.h1).as_ref(), Some(left));
+        }
+        let log = log_path(&directory.path().join(super::super::LAYOUT), PROGRAMS, &computed.h1);
+        let text = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(text.lines().filter(|line| !line.is_empty()).count(), 3);
+        std::fs::write(&log, text.replacen("linux", "netbsd", 2)).unwrap();
+        assert_eq!(open().program_of(&computed.h1).as_ref(), Some(&computed));
+        let cut = &text[..text.len() - 9];
+        std::fs::write(&log, cut).unwrap();
+        assert_eq!(open().program_of(&computed.h1).as_ref(), Some(&old));
+        open().record_program(computed.clone());
+        assert_eq!((open().program_of(&computed.h1).as_ref(), open().programs().len()), (Some(&computed), 2));
+        open().prune(prune::Prune::Imported).unwrap();
+        assert_eq!(open().programs(), std::slice::from_ref(&computed));
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), computed.encode());
     }
 
     /// Earlier versions chose one program by its name in the archive: what they read is read again.

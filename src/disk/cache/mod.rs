@@ -211,8 +211,8 @@ impl Cache {
         let documents = documents.iter().map(|(digest, bytes)| store(&folder, digest, bytes));
         // Records come last, so they never name documents that are missing.
         let releases = releases.values().map(|record| release::store(&folder, record));
-        let programs = programs.values().map(|record| index::store(&folder, record));
-        [index].into_iter().chain(documents).chain(releases).chain(programs).fold(Ok(()), Result::and)
+        let programs = index::store(&folder, programs.values());
+        [index, programs].into_iter().chain(documents).chain(releases).fold(Ok(()), Result::and)
     }
 
     pub(super) fn folder(&self) -> Option<PathBuf> {

@@ -80,7 +80,7 @@ impl Cache {
         }
         let unwanted: Vec<DirEntry> = match what {
             Prune::All => files(&folder),
-            Prune::Imported => files(&folder.join(index::PROGRAMS)).into_iter().filter(index::is_imported).collect(),
+            Prune::Imported => Vec::new(),
             Prune::OlderThan(time) => {
                 [cache::FOLDER, release::FOLDER, index::PROGRAMS, advisories::FOLDER, provenance::FOLDER]
                     .iter()
@@ -94,9 +94,7 @@ impl Cache {
             pruned.bytes += size(&file);
             std::fs::remove_file(file.path()).map_err(CacheError::at(&file.path()))?;
         }
-        for log in files(&folder.join(index::FOLDER)) {
-            pruned.bytes += index::compact(&log.path(), what != Prune::Imported)?;
-        }
+        pruned.bytes += index::compact(&folder, what != Prune::Imported)?;
         self.state().index = index::HashIndex::default();
         Ok(pruned)
     }
