@@ -60,4 +60,9 @@ fn folders_use_those_below_or_next_to_them() {
         assert!(missing.is_empty(), "not in the chart: {missing:?}");
         assert_eq!(upward(&top, &rows), [""; 0]);
     }
+    // What was moved away is not in the chart any more.
+    let lists = core.lines().filter(|line| line.contains(" · "));
+    let named = lists.flat_map(|line| line.split(" · ")).filter_map(|name| name.trim().split([' ', ':']).next());
+    let known = folders(&source.join("core"));
+    assert_eq!(named.filter(|name| !known.iter().any(|it| it == name)).collect::<Vec<_>>(), [""; 0]);
 }
