@@ -75,7 +75,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         width: if terminal { streams.columns } else { environment.columns().filter(|_| global.color.is_forced()) },
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
-    if let Err(error) = usage::formats(arguments) {
+    if let Err(error) = arguments.check_formats() {
         // The run did nothing, so no report file is replaced.
         write(&mut streams.stderr, &report::failure_remark(&error, format, err));
         return result(streams, &report::failure(Some(arguments.command.invocation().name), &error, format))

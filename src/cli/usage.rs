@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
-use super::args::{Arguments, command, wants_json};
+use super::args::{command, wants_json};
 use super::generated::{self, Length};
 use super::{Environment, ExitCode, Streams, other_tools, result, write};
 use crate::error::{Error, ErrorKind};
@@ -12,22 +12,6 @@ use crate::redact;
 use crate::report::{self, Format};
 use crate::step::{Step, Value};
 use crate::workspace::directory;
-
-/// Refuses formats that a command does not support: their empty result would look like success.
-pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
-    let name = arguments.command.invocation().name;
-    let reports = arguments.global.report.iter().map(|(format, _)| *format);
-    for requested in std::iter::once(arguments.global.format).chain(reports) {
-        let having = requested.commands();
-        if !having.is_empty() && !having.contains(&name) {
-            let format = requested.name();
-            let error = Error::new(ErrorKind::Usage, format!("{name} has no result in the format {format}"));
-            let having = having.join(", ");
-            return Err(error.hint(format!("these have: {having}; human, json and markdown are for every command")));
-        }
-    }
-    Ok(())
-}
 
 /// The facts that arguments show even if they do not parse.
 struct Given {

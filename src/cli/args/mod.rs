@@ -1,7 +1,6 @@
 //! The arguments of the command line. The doc comments are the help texts.
 
 mod parsing;
-mod single_dash;
 #[cfg(test)]
 mod tests;
 
@@ -39,9 +38,7 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Generated, Outcome};
 use crate::workspace::{Environment, Readings, Scope};
 
-pub(super) use parsing::{Arguments, Global, Tool, command};
-pub(super) use single_dash::normalize;
-pub(super) use single_dash::wants_json;
+pub(super) use parsing::{Arguments, Global, Tool, command, normalize, wants_json};
 
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
