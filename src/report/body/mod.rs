@@ -22,7 +22,7 @@ use crate::report::summary::Verdict;
 use crate::report::{Detail, Style, groups, json, printable, problems, sbom, summary};
 use crate::step::Step;
 
-pub(super) use packages::module_changes;
+pub(super) use review::module_changes;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
@@ -77,13 +77,17 @@ fn part_of_result(outcome: &Outcome) -> impl Iterator<Item = (&Path, &Finding)> 
 
 /// Results that look the same in every format.
 pub(super) fn others(outcome: &Outcome, style: Style) -> Vec<Part> {
-    let roots = &outcome.roots;
-    let mut parts = vec![packages::mirror(roots, style), packages::install(outcome, style)];
-    parts.extend(audit::audit(outcome, style));
-    if outcome.many {
-        parts.extend(packages::modules_of_roots(outcome, style));
-        parts.extend((style.detail > Detail::Quiet).then(|| packages::installed_in_roots(outcome, style)));
-    }
+    // The root modules of a run have results of one kind; some kinds are shown for all of them at once.
+    let mut parts = match outcome.roots.iter().find_map(|root| root.body.as_ref().ok()) {
+        Some(Body::Mirror(_)) => vec![packages::mirror(&outcome.roots, style)],
+        Some(Body::Install(_)) => vec![packages::install(outcome, style)],
+        Some(Body::Audit(_)) => audit::audit(outcome, style),
+        Some(Body::Modules(_)) if outcome.many => packages::modules_of_roots(outcome, style),
+        Some(Body::Installed(_)) if outcome.many && style.detail > Detail::Quiet => {
+            vec![packages::installed_in_roots(outcome, style)]
+        }
+        _ => Vec::new(),
+    };
     for root in &outcome.roots {
         if outcome.many && matches!(root.body, Ok(Body::Modules(_) | Body::Installed(_))) {
             continue;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::addr::ProviderAddr;
 use crate::documents::counted;
 use crate::finding::{Finding, Level};
-use crate::modulelock::{ModuleChange, ModuleChangeKind};
 use crate::outcome::{
     Body, Fate, InstallReport, InstallState, InstalledModule, InstalledModules, InstalledPackage, MirrorReport,
     MirroredPackage, ModuleHolder, Outcome, OutdatedModule, RootOutcome, UsedModule,
@@ -200,29 +199,6 @@ fn mirror_lines(report: &MirrorReport, denied: &[&Finding], style: Style) -> Vec
     };
     lines.push(TextLine::new(total + &downloaded));
     lines
-}
-
-/// One line for each package whose lock changed, with the number of root modules if there are several.
-pub(in crate::report) fn module_changes<'a>(changes: impl IntoIterator<Item = (&'a ModuleChange, usize)>) -> Part {
-    let line = |(change, count): (&ModuleChange, usize)| {
-        let (sign, paint) = match change.kind {
-            ModuleChangeKind::ContentReplaced => ('!', Paint::Bad),
-            ModuleChangeKind::Added => ('+', Paint::Good),
-            ModuleChangeKind::Removed => ('-', Paint::Bad),
-            ModuleChangeKind::Downgraded => ('~', Paint::Bad),
-            ModuleChangeKind::Upgraded | ModuleChangeKind::Moved | ModuleChangeKind::CallsChanged => {
-                ('~', Paint::Careful)
-            }
-        };
-        let about = match change.kind {
-            ModuleChangeKind::Upgraded | ModuleChangeKind::Downgraded => change.key.source.clone(),
-            _ => change.key.to_string(),
-        };
-        let roots = if count > 1 { format!("  ({})", root_modules(count)) } else { String::new() };
-        let line = TextLine::default().painted(paint, sign).plain(" module ").code(about);
-        line.plain(format!("  {}{roots}", change.sentence()))
-    };
-    Part::Lines(changes.into_iter().map(line).collect())
 }
 
 /// One line for each call: its name, its source, and its place.

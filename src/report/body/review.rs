@@ -1,14 +1,17 @@
-//! The result of `diff` for users: one line for each change, with an explanation of dangerous ones.
+//! The result of `diff` for users: one line for each change, with an explanation of dangerous ones. The lines of changed module locks
+//! are those of every command.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain_text, verdict_words};
 use crate::hash::PackageHash;
+use crate::modulelock::{ModuleChange, ModuleChangeKind};
 use crate::platform::Platform;
 use crate::report::annotation::{age, build_pages, built, signed, versions};
-use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same};
+use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
 use crate::report::layout::{Paint, width, wrap};
+use crate::report::parts::{Part, TextLine};
 use crate::report::summary::unanswered;
 use crate::report::{Detail, Style, printable, shown};
 use crate::trust::Verdict;
@@ -242,4 +245,27 @@ fn groups(hashes: &[&PackageHash], change: &Change) -> Vec<(Option<Verdict>, Str
 
 fn verdict_of(change: &Change, hash: &PackageHash) -> Option<Verdict> {
     change.judged.get(hash).map(|judged| judged.verdict)
+}
+
+/// One line for each package whose lock changed, with the number of root modules if there are several.
+pub(in crate::report) fn module_changes<'a>(changes: impl IntoIterator<Item = (&'a ModuleChange, usize)>) -> Part {
+    let line = |(change, count): (&ModuleChange, usize)| {
+        let (sign, paint) = match change.kind {
+            ModuleChangeKind::ContentReplaced => ('!', Paint::Bad),
+            ModuleChangeKind::Added => ('+', Paint::Good),
+            ModuleChangeKind::Removed => ('-', Paint::Bad),
+            ModuleChangeKind::Downgraded => ('~', Paint::Bad),
+            ModuleChangeKind::Upgraded | ModuleChangeKind::Moved | ModuleChangeKind::CallsChanged => {
+                ('~', Paint::Careful)
+            }
+        };
+        let about = match change.kind {
+            ModuleChangeKind::Upgraded | ModuleChangeKind::Downgraded => change.key.source.clone(),
+            _ => change.key.to_string(),
+        };
+        let roots = if count > 1 { format!("  ({})", root_modules(count)) } else { String::new() };
+        let line = TextLine::default().painted(paint, sign).plain(" module ").code(about);
+        line.plain(format!("  {}{roots}", change.sentence()))
+    };
+    Part::Lines(changes.into_iter().map(line).collect())
 }
