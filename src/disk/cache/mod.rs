@@ -11,6 +11,7 @@
 
 pub mod exchange;
 mod index;
+mod programs;
 mod prune;
 mod release;
 
@@ -31,7 +32,8 @@ use crate::path::worktree::{is_within, tops};
 use crate::path::{lexical, shown};
 use exchange::Exported;
 
-pub use index::{IndexEntry, IndexOrigin, ProgramRecord};
+pub use index::{IndexEntry, IndexOrigin};
+pub use programs::ProgramRecord;
 pub use prune::{Prune, Pruned, Stats};
 pub use release::{LockedBy, ReleasePackage, ReleaseRecord};
 
@@ -211,7 +213,7 @@ impl Cache {
         let documents = documents.iter().map(|(digest, bytes)| store(&folder, digest, bytes));
         // Records come last, so they never name documents that are missing.
         let releases = releases.values().map(|record| release::store(&folder, record));
-        let programs = index::store(&folder, programs.values());
+        let programs = programs::store(&folder, programs.values());
         [index, programs].into_iter().chain(documents).chain(releases).fold(Ok(()), Result::and)
     }
 

@@ -4,7 +4,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Cache, CacheError, IndexOrigin, MODULES, index, release};
+use super::{Cache, CacheError, IndexOrigin, MODULES, index, programs, release};
 use crate::disk::linking::size_of;
 use crate::disk::package_store::PackageStore;
 use crate::disk::{advisories, cache, provenance};
@@ -82,7 +82,7 @@ impl Cache {
             Prune::All => files(&folder),
             Prune::Imported => Vec::new(),
             Prune::OlderThan(time) => {
-                [cache::FOLDER, release::FOLDER, index::PROGRAMS, advisories::FOLDER, provenance::FOLDER]
+                [cache::FOLDER, release::FOLDER, programs::PROGRAMS, advisories::FOLDER, provenance::FOLDER]
                     .iter()
                     .flat_map(|kind| files(&folder.join(kind)))
                     .filter(|file| written(file).is_some_and(|at| at < time))
