@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::parallel::locked;
 use crate::trust::pins;
+use crate::words::counted;
 use crate::{lockfile, modulelock};
 
 /// A handle on the state, which all parts of a run share.

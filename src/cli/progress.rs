@@ -10,9 +10,9 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, P
 
 use super::frames::{Frames, Size};
 use crate::dialect::Dialect;
-use crate::documents::counted;
 use crate::query::{Event, Events, PackageKey};
 use crate::report::{Detail, printable, size};
+use crate::words::counted;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {

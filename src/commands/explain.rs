@@ -19,13 +19,13 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, Outcome,
     RecordedAt, RecordedHash, ReleaseOfHash,
 };
-use crate::provenance::judge_release;
 use crate::query::cached::{self, Check};
 use crate::release::continuity::ExpiryRules;
 use crate::release::{ListedLine, Lookup, Release, Releases};
 use crate::report::rule_of_change;
 use crate::step::Step;
 use crate::topics;
+use crate::verify::provenance::judge_release;
 use crate::version::Version;
 use crate::workspace::{ProviderNames, RootModule, RunSettings};
 

@@ -8,7 +8,7 @@ use super::shared::options::{Assignments, Within};
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::tracked_packages;
 
-use crate::config::{Installed, Location, ModuleConstraints, ModuleSource};
+use crate::config::{Installed, Location, ModuleSource};
 use crate::disk::files::refuse_linked_directory;
 use crate::disk::modules_dir::ModulesDir;
 use crate::disk::root_files::DirectoryLock;
@@ -21,6 +21,7 @@ use crate::modules::{copy_package, is_laid_out};
 use crate::outcome::{Body, InstallState, InstalledModule, InstalledModules, Outcome};
 use crate::parallel;
 use crate::path::shown;
+use crate::version::ModuleConstraints;
 use crate::workspace::RunSettings;
 
 const COPIERS: usize = 8;
@@ -113,7 +114,7 @@ fn install(settings: &RunSettings, interrupt: &Interrupt) -> Result<InstalledMod
     let modules = calls.iter().zip(copied).map(|(call, changed)| InstalledModule {
         call: call.key.clone(),
         source: call.source.clone(),
-        version: call.version.as_ref().map(crate::config::ModuleVersion::canonical),
+        version: call.version.as_ref().map(crate::version::ModuleVersion::canonical),
         state: if changed { InstallState::Installed } else { InstallState::Present },
         changed,
     });

@@ -8,7 +8,7 @@ use super::Services;
 use super::shared::options::{Assignments, Modules, Within};
 use super::shared::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
-use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion};
+use crate::config::{Location, ModuleSource};
 use crate::disk::cache::Cache;
 use crate::disk::roots::{Tree, file_from};
 use crate::error::{Error, ErrorKind};
@@ -25,6 +25,7 @@ use crate::release::continuity::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::step::Step;
 use crate::trust::pins::Signer;
+use crate::version::{ModuleConstraints, ModuleVersion};
 use crate::workspace::{LockedRoot, NamedProviders, ProviderNames, Reading, RootModule, RunSettings};
 
 /// List the entries of the lock file.

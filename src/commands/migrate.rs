@@ -5,11 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::Services;
+use super::lock::LockRoot;
 use super::lock::command::{Locking, run};
-use super::lock::{LockRoot, WriteMode};
+use super::shared::lock_options::{LockOptions, WriteMode};
 use super::shared::options::{LockFlags, Modules, Within};
 use super::shared::targets::{Targets, Unlocked};
-use super::{LockOptions, Services};
 use crate::addr::{Hostname, ProviderAddr, default_host};
 use crate::config::edit::{self, FileEdit};
 use crate::dialect::Dialect;

@@ -22,5 +22,4 @@ pub mod trust;
 pub mod upgrade;
 pub mod verify;
 
-pub use lock::command::LockOptions;
 pub use shared::services::{Online, Services};

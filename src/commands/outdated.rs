@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::Services;
 use super::lock::LockRoot;
+use super::shared::lock_options::LockOptions;
 use super::shared::options::{Assignments, Below, Packages, Within};
 use super::shared::providers::{OutdatedRoot, Signed, of_roots};
 use super::shared::targets::{Targets, Unlocked};
-use super::{LockOptions, Services};
 
 use crate::addr::ProviderAddr;
-use crate::config::{Location, ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
+use crate::config::{Location, ModuleSource};
 use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::lock;
@@ -25,7 +26,7 @@ use crate::path::worktree;
 use crate::query::question::{Answer, Refusal};
 use crate::requirements::Requirements;
 use crate::settings::{Date, VERSION_RULES};
-use crate::version::{Version, newest_allowed};
+use crate::version::{ModuleConstraints, ModuleVersion, Version, VersionList, newest_allowed};
 use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings};
 
 /// Show what `upgrade` would select, and what is newer.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::Services;
+use super::lock::LockRoot;
 use super::lock::command::{Locking, run};
-use super::lock::requirements::{self, Addition};
-use super::lock::{LockRoot, WriteMode};
+use super::lock::requirements::{self, Addition, Removal};
+use super::shared::lock_options::{LockOptions, WriteMode};
 use super::shared::options::{LockFlags, Modules, Within};
 use super::shared::targets::{Targets, Unlocked};
-use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, ChangeKind};
 use crate::disk::roots::file_from;
@@ -135,7 +136,8 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
     let options = LockOptions { mode, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
     let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<crate::step::Step>| {
-        let root = requirements::remove(root, settings, args)?;
+        let removal = Removal { providers: &args.providers, force: args.force, lock_only: args.lock_only };
+        let root = requirements::remove(root, settings, &removal)?;
         notes.extend(still_required(&root, settings).filter(|_| !args.lock_only).map(Into::into));
         Ok(root)
     };

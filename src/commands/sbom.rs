@@ -245,7 +245,7 @@ fn modules<'t>(tree: &'t Tree, root: &Path) -> Vec<(&'t str, InventoryPart, Inve
         let version = block.and_then(|(key, _)| key.version.as_ref()).or(call.version.as_ref());
         let module = InventoryModule {
             source: call.source.clone(),
-            version: version.map(crate::config::ModuleVersion::canonical),
+            version: version.map(crate::version::ModuleVersion::canonical),
             commit: block.and_then(|(_, block)| block.content.commit.clone()),
             hash: block.map(|(_, block)| block.content.hash.to_string()),
             is_local: false,

@@ -8,13 +8,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::Services;
 use super::lock::LockRoot;
 use super::lock::command::{Locking, run};
 use super::lock::requirements::{self, Bump, OfferedVersions};
+use super::shared::lock_options::LockOptions;
 use super::shared::options::{Assignments, Below, LockFlags, Within};
 use super::shared::providers::of_roots;
 use super::shared::targets::{Targets, Unlocked};
-use super::{LockOptions, Services};
 
 use crate::addr::ProviderAddr;
 use crate::disk::roots::Reselected;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::documents::shown;
 use crate::finding::{Class, Finding, Level, Position};
 use crate::step::{Place, Step};
+use crate::words::shown;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
-//! release · trust · provenance · finding · advisory · documents (values in messages and JSON)
+//! release · trust · provenance · finding · advisory · documents (values in JSON) · words (in messages)
 //! lockfile · config · requirements · settings · hcl · goinfo          documents
 //! hash · version · platform · addr · dialect · step                   values
 //! ```
@@ -101,6 +101,7 @@ pub mod trust;
 pub mod verify;
 #[warn(missing_docs)]
 pub mod version;
+pub mod words;
 
 pub use addr::{Hostname, ProviderAddr};
 pub use dialect::Dialect;

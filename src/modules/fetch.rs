@@ -12,7 +12,7 @@ use super::git_package::GitAccess;
 use super::registry::{ModuleRegistry, Netrc};
 use super::store::{Store, StoredModule};
 use super::{FetchKey, Wanted, allow_url};
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, VersionList};
+use crate::config::{ModuleSource, RegistryModule, RemoteModule};
 use crate::dialect::Dialect;
 use crate::disk::roots::FetchedModule;
 use crate::error::{Error, ErrorKind};
@@ -21,6 +21,7 @@ use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served, ambiguous_ver
 use crate::net::{Client, Cost, RunBudget, Shared};
 use crate::settings::allow_module_host;
 use crate::source::oci::OciClient;
+use crate::version::{ModuleConstraints, ModuleVersion, VersionList};
 
 /// How many redirects are followed.
 const HOPS: usize = 3;

@@ -19,11 +19,11 @@ use super::git::{BareRepository, Extent, Submodule, refused};
 use super::store::{PackageRecord, Store, StoredModule};
 use super::unpack::{Builder, counts, is_read_as};
 use super::{ModuleHosts, allow_url};
-use crate::config::{newer_tag, version_of_tag};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::modulelock::{Ambiguity, Offered, Reference, Target};
 use crate::net::{Cost, RunBudget};
+use crate::version::{newer_tag, version_of_tag};
 
 /// The most submodules of a package, those of submodules counted.
 const MAX_SUBMODULES: usize = 100;

@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock};
 use url::Url;
 
 use crate::addr::Hostname;
-use crate::config::{ModuleConstraints, ModuleSource, host_of, is_configuration};
+use crate::config::{ModuleSource, host_of, is_configuration};
 use crate::dialect::Dialect;
 use crate::disk::roots::{FetchModules, FetchedModule, Handler, ModuleRequest, ModuleTerms};
 use crate::error::{Error, ErrorKind};
@@ -37,6 +37,7 @@ use crate::modulelock::{ModuleContent, ModulePin, Offered, Served};
 use crate::net::Background;
 use crate::parallel::spawn_all;
 use crate::settings::allow_module_host;
+use crate::version::ModuleConstraints;
 use address::expand;
 use fetch::Placed;
 use store::{PackageRecord, StoredModule};

@@ -12,11 +12,12 @@ use super::fetch::{Fetcher, Followed, address_of};
 use super::git::Extent;
 use super::git_package::{self, GitPackage, ambiguous};
 use super::store::{PackageRecord, StoredModule};
-use crate::config::{ModuleSource, ModuleVersion, RegistryModule};
+use crate::config::{ModuleSource, RegistryModule};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, ModulePin, Offered, Served};
 use crate::net::Cost;
 use crate::source::oci::{self, Descriptor, OciRepository};
+use crate::version::ModuleVersion;
 
 impl Fetcher {
     pub(super) async fn archive(

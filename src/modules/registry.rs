@@ -14,7 +14,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::address::{AddressError, RemoteAddress};
-use crate::config::{ModuleVersion, RegistryModule};
+use crate::config::RegistryModule;
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
@@ -23,6 +23,7 @@ use crate::net::{
     ShownUrl, token_variable_shown,
 };
 use crate::settings::{Secret, Variables};
+use crate::version::ModuleVersion;
 
 #[derive(Debug)]
 pub struct ModuleRegistry {

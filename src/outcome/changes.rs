@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, TextChange};
-use crate::documents;
 use crate::error::Error;
 use crate::modulelock::ModuleChange;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;
+use crate::words;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Need {
@@ -70,7 +70,7 @@ pub struct Review {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TrustChange {
     /// Relative to the working tree.
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub path: PathBuf,
     pub written: bool,
     #[serde(serialize_with = "signers")]

@@ -14,6 +14,7 @@ use crate::platform::Platform;
 use crate::provenance::Build;
 use crate::topics::Topic;
 use crate::version::Version;
+use crate::words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Explained {
@@ -48,7 +49,7 @@ pub struct RecordedAt {
     pub address: ProviderAddr,
     pub version: Version,
     /// The lock file, as shown in reports.
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub file: PathBuf,
     /// The position of the hash or entry, if known.
     #[serde(rename = "line", serialize_with = "documents::line")]
@@ -65,7 +66,7 @@ pub struct ReleaseOfHash {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HashOrigin {
     pub of: Hashed,
-    #[serde(rename = "platform", serialize_with = "documents::first")]
+    #[serde(rename = "platform", serialize_with = "words::first")]
     pub platforms: BTreeSet<Platform>,
 }
 
@@ -111,7 +112,7 @@ pub struct UsedModule {
     pub commit: Option<String>,
     pub locked: Option<bool>,
     /// The file of the call, relative to the working tree.
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub file: PathBuf,
     #[serde(flatten)]
     pub position: Position,
@@ -120,7 +121,7 @@ pub struct UsedModule {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct InstalledModules {
     /// The directory, relative to the working tree.
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub path: PathBuf,
     pub modules: Vec<InstalledModule>,
 }
@@ -175,7 +176,7 @@ pub struct ModuleHolder {
     /// A constraint, or the `ref` of a git source.
     pub constraint: String,
     /// The file of the call, relative to the working tree.
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub file: PathBuf,
     #[serde(flatten)]
     pub position: Position,

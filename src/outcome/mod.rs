@@ -16,7 +16,6 @@ use serde_json::json;
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::documents::counted;
 use crate::error::{Error, ExitCode};
 use crate::finding::Finding;
 use crate::lockfile::LockEntry;
@@ -29,6 +28,7 @@ use crate::step::{Place, Step};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use crate::verify::{Compared, Verified};
+use crate::words::counted;
 use crate::workspace::Repository;
 use advice::InvocationContext;
 

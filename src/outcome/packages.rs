@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::addr::ProviderAddr;
 use crate::disk::mirror_writer::Fate;
-use crate::documents;
 use crate::error::Error;
 use crate::goinfo::GoInfo;
 use crate::hash::PackageHash;
 use crate::outcome::InstalledModules;
 use crate::platform::Platform;
 use crate::version::Version;
+use crate::words;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct InstallReport {
@@ -90,7 +90,7 @@ impl InstallState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct MirrorReport {
     /// As the user named it.
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub directory: PathBuf,
     #[serde(skip)]
     pub checked: bool,
@@ -103,7 +103,7 @@ pub struct MirroredPackage {
     pub address: ProviderAddr,
     pub version: Version,
     pub platform: Platform,
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub file: PathBuf,
     #[serde(rename = "bytes")]
     pub size: u64,

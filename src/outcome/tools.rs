@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Stats;
-use crate::documents;
 use crate::hash::PackageHash;
 use crate::merge::MergeRemark;
 use crate::platform::Platform;
 use crate::step::CommandLine;
 use crate::version::Version;
+use crate::words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Generated {
@@ -26,7 +26,7 @@ pub enum Generated {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FormattedFile {
     /// As the user named it; `-` for standard input.
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub path: PathBuf,
     pub changed: bool,
     pub written: bool,
@@ -38,7 +38,7 @@ pub struct FormattedFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HashLine {
     pub hash: PackageHash,
-    #[serde(serialize_with = "documents::path")]
+    #[serde(serialize_with = "words::path")]
     pub path: PathBuf,
 }
 
@@ -46,11 +46,11 @@ pub struct HashLine {
 #[serde(untagged)]
 pub enum CacheReport {
     Directory {
-        #[serde(serialize_with = "documents::path")]
+        #[serde(serialize_with = "words::path")]
         directory: PathBuf,
     },
     Stats {
-        #[serde(serialize_with = "documents::path")]
+        #[serde(serialize_with = "words::path")]
         directory: PathBuf,
         #[serde(flatten)]
         stats: Stats,
@@ -64,7 +64,7 @@ pub enum CacheReport {
     /// Hashes computed here were written to a file.
     Exported {
         /// The file; `-` for standard output.
-        #[serde(serialize_with = "documents::path")]
+        #[serde(serialize_with = "words::path")]
         file: PathBuf,
         #[serde(rename = "exported")]
         entries: usize,
@@ -81,7 +81,7 @@ pub enum CacheReport {
     /// An exported file was imported.
     Imported {
         /// The file; `-` for standard input.
-        #[serde(serialize_with = "documents::path")]
+        #[serde(serialize_with = "words::path")]
         file: PathBuf,
         imported: usize,
         known: usize,

@@ -21,7 +21,7 @@ use icu_normalizer::DecomposingNormalizerBorrowed;
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
-pub use tflock_core::documents::shown;
+pub use tflock_core::words::shown;
 
 pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
     let mut joined = PathBuf::new();

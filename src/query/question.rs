@@ -108,6 +108,12 @@ impl Query {
         }
     }
 
+    /// About the signer of a release; no package is downloaded for it.
+    pub fn of_signer(version: Version, rules: Rules) -> Self {
+        let explain = Explain { depth: Depth { recompute: true, ..Depth::DOCUMENTS }, ..Explain::default() };
+        Self::locked(version, &[], rules, explain)
+    }
+
     /// Takes in the same question of another root module: of what both say, the stricter.
     pub fn join(&mut self, other: Self) {
         self.rules.signature = self.rules.signature.max(other.rules.signature);

@@ -10,7 +10,6 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange};
 use crate::diff::{constraints, explain, headline, risk};
-use crate::documents::{counted, first_of, nonzero};
 use crate::error::Error;
 use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;
@@ -20,6 +19,7 @@ use crate::report::annotation::{signed, versions};
 use crate::report::{Detail, Style, printable, shown};
 use crate::requirements::Origin;
 use crate::trust::Verdict;
+use crate::words::{counted, first_of, nonzero};
 
 /// How many root modules are named; more are only counted.
 pub(super) const MOST_NAMES: usize = 3;

@@ -8,7 +8,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::addr::{AddrPattern, ProviderAddr};
-use crate::config::ModuleVersion;
 use crate::dialect::Dialect;
 use crate::diff::{Change, Distance, Formatting, OriginChange, Standing, explain, headline, risk};
 use crate::error::{Error, ExitCode};
@@ -28,7 +27,7 @@ use crate::requirements::Origin;
 use crate::topics::{TOPICS, Topic};
 use crate::trust::pins::Pin;
 use crate::verify::Verified;
-use crate::version::{Constraints, Version};
+use crate::version::{Constraints, ModuleVersion, Version};
 
 /// The version of the format of all documents.
 const FORMAT_VERSION: &str = "1.0";

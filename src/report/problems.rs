@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::documents::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::redact;
@@ -14,6 +13,7 @@ use crate::report::groups::{RootSummary, Same};
 use crate::report::layout::{Paint, flow, width};
 use crate::report::{Detail, Style, printable, shown, word_of};
 use crate::step::{Place, Step, Way};
+use crate::words::first_of;
 
 /// Groups equal findings of several root modules, independent of their places.
 pub(super) fn grouped_findings<'a>(

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::documents::{counted, nonzero};
 use crate::error::{Error, ExitCode};
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::outcome::{Body, Need, Outcome, RootOutcome};
@@ -16,6 +15,7 @@ use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::{Detail, Style, printable, shown};
 use crate::step::Step;
 use crate::verify::Verified;
+use crate::words::{counted, nonzero};
 
 /// One line for each root module; for several, their totals and one line for those with equal problems.
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {

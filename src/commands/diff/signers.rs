@@ -11,7 +11,6 @@ use crate::commands::shared::trust_store::decode;
 use crate::diff::{Change, Packages, Standing};
 use crate::disk::cache::Cache;
 use crate::disk::root_files;
-use crate::documents::counted;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
@@ -26,6 +25,7 @@ use crate::settings::SignatureRule;
 use crate::trust::pins::{FILE_NAME as TRUST_FILE, Pins, Signer};
 use crate::trust::signer::{SignerVerdict, judge};
 use crate::trust::signer::{by_signer, not_pinned, refused, signed_by};
+use crate::words::counted;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {

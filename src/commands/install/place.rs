@@ -7,7 +7,7 @@ use super::packages::{InstallRoot, PackageState, Want, cache_place, state_of};
 use super::{InstallArgs, installed_differs, refused};
 
 use crate::commands::get;
-use crate::config::{Installed, Manifest, ModuleSource, ModuleVersion};
+use crate::config::{Installed, Manifest, ModuleSource};
 use crate::disk::atomic::failed;
 use crate::disk::files::{around_data_dir, create_directory_below};
 use crate::disk::linking::{self, Linker};
@@ -24,6 +24,7 @@ use crate::outcome::{InstallState, InstalledModule, InstalledModules};
 use crate::path::shown;
 use crate::query::PackageKey;
 use crate::query::question::Refusal;
+use crate::version::ModuleVersion;
 use crate::workspace::RunSettings;
 
 impl InstallRoot {

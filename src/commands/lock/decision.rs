@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::provenance::{Judged, judge_release};
+use crate::provenance::Judged;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::release::Release;
 use crate::release::continuity::{self, SignerMemory};
@@ -26,6 +26,7 @@ use crate::step::{CommandLine, Step, Value, Word};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::signer::TrustUpdate;
 use crate::verify::entry;
+use crate::verify::provenance::judge_release;
 use crate::version::Version;
 
 #[derive(Default)]

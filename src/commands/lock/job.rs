@@ -12,7 +12,6 @@ use super::{LockRoot, LockRun, LockShared, is_denied};
 
 use crate::addr::ProviderAddr;
 use crate::commands::shared::witnesses::Earlier;
-use crate::commands::trust::init;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::placed;
@@ -130,7 +129,7 @@ impl LockJob {
                     Some(release) => drop(kept.insert(addr, release)),
                     None if plan.steps.contains_key(&addr) => {}
                     None => {
-                        let query = init::question(entry.version.clone(), root.rules_of(&addr));
+                        let query = Query::of_signer(entry.version.clone(), root.rules_of(&addr));
                         open.insert(addr, query);
                     }
                 }

@@ -4,10 +4,10 @@
 
 pub mod command;
 mod decision;
+mod intent;
 mod job;
 pub(super) mod requirements;
 mod root;
-mod rules;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests write the files of root modules")]
 mod tests;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::LockOptions;
+use super::shared::lock_options::{LockOptions, WriteMode};
 use super::shared::sources::PackageSources;
 use super::shared::targets::Targets;
 use command::Locking;
@@ -30,7 +30,6 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::disk::root_files::DirectoryLock;
 use crate::disk::roots::{ModuleLocking, Tree};
-use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::interrupt::Interrupt;
@@ -38,26 +37,16 @@ use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::step::Step;
+use crate::words::counted;
 use crate::workspace::{NamedProviders, RunSettings};
 
 pub use root::LockRoot;
-pub(super) use rules::RuleBook;
 
 /// How often a root module is started again because its files changed meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// More than the processors, since they mostly wait for the disk.
 const WRITERS: usize = 16;
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WriteMode {
-    #[default]
-    Write,
-    /// Write nothing; exit 1 if a file would change.
-    Check,
-    /// Write nothing; return the diff.
-    DryRun,
-}
 
 #[derive(Clone, Copy)]
 pub(super) struct LockRun<'a> {

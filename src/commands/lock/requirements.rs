@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use super::LockRoot;
 
 use crate::addr::ProviderAddr;
-use crate::commands::requirements::RemoveArgs;
 use crate::commands::shared::witnesses;
 use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
@@ -110,9 +109,16 @@ fn remember(root: &mut LockRoot, settings: &RunSettings, addr: &ProviderAddr) {
     }
 }
 
+/// What to remove: providers as typed, used or not, from the configuration too or from the lock file alone.
+pub struct Removal<'a> {
+    pub providers: &'a [String],
+    pub force: bool,
+    pub lock_only: bool,
+}
+
 /// Removes requirements from the configuration of a root module, and entries that nothing else requires from its lock file.
-pub fn remove(mut root: LockRoot, settings: &RunSettings, args: &RemoveArgs) -> Result<LockRoot, Error> {
-    let &RemoveArgs { ref providers, force, lock_only, .. } = args;
+pub fn remove(mut root: LockRoot, settings: &RunSettings, removal: &Removal<'_>) -> Result<LockRoot, Error> {
+    let &Removal { providers, force, lock_only } = removal;
     let files = if lock_only { Vec::new() } else { sources(settings)? };
     let mut edited = files.clone();
     let (mut still, mut lost) = (Vec::new(), Vec::new());

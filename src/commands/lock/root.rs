@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::intent::{RecordedPlatforms, intent, named_platforms};
 use super::job::KeptReleases;
 use super::requirements::Pending;
-use super::rules::{RecordedPlatforms, RuleBook, intent, named_platforms};
 use crate::addr::ProviderAddr;
-use crate::commands::LockOptions;
+use crate::commands::shared::lock_options::LockOptions;
+use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::witnesses::Earlier;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
@@ -117,7 +118,7 @@ impl LockRoot {
             bytes,
             intent: Intent { prune: options.prune && configured, platforms: named.unwrap_or_default(), ..intent },
             recorded_platforms,
-            rules: RuleBook::new(settings, options),
+            rules: RuleBook::for_root(settings).demanding(options.h1, options.not_after),
             source: settings.source(),
             first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
             reason: options.reason.clone().unwrap_or_default(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 
 use crate::addr::ProviderAddr;
-use crate::commands::LockOptions;
+use crate::commands::shared::lock_options::LockOptions;
 use crate::dialect::Dialect;
 use crate::disk::cache::CacheOptions;
 use crate::finding::Rule;

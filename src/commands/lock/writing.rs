@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::LockRun;
 use super::decision::Decision;
 use super::job::LockJob;
 use super::root::RootEdit;
-use super::{LockRun, WriteMode};
+use crate::commands::shared::lock_options::WriteMode;
 
 use crate::addr::ProviderAddr;
 use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};

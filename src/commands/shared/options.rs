@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use crate::commands::LockOptions;
-use crate::commands::lock::WriteMode;
+use crate::commands::shared::lock_options::{LockOptions, WriteMode};
 use crate::disk::roots::{AssignedVariable, ModuleAccess, ModuleLookup};
 use crate::platform::{Platform, PlatformError};
 use crate::settings::{H1Rule, SourceChoice};

@@ -10,10 +10,10 @@ use super::targets::Targets;
 use super::trust_store::TrustStore;
 
 use crate::addr::{ProviderAddr, well_known};
+use crate::commands::Services;
 use crate::commands::lock::LockRoot;
 use crate::commands::lock::requirements::OfferedVersions;
-use crate::commands::trust::init;
-use crate::commands::{LockOptions, Services};
+use crate::commands::shared::lock_options::LockOptions;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::{below, root_files};
@@ -319,7 +319,7 @@ fn signed(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices
         let locked = root.lock.get(&addr).map(|entry| &entry.version);
         for (query, version) in queries.iter_mut().zip([allowed, newest.filter(|newest| Some(*newest) != allowed)]) {
             if let Some(version) = version.filter(|version| Some(*version) > locked) {
-                query.insert(addr.clone(), init::question(version.clone(), root.rules.of(&addr, &[])));
+                query.insert(addr.clone(), Query::of_signer(version.clone(), root.rules.of(&addr, &[])));
             }
         }
     }

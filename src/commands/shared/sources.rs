@@ -12,7 +12,6 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::{CliConfig, MethodKind};
 use crate::disk::mirror::FilesystemMirror;
-use crate::documents::counted;
 use crate::error::Error;
 use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::path::{shown, worktree};
@@ -22,6 +21,7 @@ use crate::query::{Event, Events, Session};
 use crate::settings::SourceChoice;
 use crate::source::provenance::AttestationService;
 use crate::source::{Connection, Filter, IndexStores, Method, Source, SourceLocation};
+use crate::words::counted;
 use crate::workspace::{RootSource, RunSettings, Scope};
 
 pub(crate) struct PackageSources<'a> {

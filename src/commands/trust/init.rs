@@ -11,11 +11,11 @@ use super::place::Places;
 use super::{locks_below, only};
 
 use crate::addr::{AddrPattern, ProviderAddr};
-use crate::commands::lock::RuleBook;
+use crate::commands::Services;
+use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::sources::{Group, PackageSources};
 use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};
 use crate::commands::shared::witnesses::Witnesses;
-use crate::commands::{LockOptions, Services};
 use crate::disk::cache::Cache;
 use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
@@ -27,7 +27,7 @@ use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::path::shown;
 use crate::provenance::BuiltBy;
 use crate::query::cached;
-use crate::query::question::{Depth, Explain, Query};
+use crate::query::question::Query;
 use crate::query::select::{ProvenanceRule, Rules};
 use crate::release::continuity::{self, Continuity};
 use crate::release::{Lookup, Release, ReleaseKey};
@@ -145,7 +145,7 @@ impl<'a> TrustTree<'a> {
         questions: &mut BTreeMap<ReleaseKey, Query>,
     ) {
         let Recording { root, lock } = recording;
-        let rules = RuleBook::new(root, &LockOptions::default());
+        let rules = RuleBook::for_root(root);
         for (addr, entry) in lock.iter() {
             let key = (addr.clone(), entry.version.clone());
             let of_address = rules.of_address(&key.0, &key.1).into_iter();
@@ -155,7 +155,7 @@ impl<'a> TrustTree<'a> {
             }
             let provenance = if provenance { ProvenanceRule::Learn } else { ProvenanceRule::NotAsked };
             let of_key = || Rules { provenance, ..rules.of(&key.0, &[]) };
-            questions.entry(key.clone()).or_insert_with(|| question(key.1.clone(), of_key()));
+            questions.entry(key.clone()).or_insert_with(|| Query::of_signer(key.1.clone(), of_key()));
             self.recorded.entry((group, key)).or_default().push(recording.clone());
         }
     }
@@ -172,12 +172,6 @@ fn read(root: &RunSettings) -> Result<LockFile, Error> {
     let decoded =
         lockfile::decode(&bytes, root.dialect).map_err(|findings| refused(findings, &root.lock_file(), &file))?;
     Ok(decoded.lock)
-}
-
-/// The query for the signer of a release; it downloads no package.
-pub(crate) fn question(version: Version, rules: Rules) -> Query {
-    let explain = Explain { depth: Depth { recompute: true, ..Depth::DOCUMENTS }, ..Explain::default() };
-    Query::locked(version, &[], rules, explain)
 }
 
 struct Context<'a> {
@@ -334,9 +328,8 @@ impl Recording<'_> {
 
 /// The finding at the level of the settings, the strictest of those of the root modules that record the release.
 fn leveled(recordings: &[Recording<'_>], version: &Version, finding: &Finding) -> Finding {
-    let of_root = |recording: &Recording<'_>| {
-        RuleBook::new(recording.root, &LockOptions::default()).leveled(finding.clone(), Some(version))
-    };
+    let of_root =
+        |recording: &Recording<'_>| RuleBook::for_root(recording.root).leveled(finding.clone(), Some(version));
     recordings.iter().map(of_root).max_by_key(|finding| finding.level).unwrap_or(finding.clone())
 }
 
@@ -385,7 +378,7 @@ impl SignatureLookup<'_, '_> {
             pattern.matches(addr) && pins.pin(addr).is_none_or(|(counting, _)| counting.covers(pattern))
         };
         let recorded = recorded(&self.root.boundary, notes)?.into_iter().filter(|(addr, _)| is_governed(addr));
-        let rules = RuleBook::new(self.root, &LockOptions::default());
+        let rules = RuleBook::for_root(self.root);
         let (mut by_signer, mut open, mut unproven) = (Signed::new(), BTreeMap::<ReleaseKey, Query>::new(), Vec::new());
         for (addr, version) in recorded {
             let disputed = self.cache.release(&addr, &version).is_some_and(|record| record.disputed);
@@ -394,7 +387,7 @@ impl SignatureLookup<'_, '_> {
                 Some(signer) => drop(by_signer.entry(signer).or_default().insert(version)),
                 None if rules.forbids(&addr, &version) => unproven.push(format!("{addr} {version}")),
                 None => {
-                    let query = question(version.clone(), rules.of(&addr, &[]));
+                    let query = Query::of_signer(version.clone(), rules.of(&addr, &[]));
                     open.insert((addr, version), query);
                 }
             }

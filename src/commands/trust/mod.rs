@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::lock::RuleBook;
+use super::Services;
 use super::shared::providers;
+use super::shared::rules::RuleBook;
 use super::shared::trust_store::{self, TrustStore};
-use super::{LockOptions, Services};
 use crate::addr::{AddrPattern, Hostname, ProviderAddr};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
@@ -229,7 +229,7 @@ fn rotated(pins: &Pins, pattern: &AddrPattern, to: &Signer) -> Result<Pin, Error
 /// Notes that unsigned releases stay refused although the trust file accepts them now: the settings demand signatures.
 fn still_demanded(pattern: &AddrPattern, signer: &Signer, settings: &RunSettings) -> Option<String> {
     let host = pattern.to_string().split('/').next().and_then(|host| Hostname::parse(host).ok())?;
-    let rules = RuleBook::new(settings, &LockOptions::default());
+    let rules = RuleBook::for_root(settings);
     let demands = *signer == Signer::Unsigned && rules.signature_of(&host) == SignatureRule::Always;
     demands.then(|| {
         format!(

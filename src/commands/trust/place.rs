@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::init::{SignatureLookup, question};
+use super::init::SignatureLookup;
 use super::locks_below;
 use crate::addr::{AddrPattern, ProviderAddr};
-use crate::commands::LockOptions;
-use crate::commands::lock::RuleBook;
+use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
-use crate::documents::first_of;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::path::shown;
@@ -23,6 +21,7 @@ use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins};
 use crate::trust::signer::{self, TrustUpdate};
 use crate::version::Version;
+use crate::words::first_of;
 
 /// What was found out of where the releases of one provider were built.
 #[derive(Debug, Default)]
@@ -213,7 +212,7 @@ impl PlaceQuery<'_, '_> {
             return Err(error.hint(self.by_version("name a release", addr)));
         }
         notes.extend(unread.into_iter().map(|path| format!("{path} cannot be read")));
-        let rules = RuleBook::new(self.lookup.root, &LockOptions::default());
+        let rules = RuleBook::for_root(self.lookup.root);
         let mut questions: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
         for version in versions {
             if let Some(refused) = rules.of_address(addr, &version).into_iter().find(|_| rules.forbids(addr, &version))
@@ -221,7 +220,7 @@ impl PlaceQuery<'_, '_> {
                 return Err(Error::new(ErrorKind::Trust, refused.message.clone()).hint(refused.general_help()));
             }
             let rules = Rules { provenance: ProvenanceRule::Learn, ..rules.of(addr, &[]) };
-            questions.insert((addr.clone(), version.clone()), question(version, rules));
+            questions.insert((addr.clone(), version.clone()), Query::of_signer(version, rules));
         }
         let answers = self.lookup.look_up(&questions)?;
         let release = |((addr, version), lookup): (ReleaseKey, Lookup)| match lookup {

@@ -6,11 +6,11 @@ use super::UpgradeArgs;
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::outdated::{OutdatedArgs, outdated};
-use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome, Outdated, ReleaseAge};
 use crate::requirements::{Origin, OriginKind};
 use crate::version::Version;
+use crate::words::counted;
 
 /// What the user chose.
 pub(super) enum Choice {

@@ -9,8 +9,7 @@ use std::time::SystemTime;
 use super::{GateRoot, GateRoots};
 
 use crate::addr::{ProviderAddr, default_host};
-use crate::commands::LockOptions;
-use crate::commands::lock::RuleBook;
+use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::sources::LocalPlaces;
 use crate::config::is_read;
 use crate::dialect::Dialect;
@@ -66,7 +65,7 @@ impl Questions {
 
     /// Adds the entries of one root module, with platforms that are likely to be recorded. Skips hosts that its settings forbid.
     pub fn add(&mut self, run: &RunSettings, lock: &LockFile, platforms: &[Platform]) {
-        let rules = RuleBook::new(run, &LockOptions::default());
+        let rules = RuleBook::for_root(run);
         for (addr, entry) in lock.iter().filter(|(addr, entry)| !rules.forbids(addr, &entry.version)) {
             let own = run.settings.stated_h1(addr.host());
             let recorded = |scheme| entry.hashes.of(scheme).filter(|hash| hash.is_well_formed()).cloned().collect();

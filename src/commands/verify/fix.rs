@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::{GateRoot, VerifyArgs, gate};
 use crate::addr::ProviderAddr;
+use crate::commands::Services;
 use crate::commands::lock::command::{Locking, run};
+use crate::commands::shared::lock_options::LockOptions;
 use crate::commands::shared::targets::Targets;
-use crate::commands::{LockOptions, Services};
-use crate::documents::{counted, first_of};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::lockfile::FILE_NAME;
@@ -18,6 +18,7 @@ use crate::outcome::{Body, Outcome};
 use crate::path::shown;
 use crate::step::Step;
 use crate::trust::pins::Pins;
+use crate::words::{counted, first_of};
 use crate::workspace::RunSettings;
 
 /// How many root modules a note names.

@@ -17,7 +17,6 @@ use crate::commands::shared::targets::{Targets, Unlocked};
 use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::documents::{counted, first_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Notes, Outcome, RootOutcome, WorkTreeFindings};
@@ -27,6 +26,7 @@ use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::step::{Step, Template};
 use crate::verify::{self, Verified};
+use crate::words::{counted, first_of};
 use crate::workspace::{Exclusions, RootSource, Scope};
 
 /// How many unchecked root modules a note names.

@@ -14,9 +14,8 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use super::LockOptions;
-use super::lock::RuleBook;
 use super::shared::options::{Modules, Packages, Within, bytes};
+use super::shared::rules::RuleBook;
 use super::shared::sources::RootResults;
 use super::shared::trust_store::TrustStore;
 use super::shared::witnesses::Witnesses;
@@ -332,7 +331,7 @@ pub fn recalled(roots: &GateRoots, cache: &Cache) -> Releases {
             continue;
         }
         seen.insert(root, ());
-        let rules = RuleBook::new(root.settings(), &LockOptions::default());
+        let rules = RuleBook::for_root(root.settings());
         for (addr, entry) in root.lock().iter() {
             let check = rules.check(addr);
             let of_release = checks.entry((addr.clone(), entry.version.clone()));

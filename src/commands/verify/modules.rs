@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::GateRoot;
 
-use crate::config::{Installed, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
+use crate::config::{Installed, Manifest, ModuleSource};
 use crate::disk::modules_dir::{installed_hashes, is_read_from_hidden};
 use crate::disk::roots::{MissingModule, ReadModuleLock, RemoteModuleCall, Tree, file_from, installed_modules};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::modulelock::{self, Ambiguity, Call, FILE_NAME, LockedModule, ModuleKey, ModuleLock, Offered, Served};
 use crate::verify::Unanswered;
+use crate::version::{ModuleConstraints, ModuleVersion, VersionList};
 use crate::workspace::RunSettings;
 
 /// What the sources of locked packages serve now, or the error; packages that were not queried are missing.

@@ -12,7 +12,6 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::targets::Targets;
 use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
-use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::git::{ChangedFiles, TrackedFiles, TrackedFolder};
@@ -22,6 +21,7 @@ use crate::requirements::Requirements;
 use crate::step::{Hole, Value};
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
+use crate::words::counted;
 use crate::workspace::{
     ProviderNames, Reading, RootModule, RootSource, RunSettings, Scope, git_in, with_base_settings,
 };

@@ -16,7 +16,6 @@ mod evaluate;
 mod json;
 mod module;
 mod module_source;
-mod module_version;
 mod overrides;
 mod side_files;
 mod value;
@@ -31,9 +30,6 @@ pub use module::{
     RequiredProvider, Resource, Text, Variable,
 };
 pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of};
-pub use module_version::{
-    ModuleConstraints, ModuleVersion, ModuleVersionError, VersionList, newer_tag, version_of_tag,
-};
 pub use side_files::{
     Installed, Manifest, ManifestError, TestFile, VariableFile, VariableValues, automatic_variable_files,
 };
@@ -44,7 +40,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::hcl::scan::StructureError;
-use crate::version::ConstraintError;
+use crate::version::{ConstraintError, ModuleVersionError};
 use decode::{Role, decode};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,15 +12,14 @@ use std::sync::Arc;
 
 use super::decode::implied_local_name;
 use super::evaluate::Expression;
-use super::module_version::ModuleConstraints;
 use super::value::Node;
 use super::{ConfigError, ConfigErrorKind};
 use crate::addr::ProviderSource;
 use crate::dialect::Dialect;
-use crate::documents::shown;
 use crate::finding::Position;
 use crate::requirements::{Origin, OriginKind, Requirements};
-use crate::version::Constraints;
+use crate::version::{Constraints, ModuleConstraints};
+use crate::words::shown;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {

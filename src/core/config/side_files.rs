@@ -14,9 +14,9 @@ use super::body::{Block, BodySchema, Located};
 use super::decode::{Reader, Role, read_file};
 use super::evaluate::Expression;
 use super::module::{ModuleCall, ProviderConfig};
-use super::module_version::ModuleVersion;
 use super::{ConfigError, ConfigErrorKind};
 use crate::dialect::Dialect;
+use crate::version::ModuleVersion;
 
 /// The installed modules, by their path of call names joined by dots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -212,7 +212,7 @@ pub struct AddedHash {
     /// The hash.
     pub hash: PackageHash,
     /// The platforms of its packages, where known.
-    #[serde(rename = "platform", serialize_with = "crate::documents::first")]
+    #[serde(rename = "platform", serialize_with = "crate::words::first")]
     pub platforms: BTreeSet<Platform>,
     /// The evidence for it.
     pub evidence: Vec<Evidence>,

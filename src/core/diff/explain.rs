@@ -7,11 +7,11 @@ use super::Distance;
 use super::headline::{coverage, kept};
 use super::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
 use crate::diff::{Change, ChangeKind, Formatting, OriginChange, Standing, TextChange};
-use crate::documents::shown;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::trust::Verdict;
 use crate::trust::pins::Signer;
+use crate::words::shown;
 
 /// What speaks against a change, why it happened and what follows, each in one or two sentences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

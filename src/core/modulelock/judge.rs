@@ -5,11 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Ambiguity, LockedModule, ModuleKey, ModuleLock, ModuleLockFile};
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, VersionList};
-use crate::documents::first_of;
+use crate::config::ModuleSource;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::step::Value;
+use crate::version::{ModuleConstraints, ModuleVersion, VersionList};
+use crate::words::first_of;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
@@ -378,7 +379,7 @@ impl ModuleChange {
             },
             ModuleChangeKind::Upgraded | ModuleChangeKind::Downgraded => match (&self.old, &self.key.version) {
                 (Some((old, _)), Some(new)) => {
-                    let old = old.version.as_ref().map(crate::config::ModuleVersion::canonical).unwrap_or_default();
+                    let old = old.version.as_ref().map(crate::version::ModuleVersion::canonical).unwrap_or_default();
                     format!("{old} -> {}", new.canonical())
                 }
                 (Some((old, _)), None) => format!("was {}", old.source),

@@ -34,11 +34,12 @@ pub use reference::{Reference, Target, ambiguous_reference, is_full_commit};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
+use crate::config::ModuleSource;
 use crate::dialect::Dialect;
 use crate::finding::Position;
 use crate::hash::PackageHash;
 use crate::hcl::Comments;
+use crate::version::{ModuleConstraints, ModuleVersion};
 
 /// The name of the file, next to the dependency lock file.
 pub const FILE_NAME: &str = ".tflock.modules.hcl";

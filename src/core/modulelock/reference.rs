@@ -14,12 +14,13 @@ use hcl_edit::structure::{Block, Body};
 use url::Url;
 
 use super::{Ambiguity, FILE_NAME, LockedModule, ModuleContent, ModuleKey, ModuleLock, ModuleLockFile};
-use crate::config::{ModuleSource, ModuleVersion};
+use crate::config::ModuleSource;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
 use crate::hcl::document::{self, Literal, Reader, Schema, Value, Writer, last_byte, start};
 use crate::hcl::{Anchor, Comments};
+use crate::version::ModuleVersion;
 
 /// First parts of names that git looks up in a place of its own.
 const PREFIXES: [&str; 6] = ["heads", "tags", "remotes", "origin", "main-worktree", "worktrees"];
@@ -328,7 +329,7 @@ fn attributes(key: &ModuleKey, block: &LockedModule) -> Vec<(&'static str, Value
     let text = |name, value: Option<String>| value.map(|value| (name, Value::Text(value)));
     let content = &block.content;
     let calls = Value::List(block.calls.iter().cloned().collect());
-    let version = key.version.as_ref().map(crate::config::ModuleVersion::canonical);
+    let version = key.version.as_ref().map(crate::version::ModuleVersion::canonical);
     text("version", version)
         .into_iter()
         .chain(text("constraints", block.constraints.clone()))

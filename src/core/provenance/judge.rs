@@ -6,15 +6,12 @@ use super::bundle::{Attestation, InvalidBundle, TrustedRoot};
 use super::place::Difference;
 use super::{Build, BuiltBy};
 use crate::addr::ProviderAddr;
-use crate::documents::{counted, first_of};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::platform::Platform;
-use crate::release::Release;
-use crate::settings::Settings;
-use crate::trust::pins::Pins;
 use crate::version::Version;
+use crate::words::{counted, first_of};
 
 /// What is known of the attestations of a release.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,39 +98,6 @@ impl Attested {
         builds.sort();
         builds.dedup_by_key(|build| build.place());
         builds
-    }
-}
-
-/// Judges a release by what is remembered of its provider and what the settings demand. Releases that are older than the first
-/// attested one need only their signer, unless the settings demand provenance of all.
-pub fn judge_release(pins: Option<&Pins>, settings: &Settings, release: &Release) -> Judged {
-    let (addr, version) = (&release.address, &release.version);
-    let is_required = settings.requires_provenance(addr);
-    let pin = pins.and_then(|pins| pins.pin(addr)).and_then(|(_, pin)| pin.built_by.as_deref());
-    let Some(pin) = pin else {
-        let message =
-            format!("the settings demand provenance of {addr} {version}, and no place is pinned where it is built");
-        let finding = Finding::new(Rule::ProvenanceMissing, message).about(addr).of_version(version);
-        let finding = finding.remedied_by(step!(
-            "`tflock trust add {} {}` looks it up and pins it.",
-            addr.to_string(),
-            format!("--provenance={version}")
-        ));
-        return Judged { findings: is_required.then_some(finding).into_iter().collect(), ..Judged::default() };
-    };
-    if *version < pin.since && !is_required {
-        return Judged::default();
-    }
-    let archives = release.named_archives();
-    match &release.attested {
-        Some(attested) => judge(&Question { addr, version, archives: &archives, pin }, attested),
-        // What an earlier run saw of it, and nobody asked on.
-        None if !release.current => Judged::default(),
-        None => {
-            let message = format!("where {addr} {version} was built was not asked");
-            let error = Error::new(ErrorKind::Unavailable, message).about(addr.clone());
-            Judged { unknown: Some(error), ..Judged::default() }
-        }
     }
 }
 

@@ -15,11 +15,10 @@ pub use providers as providers_in_state;
 pub use translation as state_translation;
 
 use crate::addr::{ProviderAddr, ProviderSource, default_host};
-use crate::config::ModuleVersion;
 use crate::dialect::Dialect;
 use crate::finding::Position;
 use crate::lockfile::{LockEntry, LockFile};
-use crate::version::Constraints;
+use crate::version::{Constraints, ModuleVersion};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requirements {
@@ -48,7 +47,7 @@ pub struct Origin {
     /// The module's path of call names joined by dots; empty for the root module.
     pub module: String,
     /// The file, relative to the directory that the command was pointed at.
-    #[serde(serialize_with = "crate::documents::path")]
+    #[serde(serialize_with = "crate::words::path")]
     pub file: PathBuf,
     #[serde(flatten)]
     pub position: Position,

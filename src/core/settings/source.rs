@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use url::Url;
 
-use crate::documents::shown;
 use crate::redact;
+use crate::words::shown;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SourceChoice {

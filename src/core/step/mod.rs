@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::documents::shown;
+use crate::words::shown;
 pub use template::{Hole, Part, Reach, Subcommand, Template, count, parts, subcommand, values};
 
 /// What is in the place of `{}`.

@@ -6,15 +6,15 @@
 
 use std::collections::BTreeSet;
 
+use super::provenance::judge_release;
 use super::{JudgedEntry, Unanswered, Verified, entry};
 use crate::addr::ProviderAddr;
 use crate::diff;
-use crate::documents::first_of;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::provenance::{Judged, judge_release};
+use crate::provenance::Judged;
 use crate::release::continuity::{self, Continuity, verdict};
 use crate::release::hashes::{self, HashJudge, HashStatus};
 use crate::release::{Lookup, Release};
@@ -24,6 +24,7 @@ use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 use crate::trust::signer::{SignerVerdict, by_signer, judge, listed, not_pinned, refused, signed_by};
 use crate::version::Version;
+use crate::words::first_of;
 
 fn status(knowledge: &Lookup, hash: &PackageHash) -> HashStatus {
     HashJudge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status

@@ -16,6 +16,7 @@
 pub mod entry;
 mod hashes;
 mod pinned;
+pub mod provenance;
 #[cfg(test)]
 mod realworld_tests;
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! Source: `github.com/apparentlymart/go-versions` v1.0.2; its `versions/constraints/raw_scan.rl`.
 
 mod constraint;
+mod module;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use constraint::{ConstraintError, Constraints, Operator, Term, TermError};
+pub use module::{ModuleConstraints, ModuleVersion, ModuleVersionError, VersionList, newer_tag, version_of_tag};
 
 /// A release of a provider. Prints exactly as in a lock file.
 ///

@@ -13,11 +13,12 @@ use std::time::Duration;
 use super::error::{self, Assignment};
 use super::{MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, load_tree};
 use crate::addr::Hostname;
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
+use crate::config::ModuleSource;
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::Error;
 use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, ModulePin, Offered, Served};
+use crate::version::{ModuleConstraints, ModuleVersion};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleRequest {

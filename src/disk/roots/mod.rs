@@ -15,16 +15,15 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use super::files::{self, TextMemo};
-use crate::config::{
-    ConfigFiles, Location, Manifest, ModuleConstraints, ModuleSource, ModuleVersion, SourceFile, Unevaluated,
-};
+use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, SourceFile, Unevaluated};
 use crate::dialect::Dialect;
-use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
 use crate::path::links::{self, FileRefusal};
 use crate::path::{lexical, worktree};
 use crate::requirements::Requirements;
+use crate::version::{ModuleConstraints, ModuleVersion};
+use crate::words::counted;
 
 pub use error::{Assignment, ModuleProblem, TreeError};
 pub use fetched::{

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::advisory::{GoVersion, page_of};
-use crate::documents::counted;
 use crate::error::ExitCode;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, Outcome, RootOutcome, Unjudged, Vulnerability};
@@ -14,6 +13,7 @@ use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine};
 use crate::report::problems::help_for;
 use crate::report::{Detail, Style, word_of};
+use crate::words::counted;
 
 /// The programs of all root modules, each once: a row for each module with advisories, a line for each with unknown modules,
 /// then a line with totals.

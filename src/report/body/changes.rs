@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::addr::ProviderAddr;
 use crate::diff::{AddedHash, Change, ChangeKind, Standing};
-use crate::documents::nonzero;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
@@ -19,6 +18,7 @@ use crate::report::{Detail, Style, printable, shown};
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 use crate::trust::signer::signed_by;
+use crate::words::nonzero;
 
 /// Root modules with their changes.
 pub(super) type MadeChanges<'a> = [(&'a RootOutcome, &'a Changes)];

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::documents::{counted, nonzero};
 use crate::hash::HashScheme;
 use crate::outcome::{
     Body, CallOnPath, Grouping, Listed, Outcome, Outdated, OutdatedModule, PassedOver, Required, RootOutcome,
@@ -20,6 +19,7 @@ use crate::requirements::{Origin, OriginKind};
 use crate::trust::pins::Signer;
 use crate::trust::publishers::publisher;
 use crate::version::Version;
+use crate::words::{counted, nonzero};
 
 /// How many places that only use a provider are listed for it.
 const MOST_USES: usize = 8;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::documents::counted;
 use crate::finding::{Finding, Level};
 use crate::outcome::{
     Body, Fate, InstallReport, InstallState, InstalledModule, InstalledModules, InstalledPackage, MirrorReport,
@@ -16,6 +15,7 @@ use crate::report::layout::{Paint, Table};
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::{Detail, Style, shown, size};
 use crate::version::Version;
+use crate::words::counted;
 
 pub(super) fn install(outcome: &Outcome, style: Style) -> Part {
     let reports = outcome.roots.iter().filter_map(|root| match &root.body {

@@ -6,7 +6,6 @@ use std::fmt::Write;
 
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::documents::{counted, first_of};
 use crate::outcome::{
     CacheReport, FormattedFile, Generated, GitReport, HashLine, NextStep, SetupReport, SetupState, Status,
     StatusProvider, TrustReport,
@@ -19,6 +18,7 @@ use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Retired, Signer};
 use crate::trust::publishers::{Publisher, PublisherKey, publisher};
+use crate::words::{counted, first_of};
 
 pub(super) fn formatted(files: &[FormattedFile]) -> Vec<Part> {
     let part = |file: &FormattedFile| match &file.text {

@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, risk};
-use crate::documents::counted;
 use crate::error::Error;
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -22,6 +21,7 @@ use crate::report::summary::Verdict;
 use crate::report::{Style, body, graph, parts, printable, shown, summary, word_of};
 use crate::topics::of_rule;
 use crate::version::Version;
+use crate::words::counted;
 
 const CSS: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -11,7 +11,6 @@ use std::path::Path;
 use review::ReviewStyle;
 use url::Url;
 
-use crate::documents::first_of;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Explained, Outcome, RootOutcome};
@@ -24,6 +23,7 @@ use crate::report::summary::Verdict;
 use crate::report::summary::{file_name, is_clean};
 use crate::report::{Style, printable, shown, summary, word_of};
 use crate::topics::{of_rule, url_of_rule};
+use crate::words::first_of;
 
 /// The most bytes of a document. A comment may have 65,536 characters, and the poster may add some.
 pub(super) const LIMIT: usize = 62_000;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use tflock_core::config::{ModuleConstraints, ModuleVersion};
+use tflock_core::version::{ModuleConstraints, ModuleVersion};
 
 use crate::support::dice::Dice;
 use crate::support::registry::{Answer, Endpoint, Registry};

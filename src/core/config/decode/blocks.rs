@@ -13,10 +13,10 @@ use crate::config::body::RawValue;
 use crate::config::evaluate::{Expression, ExpressionSource};
 use crate::config::json;
 use crate::config::module::{CallSource, CallVersion, Text, Variable};
-use crate::config::module_version::ModuleConstraints;
 use crate::config::value::PathStep;
 use crate::dialect::Dialect;
 use crate::requirements::OriginKind;
+use crate::version::ModuleConstraints;
 
 impl<'a> Reader<'a> {
     /// Reads the block. An entry with an error is left out.

@@ -20,10 +20,10 @@ use super::decode::check_local_name;
 use super::{ConfigError, ConfigErrorKind, Location, Module, SourceFile};
 use crate::addr::{AddrError, PartError, ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
-use crate::documents::shown;
 use crate::error::{Error, ErrorKind};
 use crate::step::Step;
 use crate::version::{ConstraintError, Constraints};
+use crate::words::shown;
 use place::Files;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

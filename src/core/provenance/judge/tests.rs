@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::dialect::Dialect;
+use crate::error::ErrorKind;
 use crate::provenance::bundle::Subject;
 use crate::provenance::{BadPlace, learn};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{CallPackage, LocatedModule, ModuleNode, Walk};
-use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Text, Unevaluated};
+use crate::config::{ModuleCall, ModuleSource, Text, Unevaluated};
 use crate::dialect::Dialect;
 use crate::disk::roots::error::ModuleProblem;
 use crate::disk::roots::{
@@ -14,6 +14,7 @@ use crate::disk::roots::{
 use crate::error::{Error, ErrorKind};
 use crate::path::links;
 use crate::redact;
+use crate::version::{ModuleConstraints, ModuleVersion};
 
 struct WantedModule<'c> {
     call: &'c ModuleCall,

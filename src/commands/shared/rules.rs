@@ -1,28 +1,22 @@
 //! The rules for each provider, combined from flags, settings, environment and dialect.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::addr::{Hostname, ProviderAddr};
-use crate::commands::LockOptions;
 use crate::dialect::Dialect;
-use crate::disk::cache::{Cache, exchange};
-use crate::disk::root_files;
-use crate::error::{Error, ErrorKind};
+use crate::disk::cache::exchange;
 use crate::finding::{Finding, Level, Rule};
-use crate::lock::plan::{self, Intent};
-use crate::lockfile::LockFile;
 use crate::path::worktree;
 use crate::platform::Platform;
-use crate::query::cached::{self, Check};
+use crate::query::cached::Check;
 use crate::query::select::{ProvenanceRule, ReportedRule, Rules};
 use crate::release::continuity::ExpiryRules;
-use crate::requirements::{Requirements, StateProviders, providers_in_state};
 use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
 use crate::verify::{entry, leveled};
 use crate::version::Version;
-use crate::workspace::{ProviderNames, RunSettings};
+use crate::workspace::RunSettings;
 
 /// Rules that settings cannot relax when writing: each has its own option to accept it, or none.
 const UNMOVED: [Rule; 11] = [
@@ -54,7 +48,8 @@ pub(in crate::commands) struct RuleBook {
 }
 
 impl RuleBook {
-    pub(crate) fn new(settings: &RunSettings, options: &LockOptions) -> Self {
+    /// By the settings, the environment and the tool of a root module.
+    pub(in crate::commands) fn for_root(settings: &RunSettings) -> Self {
         let opentofu = settings.dialect == Dialect::OpenTofu;
         let mut own = settings.settings.clone();
         if !settings.cache {
@@ -66,19 +61,25 @@ impl RuleBook {
             dialect: settings.dialect,
             settings: own,
             boundary: settings.boundary.clone(),
-            h1: options.h1,
-            not_after: options.not_after,
+            h1: None,
+            not_after: None,
             now: settings.now,
             enforce_signature: enforced("OPENTOFU_ENFORCE_GPG_VALIDATION"),
             enforce_expiry: enforced("OPENTOFU_ENFORCE_GPG_EXPIRATION"),
         }
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
+    /// With what the command line demands in addition.
+    #[must_use]
+    pub(in crate::commands) fn demanding(self, h1: Option<H1Rule>, not_after: Option<SystemTime>) -> Self {
+        Self { h1, not_after, ..self }
+    }
+
+    pub(in crate::commands) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    pub(crate) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
+    pub(in crate::commands) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
         Rules {
             signature: self.signature(addr),
             signature_stated: self.settings.stated_signature(addr.host()) == Some(SignatureRule::Always),
@@ -94,12 +95,12 @@ impl RuleBook {
     }
 
     /// How to check records of earlier runs about a release.
-    pub(crate) fn check(&self, addr: &ProviderAddr) -> Check {
+    pub(in crate::commands) fn check(&self, addr: &ProviderAddr) -> Check {
         Check { signature: self.signature(addr), expiry: self.expiry(), now: self.now }
     }
 
     /// Sets the level of a finding by the settings, for a version of a provider if given.
-    pub(crate) fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
+    pub(in crate::commands) fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
         if finding.level == Level::Deny && UNMOVED.contains(&finding.rule) {
             return finding;
         }
@@ -107,12 +108,12 @@ impl RuleBook {
     }
 
     /// The level that the settings give a rule.
-    pub(super) fn stated(&self, rule: Rule) -> Option<Level> {
+    pub(in crate::commands) fn stated(&self, rule: Rule) -> Option<Level> {
         self.settings.level(rule.id())
     }
 
     /// Findings of the settings about a provider and its kept or requested version, known before any request.
-    pub(crate) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
+    pub(in crate::commands) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
         let mut found = entry::of_address(addr, &self.settings);
         if let Some(version) = version {
             found.extend(entry::of_version(addr, version, &self.settings, self.now));
@@ -132,7 +133,7 @@ impl RuleBook {
     }
 
     /// Which versions of a provider are not newly selected.
-    pub(super) fn versions(&self, addr: &ProviderAddr) -> VersionPolicy {
+    pub(in crate::commands) fn versions(&self, addr: &ProviderAddr) -> VersionPolicy {
         let denies = |rule: Rule, version: Option<&Version>| {
             self.leveled(Finding::new(rule, "").about(addr), version).level == Level::Deny
         };
@@ -199,90 +200,5 @@ impl RuleBook {
 
     fn optional(&self, addr: &ProviderAddr, platforms: &[Platform]) -> BTreeSet<Platform> {
         platforms.iter().filter(|platform| self.settings.optional(addr, platform)).cloned().collect()
-    }
-}
-
-/// Resolves the provider names in the options for one root module.
-pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: ProviderNames<'_>) -> Result<Intent, Error> {
-    let parse = |text: &String| names.resolve(text);
-    let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
-    let republished = options.accept_republished.iter();
-    let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
-    let precise = options.precise.iter().map(|(text, version)| Ok((parse(text)?, version.clone())));
-    let state = match &options.state {
-        Some(path) => Some(state_providers(path, settings, names.requirements)?),
-        None => None,
-    };
-    Ok(Intent {
-        excluded: options.excluded.iter().map(parse).collect::<Result<_, _>>()?,
-        only: (!only.is_empty()).then_some(only),
-        lenient: options.found,
-        dropped: BTreeSet::new(),
-        upgrade: options.upgrade.clone(),
-        precise: precise.collect::<Result<_, Error>>()?,
-        moves: BTreeMap::new(),
-        platforms: Vec::new(),
-        prune: options.prune,
-        state,
-        reselected: BTreeMap::new(),
-        republished: republished.collect::<Result<_, Error>>()?,
-    })
-}
-
-fn state_providers(
-    path: &Path,
-    settings: &RunSettings,
-    required: Option<&Requirements>,
-) -> Result<StateProviders, Error> {
-    let text = root_files::read_state(path)?;
-    let found = providers_in_state(&text, settings.dialect)
-        .map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))?;
-    Ok(if settings.translates_state() { found.translated(required) } else { found })
-}
-
-/// The platforms of the options, else of the settings; `None` if neither names any.
-pub(super) fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
-    let stated = || settings.settings.platforms.clone().unwrap_or_default();
-    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
-    (!named.is_empty()).then_some(named)
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct RecordedPlatforms {
-    by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
-    /// Platforms of any entry for which tflock or the tool fetched a package.
-    fetched: BTreeSet<Platform>,
-    /// Platforms known only from a registry's report: `init` writes its hashes for all platforms, whether they are used or not.
-    reported: BTreeMap<Hostname, BTreeSet<Platform>>,
-}
-
-impl RecordedPlatforms {
-    /// Collects the platforms of a lock file from the cache.
-    pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
-        let mut locked = Self::default();
-        for (addr, entry) in lock.iter() {
-            let Some(release) = cached::unchecked(cache, addr, &entry.version) else {
-                continue;
-            };
-            locked.fetched.extend(plan::fetched(&release, &entry.hashes).cloned());
-            let attributed: BTreeSet<Platform> =
-                release.platforms_with(&entry.hashes).map(|(platform, _)| platform.clone()).collect();
-            locked.reported.entry(addr.host().clone()).or_default().extend(attributed.iter().cloned());
-            locked.by_entry.insert(addr.clone(), attributed);
-        }
-        locked
-    }
-
-    /// The platforms to lock a provider for: this machine's, those of fetched packages, and those that its registry
-    /// reports, or the registry of the entry that it takes over.
-    pub(super) fn wanted(&self, addr: &ProviderAddr, from: Option<&ProviderAddr>) -> BTreeSet<Platform> {
-        let hosts = [Some(addr), from].into_iter().flatten().map(ProviderAddr::host);
-        let reported = hosts.filter_map(|host| self.reported.get(host)).flatten();
-        self.fetched.iter().chain(reported).cloned().chain([Platform::host()]).collect()
-    }
-
-    /// The platforms of an entry; `None` without an entry, or if no platform is known.
-    pub(super) fn entry(&self, addr: &ProviderAddr) -> Option<&BTreeSet<Platform>> {
-        self.by_entry.get(addr)
     }
 }

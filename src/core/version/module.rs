@@ -1,19 +1,16 @@
-//! Versions and version constraints of modules, whose rules are not those of providers.
+//! Versions and version constraints of modules, whose rules are not those of providers, and which version of a registry's
+//! module a call gets: any number of parts, an optional `v`, and pre-releases by their own comparison.
 //!
-//! Any number of parts, an optional `v`, and pre-releases by their own comparison.
-//!
-//! Source: `github.com/hashicorp/go-version` v1.9.0, `version.go` and `constraint.go`.
-//!
-//! And which version of a registry's module a call gets.
-//!
-//! Source: `internal/initwd/module_install.go` of both tools.
+//! Source: `github.com/hashicorp/go-version` v1.9.0, `version.go` and `constraint.go`; `internal/initwd/module_install.go`
+//! of both tools.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
 
+use super::Version;
 use crate::dialect::Dialect;
-use crate::version::Version;
 
+/// A version of a module: any number of numbers, then perhaps a pre-release; build metadata is ignored in comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleVersion {
     segments: Vec<u64>,
@@ -23,6 +20,7 @@ pub struct ModuleVersion {
     text: String,
 }
 
+/// The version constraints of a module call, with their text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleConstraints {
     terms: Vec<(ModuleOperator, ModuleVersion)>,
@@ -40,10 +38,13 @@ enum ModuleOperator {
     Pessimistic,
 }
 
+/// Why a text is neither a version nor a constraint of a module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleVersionError {
+    /// The text is not a version.
     #[error("{0:?} is not a version")]
     Version(String),
+    /// The text is not a list of constraints.
     #[error("{0:?} does not use correct version constraint syntax")]
     Constraint(String),
 }
@@ -57,6 +58,7 @@ impl FromStr for ModuleVersion {
 }
 
 impl ModuleVersion {
+    /// The version as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -69,6 +71,7 @@ impl ModuleVersion {
         format!("{}{pre}{build}", numbers.join("."))
     }
 
+    /// True if it has a pre-release part.
     pub fn is_prerelease(&self) -> bool {
         !self.pre.is_empty()
     }
@@ -141,6 +144,7 @@ impl FromStr for ModuleConstraints {
 }
 
 impl ModuleConstraints {
+    /// The constraints as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -165,6 +169,7 @@ impl ModuleConstraints {
         }
     }
 
+    /// True if a version satisfies all of them.
     pub fn allows(&self, version: &ModuleVersion) -> bool {
         self.terms.iter().all(|(operator, boundary)| operator.holds(version, boundary))
     }

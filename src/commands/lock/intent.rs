@@ -1,0 +1,101 @@
+//! What the options mean for one root module: which providers are meant, and for which platforms they are locked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::addr::{Hostname, ProviderAddr};
+use crate::commands::shared::lock_options::LockOptions;
+use crate::disk::cache::Cache;
+use crate::disk::root_files;
+use crate::error::{Error, ErrorKind};
+use crate::lock::plan::{self, Intent};
+use crate::lockfile::LockFile;
+use crate::platform::Platform;
+use crate::query::cached;
+use crate::requirements::{Requirements, StateProviders, providers_in_state};
+use crate::workspace::{ProviderNames, RunSettings};
+
+/// Resolves the provider names in the options for one root module.
+pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: ProviderNames<'_>) -> Result<Intent, Error> {
+    let parse = |text: &String| names.resolve(text);
+    let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
+    let republished = options.accept_republished.iter();
+    let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
+    let precise = options.precise.iter().map(|(text, version)| Ok((parse(text)?, version.clone())));
+    let state = match &options.state {
+        Some(path) => Some(state_providers(path, settings, names.requirements)?),
+        None => None,
+    };
+    Ok(Intent {
+        excluded: options.excluded.iter().map(parse).collect::<Result<_, _>>()?,
+        only: (!only.is_empty()).then_some(only),
+        lenient: options.found,
+        dropped: BTreeSet::new(),
+        upgrade: options.upgrade.clone(),
+        precise: precise.collect::<Result<_, Error>>()?,
+        moves: BTreeMap::new(),
+        platforms: Vec::new(),
+        prune: options.prune,
+        state,
+        reselected: BTreeMap::new(),
+        republished: republished.collect::<Result<_, Error>>()?,
+    })
+}
+
+fn state_providers(
+    path: &Path,
+    settings: &RunSettings,
+    required: Option<&Requirements>,
+) -> Result<StateProviders, Error> {
+    let text = root_files::read_state(path)?;
+    let found = providers_in_state(&text, settings.dialect)
+        .map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))?;
+    Ok(if settings.translates_state() { found.translated(required) } else { found })
+}
+
+/// The platforms of the options, else of the settings; `None` if neither names any.
+pub(super) fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
+    let stated = || settings.settings.platforms.clone().unwrap_or_default();
+    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
+    (!named.is_empty()).then_some(named)
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct RecordedPlatforms {
+    by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
+    /// Platforms of any entry for which tflock or the tool fetched a package.
+    fetched: BTreeSet<Platform>,
+    /// Platforms known only from a registry's report: `init` writes its hashes for all platforms, whether they are used or not.
+    reported: BTreeMap<Hostname, BTreeSet<Platform>>,
+}
+
+impl RecordedPlatforms {
+    /// Collects the platforms of a lock file from the cache.
+    pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
+        let mut locked = Self::default();
+        for (addr, entry) in lock.iter() {
+            let Some(release) = cached::unchecked(cache, addr, &entry.version) else {
+                continue;
+            };
+            locked.fetched.extend(plan::fetched(&release, &entry.hashes).cloned());
+            let attributed: BTreeSet<Platform> =
+                release.platforms_with(&entry.hashes).map(|(platform, _)| platform.clone()).collect();
+            locked.reported.entry(addr.host().clone()).or_default().extend(attributed.iter().cloned());
+            locked.by_entry.insert(addr.clone(), attributed);
+        }
+        locked
+    }
+
+    /// The platforms to lock a provider for: this machine's, those of fetched packages, and those that its registry
+    /// reports, or the registry of the entry that it takes over.
+    pub(super) fn wanted(&self, addr: &ProviderAddr, from: Option<&ProviderAddr>) -> BTreeSet<Platform> {
+        let hosts = [Some(addr), from].into_iter().flatten().map(ProviderAddr::host);
+        let reported = hosts.filter_map(|host| self.reported.get(host)).flatten();
+        self.fetched.iter().chain(reported).cloned().chain([Platform::host()]).collect()
+    }
+
+    /// The platforms of an entry; `None` without an entry, or if no platform is known.
+    pub(super) fn entry(&self, addr: &ProviderAddr) -> Option<&BTreeSet<Platform>> {
+        self.by_entry.get(addr)
+    }
+}
