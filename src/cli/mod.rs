@@ -6,19 +6,20 @@
 mod args;
 mod choosing;
 mod completing;
+mod dispatch;
 mod frames;
 mod generated;
 mod manual;
 mod other_tools;
 mod progress;
 mod signals;
+mod streams;
 mod usage;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
 
 pub use crate::error::ExitCode;
 pub use crate::workspace::Environment;
@@ -42,7 +43,10 @@ use crate::settings::Variables;
 use crate::workspace::Scope;
 use crate::workspace::discover::has_root_modules;
 use args::{Arguments, Command, Global};
+use dispatch::Invocation;
 use progress::{Mode, Progress};
+pub use streams::Streams;
+use streams::{result, write};
 
 /// Runs the program once. The first argument is its name.
 pub fn run(
@@ -75,10 +79,11 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         width: if terminal { streams.columns } else { environment.columns().filter(|_| global.color.is_forced()) },
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
-    if let Err(error) = arguments.check_formats() {
+    let invocation = arguments.command.invocation();
+    if let Err(error) = arguments.check_formats(invocation.name) {
         // The run did nothing, so no report file is replaced.
         write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-        return result(streams, &report::failure(Some(arguments.command.invocation().name), &error, format))
+        return result(streams, &report::failure(Some(invocation.name), &error, format))
             .and(ExitCode::of_error(&error));
     }
     let mode = Mode::choose(global.detail(), streams.stderr_is_terminal, environment.ci());
@@ -86,7 +91,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     let interrupt = Interrupt::default();
     if streams.catch_signals {
         let closing = progress.closing();
-        let (command, interrupted) = (arguments.command.invocation().name, interrupt.clone());
+        let (command, interrupted) = (invocation.name, interrupt.clone());
         let report = move || {
             let error = interrupted.error();
             write(&mut std::io::stderr(), &report::failure_remark(&error, format, err));
@@ -95,7 +100,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         let interrupted = interrupt.clone();
         interrupt.on_signals(move || signals::listen(interrupted, closing, report));
     }
-    let outcome = outcome(arguments, environment, streams, &progress, &interrupt);
+    let outcome = outcome((arguments, &invocation), environment, streams, &progress, &interrupt);
     drop(progress);
     interrupt.finish();
     match outcome {
@@ -110,7 +115,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         }
         Err(error) => {
             write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-            let failure = |format| report::failure(Some(arguments.command.invocation().name), &error, format);
+            let failure = |format| report::failure(Some(invocation.name), &error, format);
             let reports = write_reports(global, environment, |format, _| failure(format));
             let code = ExitCode::of_error(&error).and(unwritten(streams, reports, err));
             code.and(result(streams, &failure(format)))
@@ -120,13 +125,13 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
 
 /// Runs the command, with progress on standard error.
 fn outcome(
-    arguments: &Arguments,
+    (arguments, invocation): (&Arguments, &Invocation<'_>),
     environment: &Environment,
     streams: &mut Streams<'_>,
     progress: &Progress,
     interrupt: &Interrupt,
 ) -> Result<Outcome, Error> {
-    let mut scope = arguments.scope(environment);
+    let mut scope = invocation.scope(arguments, environment);
     #[cfg(debug_assertions)]
     trust_instance_of_tests(&scope.environment.variables)?;
     let online = Arc::new(Online::new(&scope.environment.variables, &progress.events(), interrupt.clone()));
@@ -147,7 +152,6 @@ fn outcome(
         let (top, in_work_tree) = services.scope.top();
         InvocationContext { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
     };
-    let invocation = arguments.command.invocation();
     if invocation.may_wait() {
         services.interrupt.catch_signals();
     }
@@ -182,85 +186,8 @@ fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style
     ExitCode::of_error(&error)
 }
 
-/// Writes the result. A reader that closes the pipe is no failure.
-fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
-    match streams.stdout.write_all(redact::secrets(text).as_bytes()).and_then(|()| streams.stdout.flush()) {
-        Ok(()) => ExitCode::Done,
-        Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => ExitCode::Done,
-        Err(problem) => {
-            let error = Error::new(ErrorKind::Disk, format!("cannot write to standard output: {problem}"));
-            // For users in any format, since standard output cannot be written.
-            write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, Style::default()));
-            ExitCode::of_error(&error)
-        }
-    }
-}
-
-/// Writes messages. Write errors are ignored, since there is no reader.
-fn write(stream: &mut dyn Write, text: &str) {
-    let _ = stream.write_all(redact::secrets(text).as_bytes()).and_then(|()| stream.flush());
-}
-
 #[cfg(test)]
 mod tests;
-
-impl Environment {
-    pub fn of_process() -> Self {
-        let pairs =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Self {
-            variables: pairs.collect(),
-            directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-            now: SystemTime::now(),
-        }
-    }
-
-    pub(super) fn no_color(&self) -> bool {
-        self.variables.get("NO_COLOR").is_some() || self.variables.get("TERM") == Some("dumb")
-    }
-
-    /// The value of `COLUMNS`, for terminal text that does not go to a terminal.
-    pub(super) fn columns(&self) -> Option<usize> {
-        self.variables.get("COLUMNS")?.parse().ok()
-    }
-
-    /// True if `CI` is set, which disables progress bars.
-    pub(super) fn ci(&self) -> bool {
-        self.variables.get("CI").is_some()
-    }
-}
-
-/// The three standard streams, and which of them are terminals.
-pub struct Streams<'a> {
-    pub stdin: Box<dyn Read + Send + 'a>,
-    /// Standard output: only the result.
-    pub stdout: Box<dyn Write + 'a>,
-    /// Standard error: progress, notes and errors.
-    pub stderr: Box<dyn Write + 'a>,
-    pub stdin_is_terminal: bool,
-    pub stdout_is_terminal: bool,
-    pub stderr_is_terminal: bool,
-    pub columns: Option<usize>,
-    /// True if the signals of the process end the run, too.
-    pub catch_signals: bool,
-}
-
-impl Streams<'static> {
-    pub fn of_process() -> Self {
-        // This fails without a console, which needs no colours.
-        let _ = anstyle_query::windows::enable_ansi_colors();
-        Self {
-            stdin: Box::new(io::stdin()),
-            stdout: Box::new(io::stdout()),
-            stderr: Box::new(io::stderr()),
-            stdin_is_terminal: io::stdin().is_terminal(),
-            stdout_is_terminal: io::stdout().is_terminal(),
-            stderr_is_terminal: io::stderr().is_terminal(),
-            columns: terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| columns.into()),
-            catch_signals: true,
-        }
-    }
-}
 
 /// Writes the report files of a run, and the step summary of GitHub Actions. `render` gives its result, or its error, in
 /// one format.

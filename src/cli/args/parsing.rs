@@ -66,8 +66,7 @@ impl Arguments {
     }
 
     /// Refuses formats that a command does not support: their empty result would look like success.
-    pub(in crate::cli) fn check_formats(&self) -> Result<(), Error> {
-        let name = self.command.invocation().name;
+    pub(in crate::cli) fn check_formats(&self, name: &str) -> Result<(), Error> {
         let reports = self.global.report.iter().map(|(format, _)| *format);
         for requested in std::iter::once(self.global.format).chain(reports) {
             let having = requested.commands();

@@ -1,8 +1,10 @@
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use super::parsing::Colour;
 use super::parsing::description;
 use super::*;
+use crate::commands::shared::options::Packages;
 use crate::platform::Platform;
 use crate::report::{Detail, Format};
 use crate::settings::SourceChoice;
@@ -85,9 +87,13 @@ fn has(command: &clap::Command, option: char) -> bool {
 
 #[test]
 fn directories_before_and_behind_the_command() {
-    assert_eq!(parse("-C a --chdir b list -C c").unwrap().directories(), ["a", "b", "c"].map(PathBuf::from));
-    assert_eq!(parse("-C a providers lock -chdir=b").unwrap().directories(), ["a", "b"].map(PathBuf::from));
-    assert!(parse("list").unwrap().directories().is_empty());
+    let rows: [(&str, &[&str]); 3] =
+        [("-C a --chdir b list -C c", &["a", "b", "c"]), ("-C a providers lock -chdir=b", &["a", "b"]), ("list", &[])];
+    for (typed, directories) in rows {
+        let arguments = parse(typed).unwrap();
+        let found = arguments.command.invocation().directories(&arguments);
+        assert_eq!(found, directories.iter().map(PathBuf::from).collect::<Vec<_>>(), "{typed}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod offline;
 use std::cell::RefCell;
 use std::io::{ErrorKind, Read};
 use std::rc::Rc;
+use std::time::SystemTime;
 
 use super::*;
 
