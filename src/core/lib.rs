@@ -4,7 +4,7 @@
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
 //! release · trust · provenance · finding · advisory · documents (values in JSON) · words (in messages)
-//! lockfile · config · requirements · settings · hcl · goinfo          documents
+//! lockfile · config · requirements · settings · value · hcl · goinfo  documents, and what their expressions compute with
 //! hash · version · platform · addr · dialect · step                   values
 //! ```
 //!
@@ -97,6 +97,8 @@ pub mod release;
 pub mod requirements;
 pub mod settings;
 pub mod trust;
+#[warn(missing_docs)]
+pub mod value;
 #[warn(missing_docs)]
 pub mod verify;
 #[warn(missing_docs)]

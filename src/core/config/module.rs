@@ -6,9 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
 
 use super::decode::implied_local_name;
 use super::evaluate::Expression;
@@ -16,10 +13,9 @@ use super::value::Node;
 use super::{ConfigError, ConfigErrorKind};
 use crate::addr::ProviderSource;
 use crate::dialect::Dialect;
-use crate::finding::Position;
+pub use crate::finding::Location;
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::version::{Constraints, ModuleConstraints};
-use crate::words::shown;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
@@ -35,20 +31,6 @@ pub struct Module {
     /// True if there is a `backend` or `cloud` block, which only root modules have.
     pub has_backend: bool,
     pub names: Names,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Location {
-    /// The file, relative to the root module.
-    pub file: Arc<Path>,
-    pub position: Position,
-}
-
-/// `FILE:LINE:COLUMN`.
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", shown(&self.file), self.position)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ mod rule;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -18,6 +18,7 @@ pub use rule::{Class, Level, Rule};
 use crate::addr::ProviderAddr;
 use crate::step::{Hole, Place, Step};
 use crate::version::Version;
+use crate::words::shown;
 
 /// A line and a column in a text, both from 1; columns count grapheme clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -37,6 +38,22 @@ impl Default for Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The file, relative to the root module.
+    pub file: Arc<Path>,
+    /// The place in it.
+    pub position: Position,
+}
+
+/// `FILE:LINE:COLUMN`.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", shown(&self.file), self.position)
     }
 }
 

@@ -92,7 +92,7 @@ pub fn push_escaped(text: &mut String, value: &str) {
 /// Letters, marks, numbers, punctuation, symbols and the ASCII space.
 ///
 /// Source: `unicode.IsPrint`.
-fn is_print(character: char) -> bool {
+pub(crate) fn is_print(character: char) -> bool {
     use GeneralCategory as Is;
     if character.is_ascii() {
         return matches!(character, ' '..='~');

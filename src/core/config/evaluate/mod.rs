@@ -18,6 +18,7 @@ use super::module::{Location, Module, Variable};
 use super::side_files::{VariableValue, VariableValues};
 use super::value::{Node, PathStep, Value};
 use crate::dialect::Dialect;
+pub use crate::value::Unevaluated;
 use types::{Scalar, Type};
 
 /// What names mean in one module, on one way to it.
@@ -52,50 +53,11 @@ pub struct Surroundings {
     pub workspace: Result<String, &'static str>,
 }
 
-/// Why there is no value, as the end of a sentence with "because".
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unevaluated {
-    /// A variable of the root module without a value.
-    #[error("it depends on var.{0}, which has no value")]
-    Unset(String),
-    /// Something that only the tool evaluates.
-    #[error("it depends on {what}{at}", at = parenthesized(.place.as_ref()))]
-    Limit { what: String, place: Option<Location> },
-    /// Something that the tool refuses.
-    #[error("{reason}{at}", at = parenthesized(.place.as_ref()))]
-    Refused { reason: String, place: Option<Location> },
-    /// A value that may be in a file of variables with errors.
-    #[error("it depends on var.{0}, and a file of variables has errors")]
-    Files(String),
-}
-
-fn parenthesized(place: Option<&Location>) -> String {
-    place.map(|place| format!(" ({place})")).unwrap_or_default()
-}
-
 impl Surroundings {
     /// Where no variable is set and no workspace was selected.
     pub fn new(dialect: Dialect) -> Self {
         let variables = Some(VariableValues::default());
         Self { dialect, variables, directory: ".".to_owned(), workspace: Ok("default".to_owned()) }
-    }
-}
-
-impl Unevaluated {
-    fn limit(what: impl Into<String>) -> Self {
-        Self::Limit { what: what.into(), place: None }
-    }
-
-    fn refused(reason: impl Into<String>) -> Self {
-        Self::Refused { reason: reason.into(), place: None }
-    }
-
-    /// The same, at a place, unless a deeper one is known.
-    fn at(mut self, known: &Location) -> Self {
-        if let Self::Limit { place, .. } | Self::Refused { place, .. } = &mut self {
-            place.get_or_insert_with(|| known.clone());
-        }
-        self
     }
 }
 

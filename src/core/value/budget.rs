@@ -1,0 +1,121 @@
+//! Why there is no value, and how much may be computed for one.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::{Type, Value};
+use crate::finding::Location;
+
+/// Why there is no value, as the end of a sentence with "because".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unevaluated {
+    /// A variable of the root module without a value.
+    #[error("it depends on var.{0}, which has no value")]
+    Unset(String),
+    /// Something that only the tool evaluates.
+    #[error("it depends on {what}{at}", at = parenthesized(.place.as_ref()))]
+    Limit {
+        /// What it is.
+        what: String,
+        /// Where it is written.
+        place: Option<Location>,
+    },
+    /// Something that the tool refuses.
+    #[error("{reason}{at}", at = parenthesized(.place.as_ref()))]
+    Refused {
+        /// Why it does.
+        reason: String,
+        /// Where it is written.
+        place: Option<Location>,
+    },
+    /// A value that may be in a file of variables with errors.
+    #[error("it depends on var.{0}, and a file of variables has errors")]
+    Files(String),
+}
+
+fn parenthesized(place: Option<&Location>) -> String {
+    place.map(|place| format!(" ({place})")).unwrap_or_default()
+}
+
+impl Unevaluated {
+    /// Something that only the tool evaluates.
+    pub fn limit(what: impl Into<String>) -> Self {
+        Self::Limit { what: what.into(), place: None }
+    }
+
+    /// Something that the tool refuses.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused { reason: reason.into(), place: None }
+    }
+
+    /// The same, at a place, unless a deeper one is known.
+    #[must_use]
+    pub fn at(mut self, known: &Location) -> Self {
+        if let Self::Limit { place, .. } | Self::Refused { place, .. } = &mut self {
+            place.get_or_insert_with(|| known.clone());
+        }
+        self
+    }
+}
+
+/// How much may still be computed for one value: a unit is about a byte that is made or read.
+///
+/// Every operation whose result may be larger than its operands spends before it computes.
+#[derive(Debug)]
+pub struct Budget {
+    left: Cell<u64>,
+}
+
+impl Budget {
+    /// What one value may need: some 64 MB of text, or a million elements.
+    pub const UNITS: u64 = 64 << 20;
+    /// What an element of a collection costs.
+    pub const ELEMENT: u64 = 64;
+
+    /// A budget of so many units.
+    pub const fn new(units: u64) -> Self {
+        Self { left: Cell::new(units) }
+    }
+
+    /// Spends units.
+    ///
+    /// # Errors
+    ///
+    /// [`Unevaluated::Limit`] if there are not so many left.
+    pub fn spend(&self, units: u64) -> Result<(), Unevaluated> {
+        let left = self.left.get().checked_sub(units);
+        self.left.set(left.unwrap_or(0));
+        let limit = || Unevaluated::limit(format!("a value that takes more than {} MB to compute", Self::UNITS >> 20));
+        left.map(|_| ()).ok_or_else(limit)
+    }
+
+    /// Spends what a text of so many bytes costs.
+    ///
+    /// # Errors
+    ///
+    /// [`Unevaluated::Limit`] if there is not so much left.
+    pub fn spend_text(&self, bytes: usize) -> Result<(), Unevaluated> {
+        self.spend(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
+    /// Spends what so many elements of a collection cost.
+    ///
+    /// # Errors
+    ///
+    /// [`Unevaluated::Limit`] if there is not so much left.
+    pub fn spend_elements(&self, count: usize) -> Result<(), Unevaluated> {
+        self.spend(u64::try_from(count).unwrap_or(u64::MAX).saturating_mul(Self::ELEMENT))
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(Self::UNITS)
+    }
+}
+
+impl From<&Arc<Unevaluated>> for Value {
+    fn from(reason: &Arc<Unevaluated>) -> Self {
+        Self::Unknown(Type::Dynamic, reason.clone())
+    }
+}
