@@ -264,6 +264,11 @@ impl ReadRoots {
             Some(ExplainedEntry {
                 entry: recorded(&addr, &entry.version, root.settings().lock_file_shown()),
                 hashes: entry.hashes.iter().map(of).collect(),
+                signer: release.and_then(|release| release.signer.clone()),
+                remembered: root
+                    .pins()
+                    .and_then(|pins| pins.pin(&addr))
+                    .map_or_else(BTreeSet::new, |(_, pin)| pin.signers.clone()),
                 build: release.and_then(|it| judge_release(root.pins(), &root.settings().settings, it).build),
             })
         });

@@ -13,6 +13,7 @@ use crate::outcome::InstallState;
 use crate::platform::Platform;
 use crate::provenance::Build;
 use crate::topics::Topic;
+use crate::trust::pins::Signer;
 use crate::version::Version;
 use crate::words;
 
@@ -91,6 +92,10 @@ pub struct ExplainedEntry {
     #[serde(flatten)]
     pub entry: RecordedAt,
     pub hashes: Vec<RecordedHash>,
+    /// Who signed the release, if that is known.
+    pub signer: Option<Signer>,
+    /// The signers that the trust file remembers for the provider.
+    pub remembered: BTreeSet<Signer>,
     /// Where the release was built, if its place is pinned and that is known.
     pub build: Option<Build>,
 }

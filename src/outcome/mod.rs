@@ -63,6 +63,8 @@ pub struct Outcome {
     /// Notes for users, printed on standard error.
     pub notes: Notes,
     pub error: Option<Error>,
+    /// The command that comes next, where the findings do not decide it.
+    pub next: Option<Step>,
     pub code: ExitCode,
     /// The tool whose default registry host is omitted from addresses; `None` if the root modules differ.
     pub dialect: Option<Dialect>,
@@ -194,7 +196,8 @@ impl Outcome {
         if let Some(error) = &mut self.error {
             error.place(&|file| ctx.of_all(file));
         }
-        self.notes.0.iter_mut().for_each(|note| note.place(ctx.of_all(None)));
+        let of_run = self.notes.0.iter_mut().chain(&mut self.next);
+        of_run.for_each(|step| step.place(ctx.of_all(None)));
         self
     }
 

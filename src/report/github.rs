@@ -8,8 +8,7 @@ use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
 use crate::report::annotation::{Annotation, Findings, items, of_failure};
-use crate::report::summary::Verdict;
-use crate::report::{printable, summary};
+use crate::report::{Style, opening, printable, summary};
 use crate::topics::more_about_rule;
 
 const MOST: usize = 10;
@@ -20,8 +19,7 @@ const LEVELS: [(Level, &str, &str); 3] =
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut text = annotations(&items(outcome, Findings::Grouped));
     // The last line of a log is read first.
-    let verdict = Verdict::of(outcome);
-    for line in summary::lines(outcome).into_iter().chain(verdict.iter().flat_map(Verdict::lines)) {
+    for line in summary::lines(outcome).into_iter().chain(opening::last_lines(outcome, Style::default())) {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{}", printable(&line));
     }

@@ -359,6 +359,11 @@ impl<'a> ChangeGroup<'a> {
         }
     }
 
+    /// The worst of what happened.
+    pub(super) fn first_part(&self) -> &str {
+        self.parts.first().map_or(&self.headline, |(text, _)| text)
+    }
+
     /// What happened: parts that hold for some root modules only have their number.
     fn summary(&self) -> String {
         let all = self.places.len();

@@ -14,6 +14,7 @@ mod html;
 mod json;
 mod layout;
 mod markdown;
+mod opening;
 mod parts;
 mod problems;
 mod sarif;

@@ -366,8 +366,9 @@ mod tests {
         let help = merged(vec![("a", rotate("x")), ("a", rotate("y"))], Some("a"));
         let own = ["x", "y"].map(|name| {
             format!(
-                "Ask its publisher whether the key is theirs; then `tflock -C a trust rotate \
-                 registry.terraform.io/acme/{name} F1 --reason TEXT`."
+                "Ask its publisher whether the key is theirs (`tflock -C a explain registry.terraform.io/acme/{name}` shows \
+                 it and those remembered); then `tflock -C a trust rotate registry.terraform.io/acme/{name} F1 --reason \
+                 TEXT`."
             )
         });
         assert_eq!(help, own);

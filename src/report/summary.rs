@@ -286,20 +286,16 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// `None` for a command that judges nothing, and for a `diff` without findings.
+    /// `None` for a command that judges nothing.
     pub(super) fn of(outcome: &Outcome) -> Option<Self> {
+        if outcome.command != "verify" {
+            return None;
+        }
         let groups = grouped_findings(outcome.findings(), Style::default());
         let count = |level| groups.iter().filter(|group| group.first.level == level).count();
         let (denied, warned) = (count(Level::Deny), count(Level::Warn));
-        let code = match outcome.command {
-            "verify" => outcome.code,
-            // Its exit code says that it could explain the change.
-            "diff" if denied > 0 => ExitCode::Refused,
-            "diff" if warned > 0 => ExitCode::Done,
-            _ => return None,
-        };
         let next = next(outcome, &groups);
-        Some(Self { word: word(code, warned > 0), denied, warned, next })
+        Some(Self { word: word(outcome.code, warned > 0), denied, warned, next })
     }
 
     /// True if there is nothing to say but that all passed.
@@ -313,13 +309,6 @@ impl Verdict {
         let warned = (self.warned > 0).then(|| counted(self.warned, "warning"));
         let counts: Vec<String> = denied.into_iter().chain(warned).collect();
         if counts.is_empty() { self.word.to_owned() } else { format!("{}: {}", self.word, counts.join(", ")) }
-    }
-
-    /// The same at the beginning of a document.
-    pub(super) fn title(&self) -> String {
-        let sentence = self.sentence();
-        let (first, rest) = sentence.split_at(1);
-        first.to_uppercase() + rest
     }
 
     /// The command that comes next, without control characters.

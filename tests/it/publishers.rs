@@ -4,7 +4,7 @@ use crate::support::keys;
 use crate::support::locked::{LOCK, line_of, rules};
 use crate::support::proposal::{SETTINGS, TRUST, commit};
 use crate::support::registry::Registry;
-use crate::support::run::Run;
+use crate::support::run::{Run, formats};
 use crate::support::workspace::Workspace;
 
 const MAIN: &str =
@@ -178,4 +178,43 @@ fn a_downgrade_is_a_note_of_the_gate_that_a_level_denies() {
         let upgraded = run(&workspace, &registry, &["verify", "--base", "origin/main"]).ended_with(0);
         assert!(!upgraded.stdout.contains("downgraded"), "{upgraded}");
     }
+}
+
+/// `diff` explains: it neither calls a change passed nor names the command that accepts a key, whatever it found.
+#[test]
+fn diff_leaves_the_judgment_to_the_gate() {
+    let registry = registry().release("hashicorp/null", "3.0.0", &["linux_amd64"]);
+    let workspace = repository(&registry);
+    let locked = workspace.lock_file();
+    commit(&workspace, "base");
+    let package = registry.package("hashicorp/null", "3.1.0", "linux_amd64");
+    let other = registry.package("hashicorp/null", "3.0.0", "linux_amd64");
+    let forged = locked.replace(&package.h1, &other.h1).replace(&package.zh(), &other.zh());
+    assert_ne!(forged, locked);
+    workspace.write(LOCK, &forged);
+    for format in formats("diff") {
+        let run = workspace.tflock(&registry, ["diff", "--online", "--exit-code", "--format", &format]).ended_with(3);
+        let shown = run.stdout.to_lowercase();
+        assert!(!shown.contains("passed") && !shown.contains("next: `tflock trust"), "{run}");
+        if ["human", "markdown", "html", "github"].contains(&&*format) {
+            assert!(run.stdout.contains("tflock verify -r --base HEAD"), "{run}");
+        }
+        if ["human", "markdown"].contains(&&*format) {
+            let first = run.stdout.lines().next().unwrap_or_default().to_lowercase();
+            let first = first.replace('#', "").trim().to_owned();
+            assert!(first.starts_with("dangerous: hashicorp/null 3.1.0 (checksums replaced"), "{run}");
+        }
+    }
+    let named = workspace.tflock(&registry, ["diff", "old", "new"]);
+    assert!(!named.stdout.contains("next:"), "{named}");
+    // The gate looks for what to compare before anything is accepted.
+    workspace.write(LOCK, &locked);
+    let run = workspace.tflock(&registry, ["verify"]).ended_with(0);
+    assert!(run.stdout.ends_with("next: `tflock explain registry.terraform.io/hashicorp/null`\n"), "{run}");
+    let explained = workspace.tflock(&registry, ["explain", "hashicorp/null"]).ended_with(0);
+    assert!(explained.stdout.contains(&format!("  signed by {}\n", keys::GOOD.fingerprint())), "{explained}");
+    assert!(
+        explained.stdout.contains("  key of HashiCorp: C874011F0AB405110D02105534365D9472D7468F, see https://"),
+        "{explained}"
+    );
 }

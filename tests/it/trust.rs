@@ -121,7 +121,7 @@ fn another_key_is_refused_until_it_is_rotated() {
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
     denied[signer-changed]: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>; localhost:PORT/acme/widget is pinned to <key GOOD>
       --> app/main.tf:3:5
-      help: Ask its publisher whether the key is theirs; then `tflock -C app trust rotate localhost:PORT/acme/widget <key OTHER> --reason TEXT`.
+      help: Ask its publisher whether the key is theirs (`tflock -C app explain localhost:PORT/acme/widget` shows it and those remembered); then `tflock -C app trust rotate localhost:PORT/acme/widget <key OTHER> --reason TEXT`.
     refused; app/.terraform.lock.hcl unchanged
     ");
 

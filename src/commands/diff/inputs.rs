@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
 use crate::path::{shown, worktree};
+use crate::step::Step;
 use crate::workspace::Scope;
 
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct Comparison {
     directory: PathBuf,
     /// The source of the configuration of both sides; `None` for files.
     history: Option<History>,
+    /// The revision that the working tree, or `HEAD`, is compared with.
+    base: Option<String>,
 }
 
 /// Reads the two sides to compare.
@@ -48,11 +51,12 @@ pub fn compare(args: &DiffArgs, directory: &Path, scope: &Scope) -> Result<Compa
         Form::Revision { name, path } => {
             let git = Git::open(directory).map_err(without_git)?;
             let history = history(git, name.as_deref(), args.tip)?;
+            let base = base(name.as_deref()).filter(|_| history.old.is_some());
             let (pairs, mut pins) = history.pairs(path.as_deref(), args.recursive, dialect)?;
             if let Some(named) = trust_file {
                 pins = [(); 2].map(|()| trust_text(directory, Some(named)));
             }
-            Ok(Comparison::new(pairs, pins, directory, Some(history)))
+            Ok(Comparison { base: base.map(str::to_owned), ..Comparison::new(pairs, pins, directory, Some(history)) })
         }
     }
 }
@@ -91,7 +95,12 @@ fn is_nothing(path: &Path) -> bool {
 impl Comparison {
     fn new(pairs: Vec<Pair>, pins: TrustTexts, directory: &Path, history: Option<History>) -> Self {
         let (trust, notes) = trust_sides(pins);
-        Self { pairs, trust, notes, directory: directory.to_owned(), history }
+        Self { pairs, trust, notes, directory: directory.to_owned(), history, base: None }
+    }
+
+    /// The check of the same change, which `diff` only explains.
+    pub fn gate(&self) -> Option<Step> {
+        self.base.as_ref().map(|base| step!("`tflock verify -r --base {}`", base))
     }
 
     pub fn top(&self) -> Option<&Path> {
@@ -265,6 +274,15 @@ fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
             };
             Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text).hint(hint)
         }
+    }
+}
+
+/// The old side of a comparison with the working tree or `HEAD`; `None` for other ones, which no command checks.
+fn base(name: Option<&str>) -> Option<&str> {
+    let Some(name) = name else { return Some("HEAD") };
+    match ends(name)[..] {
+        [base] | [base, "HEAD"] => Some(base),
+        _ => None,
     }
 }
 

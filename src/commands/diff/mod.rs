@@ -230,7 +230,8 @@ fn outcome(
         }
     }
     let code = if refused { ExitCode::Failed } else { ExitCode::Done };
-    Ok(Outcome { many, notes: notes.into(), code, ..Outcome::of_roots("diff", roots) })
+    let next = compared.iter().find_map(|(_, found)| found.as_ref().ok()?.gate());
+    Ok(Outcome { many, notes: notes.into(), code, next, ..Outcome::of_roots("diff", roots) })
 }
 
 /// The same with its findings at the levels of the settings.

@@ -104,7 +104,7 @@ rules! {
     BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Report it to the publisher, and do not use this release until it is fixed.";
     NoSigningKey, "no-signing-key", Deny, Trust, "A signature is required, but the registry lists no key that could have made one.", "If that registry signs nothing, write `host \"HOST\" { signature = \"never\" }` into `.tflock.hcl`, and run `tflock trust add ADDR unsigned`.";
     RevokedKey, "revoked-key", Deny, Trust, "The signing key of a release is revoked.", "Wait for a release by another key.";
-    SignerChanged, "signer-changed", Deny, Trust, "A release is signed by a key that is not remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
+    SignerChanged, "signer-changed", Deny, Trust, "A release is signed by a key that is not remembered for the provider.", "Ask its publisher whether the key is theirs (`tflock explain ADDR` shows it and those remembered); then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
     UnsignedAfterSigned, "unsigned-after-signed", Deny, Trust, "A release is not signed, although earlier ones were.", "Ask its publisher why; if that is meant, `tflock trust rotate ADDR unsigned --reason TEXT`.";
     SignerDenied, "signer-denied", Deny, Trust, "The signing key of a release is denied by the trust file.", "Wait for a release by another key.";
     FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, or nothing is locked of the module, and --known-signers-only does not allow a first time.", "Run `tflock lock` without --known-signers-only, compare what it learns with what the publisher announces, and commit it.";
@@ -137,11 +137,11 @@ rules! {
     ZhMissing, "zh-missing", Warn, Trust, "The checksums of a release list packages that an entry does not record.", "Run `tflock lock` and review what it adds.";
     H1Missing, "h1-missing", Warn, Trust, "An entry records no h1, so only packed archives can be checked against it.", "Run `tflock lock`.";
     VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects a different version.";
-    SignerNotPinned, "signer-not-pinned", Deny, Trust, "No signer is remembered for a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR FINGERPRINT`, or `tflock trust init` for all.";
+    SignerNotPinned, "signer-not-pinned", Deny, Trust, "No signer is remembered for a locked provider.", "Compare the fingerprint with what the publisher announces (`tflock explain ADDR` shows where); then `tflock trust add ADDR FINGERPRINT`, or `tflock trust init` for all.";
     HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider or a module comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`, for a module to `policy.module_hosts`.";
     LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in place of Latin ones, so it looks like another address.", "Rewrite the address in plain letters; find out who wrote it (`git blame`).";
-    SimilarName, "similar-name", Deny, Trust, "The address of a new provider is a letter or two off that of another provider or registry.", "If the other provider is meant, correct the source address. If not, check who publishes this one; then add its signer to the trust file of the base (`tflock trust add ADDR FINGERPRINT`), or have the change approved and run `tflock verify` with --allow-trust-change.";
-    UnexpectedPublisher, "unexpected-publisher", Warn, Trust, "A well-known provider is signed by a key that its publisher is not known by.", "Compare the fingerprint with what the publisher announces: it may have a newer key than this program knows. If it is theirs: `tflock trust add ADDR FINGERPRINT --reason TEXT`.";
+    SimilarName, "similar-name", Deny, Trust, "The address of a new provider is a letter or two off that of another provider or registry.", "If the other provider is meant, correct the source address. If not, check who publishes this one (`tflock explain ADDR`); then add its signer to the trust file of the base (`tflock trust add ADDR FINGERPRINT`), or have the change approved and run `tflock verify` with --allow-trust-change.";
+    UnexpectedPublisher, "unexpected-publisher", Warn, Trust, "A well-known provider is signed by a key that its publisher is not known by.", "Compare the fingerprint with what the publisher announces (`tflock explain ADDR` shows where): it may have a newer key than this program knows. If it is theirs: `tflock trust add ADDR FINGERPRINT --reason TEXT`.";
     ProviderVulnerable, "provider-vulnerable", Warn, Other, "A provider contains a module with a known vulnerability.", "Read the advisory at https://pkg.go.dev/vuln/. `tflock upgrade ADDR` selects a newer release, which may have been built with newer modules.";
     RegistryWarning, "registry-warning", Warn, Other, "The registry warns about a provider, such as that it is deprecated or has moved.", "Read the warning. If the provider moved, change its source address, then run `tflock lock`; state that uses the old address needs `state replace-provider` of the tool.";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
@@ -176,6 +176,18 @@ rules! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::step::{Hole, Step};
+
+    /// What accepts a key is never the first command: comparing comes first.
+    #[test]
+    fn a_key_is_compared_before_it_is_trusted() {
+        let accepting = |rule: &&Rule| {
+            let help = Step::from(rule.help()).filled(Hole::Address, "acme/widget").filled(Hole::Fingerprint, "F1");
+            let help = help.filled(Hole::Release, "acme/widget@1.0.0");
+            help.command().is_some_and(|next| next.contains("F1"))
+        };
+        assert_eq!(Rule::ALL.iter().filter(accepting).collect::<Vec<_>>(), [&Rule::FirstUse; 0]);
+    }
 
     #[test]
     fn ids_are_kebab_case_and_unique() {

@@ -1,6 +1,7 @@
 //! The result of `explain` for users, and pages of documentation.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use crate::finding::{Level, Rule};
 use crate::hash::PackageHash;
@@ -12,6 +13,8 @@ use crate::report::layout::{Paint, Table, wrap};
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::{Detail, Style, shown};
 use crate::topics::{TOPICS, of_rule};
+use crate::trust;
+use crate::trust::publishers::publisher;
 
 pub(super) fn explained(explained: &Explained, style: Style) -> Vec<Part> {
     vec![match explained {
@@ -114,11 +117,16 @@ fn hash(explained: &ExplainedHash, style: Style) -> Vec<TextLine> {
 
 fn provider(provider: &ExplainedProvider, style: Style) -> Vec<TextLine> {
     let mut lines = Vec::new();
-    let key =
-        |it: &ExplainedEntry| (it.entry.address.clone(), it.entry.version.clone(), it.hashes.clone(), it.build.clone());
-    for ((addr, version, hashes, build), entries) in together(&provider.entries, key) {
+    let key = |it: &ExplainedEntry| {
+        let anywhere = RecordedAt { file: PathBuf::new(), position: None, ..it.entry.clone() };
+        ExplainedEntry { entry: anywhere, ..it.clone() }
+    };
+    for (explained, entries) in together(&provider.entries, key) {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
-        lines.push(TextLine::new(format!("{addr} {version} in {}", places(&recorded, style))));
+        let RecordedAt { address, version, .. } = &explained.entry;
+        lines.push(TextLine::new(format!("{address} {version} in {}", places(&recorded, style))));
+        lines.extend(signers(&explained));
+        let ExplainedEntry { hashes, build, .. } = explained;
         for RecordedHash { hash, origin: from } in hashes {
             let from = from.as_ref().map_or_else(|| "not known here".to_owned(), origin);
             lines.push(TextLine::default().code(hash.to_string()).plain("  ").plain(from).indented(2));
@@ -130,6 +138,26 @@ fn provider(provider: &ExplainedProvider, style: Style) -> Vec<TextLine> {
         }
     }
     lines
+}
+
+/// The signer of the release, and the keys to compare with its own.
+fn signers(explained: &ExplainedEntry) -> Vec<TextLine> {
+    let below = |text: String| TextLine::new(text).indented(2);
+    let signer = explained.signer.as_ref().map_or_else(
+        || "its signer is not known here; `tflock verify` requests it".to_owned(),
+        |signer| trust::signer::signed_by(signer),
+    );
+    let remembered = match explained.remembered.is_empty() {
+        true => "no signer is remembered for it".to_owned(),
+        false => format!("remembered: {}", trust::signer::listed(&explained.remembered)),
+    };
+    let publisher = publisher(&explained.entry.address);
+    let announced = publisher.into_iter().flat_map(|publisher| publisher.keys.iter().map(move |key| (publisher, key)));
+    let announced = announced.map(|(publisher, key)| {
+        // A URL is never wrapped.
+        below(format!("key of {}: {}, see ", publisher.name, key.fingerprint)).code(key.source)
+    });
+    [below(signer), below(remembered)].into_iter().chain(announced).collect()
 }
 
 fn list(platforms: &BTreeSet<Platform>) -> String {

@@ -18,8 +18,7 @@ use crate::report::groups::{Changed, RootSummary};
 use crate::report::layout::Paint;
 use crate::report::parts::{Part, TextLine, lines, terminal};
 use crate::report::problems::failures;
-use crate::report::summary::Verdict;
-use crate::report::{Detail, Style, groups, json, printable, problems, sbom, summary};
+use crate::report::{Detail, Style, groups, json, opening, printable, problems, sbom, summary};
 use crate::step::Step;
 
 pub(super) use review::module_changes;
@@ -52,11 +51,10 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         text.push('\n');
     }
     text.push_str(&ends);
-    let verdict = Verdict::of(outcome).filter(|_| !well);
+    let last = if well { Vec::new() } else { opening::last_lines(outcome, style) };
     // The result of one root module ends with its verdict already.
     let is_said = !outcome.many && matches!(&outcome.roots[..], [RootOutcome { body: Ok(Body::Verified(_)), .. }]);
-    let last = verdict.iter().flat_map(Verdict::lines).skip(usize::from(is_said));
-    last.fold(text, |text, line| text + &line + "\n")
+    last.iter().skip(usize::from(is_said)).fold(text, |text, line| text + line + "\n")
 }
 
 /// True if findings are printed with the result, and not on standard error.

@@ -11,6 +11,7 @@ use crate::platform::Platform;
 use crate::report::annotation::{age, build_pages, built, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
 use crate::report::layout::{Paint, width, wrap};
+use crate::report::opening::most_dangerous;
 use crate::report::parts::{Part, TextLine};
 use crate::report::summary::unanswered;
 use crate::report::{Detail, Style, printable, shown};
@@ -24,7 +25,11 @@ const WIDEST: [usize; 2] = [34, 20];
 
 /// Each change once, with its root modules if there are several.
 pub(super) fn review(changed: &Changed<'_>, naming: RootSummary, style: Style) -> String {
-    let mut text = title(changed, style);
+    let first = most_dangerous(changed, style).map(|(risk, line)| {
+        let paint = if risk == Risk::Dangerous { Paint::Bad } else { Paint::Careful };
+        paragraph("", &line, paint, style)
+    });
+    let mut text = first.unwrap_or_default() + &title(changed, style);
     let several = changed.files.len() > 1;
     let columns = columns(changed, style);
     let mut printed = HashSet::new();

@@ -16,8 +16,8 @@ use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::{build_pages, level_of, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
+use crate::report::opening::Opening;
 use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
-use crate::report::summary::Verdict;
 use crate::report::{Style, body, graph, parts, printable, shown, summary, word_of};
 use crate::topics::of_rule;
 use crate::version::Version;
@@ -47,7 +47,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         ("rules", "What the rules mean", rules(&findings)),
     ];
     let sections: Vec<_> = sections.into_iter().filter_map(|(id, title, part)| Some((id, title, part?))).collect();
-    let verdict = Verdict::of(outcome);
+    let opening = Opening::of(outcome, style);
     let lines = matrix_count(outcome).map_or_else(|| summary::lines(outcome), |line| vec![line]);
     let about = about(outcome, &changed);
     let name = outcome.repository.iter().map(|repository| format!(": {}", repository.name));
@@ -58,10 +58,8 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             header {
                 h1 { "tflock " (outcome.command) }
                 @if !about.is_empty() { p.place { (text(&about.join(", "))) } }
-                @if let Some(verdict) = &verdict {
-                    p.verdict { strong { (verdict.title()) } }
-                    @if let Some(command) = verdict.next() { p { "Next: " code { (command) } } }
-                }
+                @if let Some(title) = &opening.title { p.verdict { strong { (text(title)) } } }
+                @if let Some(command) = &opening.next { p { "Next: " code { (command) } } }
                 ul.summary { @for line in &lines { li { (text(line)) } } }
                 nav aria-label="Sections" { @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } " " } }
                 p.filter hidden { label { "Filter " input type="search" id="filter" autocomplete="off"; } " " span id="count" role="status" {} }

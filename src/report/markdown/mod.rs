@@ -17,9 +17,9 @@ use crate::outcome::{Body, Explained, Outcome, RootOutcome};
 use crate::report::body::lists::lists;
 use crate::report::body::{audit, others};
 use crate::report::groups::{Changed, RootSummary, name, root_modules};
+use crate::report::opening::Opening;
 use crate::report::parts::markdown;
 use crate::report::problems::{Failure, FindingGroup, MOST_OF_RULE, advice, grouped_errors, grouped_findings};
-use crate::report::summary::Verdict;
 use crate::report::summary::{file_name, is_clean};
 use crate::report::{Style, printable, shown, summary, word_of};
 use crate::topics::{of_rule, url_of_rule};
@@ -44,14 +44,13 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         return page;
     }
     let naming = RootSummary::of(outcome, style);
-    let verdict = Verdict::of(outcome);
-    let mut text = verdict.as_ref().map(|verdict| format!("### {}\n\n", escaped(&verdict.title()))).unwrap_or_default();
-    let next = verdict.as_ref().and_then(Verdict::next);
-    let next = next.map(|command| format!("Next:\n\n{}\n", fenced("sh", &command))).unwrap_or_default();
+    let opening = Opening::of(outcome, style);
+    let mut text = opening.title.map(|title| format!("### {}\n\n", escaped(&title))).unwrap_or_default();
+    let next = opening.next.map(|command| format!("Next:\n\n{}\n", fenced("sh", &command))).unwrap_or_default();
     if outcome.many {
         let is_reported = |root: &&RootOutcome| !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed);
         let changed = Changed::of(outcome.roots.iter().filter(is_reported));
-        text.push_str(&before_changes(outcome, &changed, (verdict.is_some(), &next), style));
+        text.push_str(&before_changes(outcome, &changed, &next, style));
         // What changed names them already.
         let passed = if outcome.since_base.is_empty() { passed(outcome) } else { String::new() };
         if !changed.files.is_empty() {
@@ -223,10 +222,10 @@ fn row(
 const MOST_NAMES: usize = 200;
 
 /// The part before the changes, with the next command below the first line.
-fn before_changes(outcome: &Outcome, changed: &Changed<'_>, (has_verdict, next): (bool, &str), style: Style) -> String {
+fn before_changes(outcome: &Outcome, changed: &Changed<'_>, next: &str, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
     let mut text = match summary::total(outcome) {
-        Some(total) if has_verdict => checked(&escaped(&total), None, outcome),
+        Some(total) if outcome.command == "verify" => checked(&escaped(&total), None, outcome),
         _ => total(outcome, changed),
     };
     text.push_str(next);
