@@ -7,7 +7,8 @@ use crate::outcome::Outcome;
 use crate::report::annotation::versions;
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
 use crate::report::layout::{width, wrap};
-use crate::report::{Style, printable};
+use crate::report::printable;
+use crate::report::style::Style;
 
 /// The width of lines in a commit message.
 const WIDTH: usize = 72;

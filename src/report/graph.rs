@@ -9,7 +9,8 @@ use maud::{Markup, html};
 use crate::addr::ProviderAddr;
 use crate::outcome::{Body, GraphFormat, Outcome, RootOutcome};
 use crate::report::groups::{name, root_modules};
-use crate::report::{Style, printable};
+use crate::report::printable;
+use crate::report::style::Style;
 
 /// A module that requires a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

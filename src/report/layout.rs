@@ -1,14 +1,13 @@
 //! Text for users: harmless on a terminal, columns under headings, lines broken at spaces, a few colours, readable sizes.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
-use anstyle::AnsiColor;
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
 use unicode_width::UnicodeWidthStr;
 
-use crate::report::Style;
+use crate::report::style::{Paint, Style};
 
 /// Rows of cells under headings; columns without content are left out.
 pub(super) struct Table {
@@ -191,39 +190,6 @@ pub(super) fn wrap(text: &str, first: usize, room: usize) -> Vec<String> {
     lines
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Paint {
-    Bad,
-    Careful,
-    Good,
-    Aside,
-    Strong,
-}
-
-impl Paint {
-    fn style(self) -> anstyle::Style {
-        match self {
-            Paint::Bad => AnsiColor::Red.on_default().bold(),
-            Paint::Careful => AnsiColor::Yellow.on_default(),
-            Paint::Good => AnsiColor::Green.on_default(),
-            Paint::Aside => AnsiColor::Cyan.on_default(),
-            Paint::Strong => anstyle::Style::new().bold(),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Painted<T>(pub(crate) T, pub(crate) Option<Paint>);
-
-impl<T: fmt::Display> fmt::Display for Painted<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.1 {
-            Some(paint) => write!(f, "{style}{}{style:#}", self.0, style = paint.style()),
-            None => self.0.fmt(f),
-        }
-    }
-}
-
 /// Escapes every character that a terminal would interpret or hide: control characters, directions, zero-width and
 /// unassigned ones. One line stays one line. A backslash breaks commands of CI systems, wherever the text may appear:
 /// `::` at the beginning of a word, `##[` and `##vso[` anywhere. Registries, configurations and file names may contain
@@ -340,12 +306,6 @@ mod tests {
         assert_eq!(wrap("unbreakable", 4, 4), ["unbreakable"]);
         assert_eq!(wrap("", 4, 4), [""]);
         assert_eq!(wrap("now ~> 5.0, >= 4", 9, 9), ["now", "~> 5.0,", ">= 4"]);
-    }
-
-    #[test]
-    fn plain_or_painted() {
-        assert_eq!(Painted("a", None).to_string(), "a");
-        assert_eq!(Painted("a", Some(Paint::Bad)).to_string(), "\x1b[1m\x1b[31ma\x1b[0m");
     }
 
     #[test]

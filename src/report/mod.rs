@@ -6,6 +6,7 @@ mod annotation;
 mod body;
 mod commit;
 pub mod diff;
+mod documentation;
 mod github;
 mod gitlab;
 mod graph;
@@ -19,23 +20,18 @@ mod parts;
 mod problems;
 mod sarif;
 mod sbom;
+mod style;
 mod summary;
 
 pub use annotation::rule_of_change;
 pub use layout::{printable, size};
+pub use style::{Detail, Style};
 
 use clap::ValueEnum;
 
-use crate::addr::ProviderAddr;
-use crate::dialect::Dialect;
 use crate::error::Error;
-use crate::finding::Level;
 use crate::outcome::Outcome;
 pub(crate) use crate::path::shown;
-use layout::{Paint, Painted};
-
-/// The least width of lines, even on narrower terminals.
-const LEAST_WIDTH: usize = 40;
 
 /// The values of `--format`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
@@ -61,53 +57,6 @@ pub enum Format {
     Cyclonedx,
     /// The same as SPDX 2.3 JSON.
     Spdx,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Detail {
-    Quiet,
-    #[default]
-    Normal,
-    /// Also print each hash and the evidence for it.
-    Verbose,
-}
-
-/// The form of human output. The default is plain text with full addresses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Style {
-    pub colour: bool,
-    /// The tool whose default registry host is omitted from addresses; `None` if the root modules differ.
-    pub dialect: Option<Dialect>,
-    pub detail: Detail,
-    pub width: Option<usize>,
-}
-
-impl Style {
-    /// The width of lines, wide enough for text next to an indent.
-    fn room(self) -> usize {
-        self.width.map_or(usize::MAX, |width| width.max(LEAST_WIDTH))
-    }
-
-    fn paint<T>(self, paint: Paint, text: T) -> Painted<T> {
-        Painted(text, self.colour.then_some(paint))
-    }
-
-    fn addr(self, addr: &ProviderAddr) -> String {
-        let text = match self.dialect {
-            Some(dialect) => addr.short(dialect),
-            None => addr.to_string(),
-        };
-        printable(&text).into_owned()
-    }
-}
-
-/// The word of a level for users.
-fn word_of(level: Level) -> &'static str {
-    match level {
-        Level::Deny => "denied",
-        Level::Warn => "warning",
-        Level::Note => "note",
-    }
 }
 
 /// The commands whose results are findings and changes.

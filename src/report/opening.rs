@@ -7,8 +7,9 @@ use crate::modulelock::ModuleChangeKind;
 use crate::outcome::Outcome;
 use crate::report::annotation::versions;
 use crate::report::groups::{Changed, Same};
+use crate::report::printable;
+use crate::report::style::Style;
 use crate::report::summary::Verdict;
-use crate::report::{Style, printable};
 use crate::step::Step;
 
 #[derive(Default)]

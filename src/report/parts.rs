@@ -3,11 +3,12 @@
 
 use maud::{Markup, html};
 
-use super::body::explained::page;
-use super::html::{inline, section};
-use super::layout::{Paint, Table, flow, width};
-use super::markdown::{code, escaped, fenced};
-use super::{Style, printable};
+use super::documentation::page;
+use super::html::elements::{inline, section};
+use super::layout::{Table, flow, width};
+use super::markdown::escape::{code, escaped, fenced, sentences};
+use super::printable;
+use super::style::{Paint, Style};
 
 pub(super) enum Part {
     Heading(String),
@@ -99,7 +100,7 @@ impl TextLine {
                 _ if text.is_empty() => String::new(),
                 Span { is_code: true, .. } => code(text),
                 Span { tone: Some(Paint::Strong | Paint::Bad), .. } => format!("**{}**", escaped(text)),
-                _ => super::markdown::sentences(text),
+                _ => sentences(text),
             };
             format!("{before}{shown}{after}")
         };

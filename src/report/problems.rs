@@ -10,8 +10,9 @@ use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::redact;
 use crate::report::groups::{RootSummary, Same};
-use crate::report::layout::{Paint, flow, width};
-use crate::report::{Detail, Style, printable, shown, word_of};
+use crate::report::layout::{flow, width};
+use crate::report::style::{Detail, Paint, Style, word_of};
+use crate::report::{printable, shown};
 use crate::step::{Place, Step, Way};
 use crate::words::first_of;
 

@@ -15,6 +15,7 @@ use super::*;
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Knowledge as Known, Pair, review};
 use crate::commands::diff::signers::Trust;
+use crate::dialect::Dialect;
 use crate::diff::Change;
 use crate::diff::Packages;
 use crate::hash::PackageHash;

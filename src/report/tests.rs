@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::diff::{AddedHash, Change, ChangeKind, Standing};
 use crate::error::ErrorKind;
 use crate::finding::{Finding, Position, Rule};

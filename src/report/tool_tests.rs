@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::schema_tests::broken;
 use super::*;
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::finding::{Position, Rule};
 use crate::merge::{MergeRemark, textconv};
 use crate::outcome::{

@@ -12,7 +12,7 @@ use crate::report::groups::RootSummary;
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine};
 use crate::report::problems::help_for;
-use crate::report::{Detail, Style, word_of};
+use crate::report::style::{Detail, Style, word_of};
 use crate::words::counted;
 
 /// The programs of all root modules, each once: a row for each module with advisories, a line for each with unknown modules,

@@ -12,9 +12,10 @@ use crate::outcome::{
 use crate::platform::Platform;
 use crate::report::body::packages;
 use crate::report::groups::{RootSummary, Same};
-use crate::report::layout::{Paint, Table};
+use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
-use crate::report::{Detail, Style, shown};
+use crate::report::shown;
+use crate::report::style::{Detail, Paint, Style};
 use crate::requirements::{Origin, OriginKind};
 use crate::trust::pins::Signer;
 use crate::trust::publishers::publisher;

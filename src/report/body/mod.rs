@@ -15,10 +15,10 @@ use crate::error::ExitCode;
 use crate::finding::Finding;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::report::groups::{Changed, RootSummary};
-use crate::report::layout::Paint;
 use crate::report::parts::{Part, TextLine, lines, terminal};
 use crate::report::problems::failures;
-use crate::report::{Detail, Style, groups, json, opening, printable, problems, sbom, summary};
+use crate::report::style::{Detail, Paint, Style};
+use crate::report::{groups, json, opening, printable, problems, sbom, summary};
 use crate::step::Step;
 
 pub(super) use review::module_changes;

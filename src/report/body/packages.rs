@@ -11,9 +11,10 @@ use crate::outcome::{
 };
 use crate::platform::Platform;
 use crate::report::groups::{RootSummary, Same, root_modules};
-use crate::report::layout::{Paint, Table};
+use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
-use crate::report::{Detail, Style, shown, size};
+use crate::report::style::{Detail, Paint, Style};
+use crate::report::{shown, size};
 use crate::version::Version;
 use crate::words::counted;
 

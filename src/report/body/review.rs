@@ -10,11 +10,12 @@ use crate::modulelock::{ModuleChange, ModuleChangeKind};
 use crate::platform::Platform;
 use crate::report::annotation::{age, build_pages, built, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
-use crate::report::layout::{Paint, width, wrap};
+use crate::report::layout::{width, wrap};
 use crate::report::opening::most_dangerous;
 use crate::report::parts::{Part, TextLine};
+use crate::report::style::{Detail, Paint, Style};
 use crate::report::summary::unanswered;
-use crate::report::{Detail, Style, printable, shown};
+use crate::report::{printable, shown};
 use crate::trust::Verdict;
 
 /// The widest line of prose, even on wider terminals.

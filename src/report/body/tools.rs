@@ -10,10 +10,11 @@ use crate::outcome::{
     CacheReport, FormattedFile, Generated, GitReport, HashLine, NextStep, SetupReport, SetupState, Status,
     StatusProvider, TrustReport,
 };
-use crate::report::layout::{Paint, Table};
+use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
+use crate::report::style::{Paint, Style};
 use crate::report::summary::counted_hashes;
-use crate::report::{Style, shown, size};
+use crate::report::{shown, size};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Retired, Signer};

@@ -1,11 +1,14 @@
 //! A self-contained page: it sends no request, and works without JavaScript, in light and dark mode, and on paper. The
 //! templates escape all text; the content security policy allows only the page's own style and script, by their hashes.
 
+pub(super) mod elements;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use elements::{inline, section, text};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
@@ -18,7 +21,8 @@ use crate::report::annotation::{build_pages, level_of, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
 use crate::report::opening::Opening;
 use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
-use crate::report::{Style, body, graph, parts, printable, shown, summary, word_of};
+use crate::report::style::{Style, word_of};
+use crate::report::{body, graph, parts, shown, summary};
 use crate::topics::of_rule;
 use crate::version::Version;
 use crate::words::counted;
@@ -118,11 +122,6 @@ fn page(title: &str, body: &Markup) -> String {
         }
     };
     page.into_string() + "\n"
-}
-
-/// Text from outside, without characters that a browser would hide or interpret.
-fn text(text: &str) -> String {
-    printable(text).into_owned()
 }
 
 /// `1.0.0 → 1.1.0`
@@ -322,37 +321,4 @@ fn cells<'a>(
         }
     }
     cells
-}
-
-/// A section of the documentation, which begins with its title.
-pub(super) fn section(markdown: &str) -> Markup {
-    let (title, rest) = markdown.split_once("\n\n").unwrap_or((markdown, ""));
-    html! {
-        h3 { (title) }
-        @for (at, part) in rest.split("```").enumerate() {
-            @if at % 2 == 1 { pre { code { (part.split_once('\n').map_or(part, |(_language, code)| code)) } } }
-            @else { @for block in part.trim().split("\n\n").filter(|block| !block.is_empty()) { p { (inline(block)) } } }
-        }
-    }
-}
-
-/// A line of text: code between backticks, bold between two asterisks.
-pub(super) fn inline(line: &str) -> Markup {
-    html! { @for (at, part) in line.split('`').enumerate() {
-        @if at % 2 == 1 { code { (text(part)) } }
-        @else { @for (at, part) in part.split("**").enumerate() { @if at % 2 == 1 { strong { (text(part)) } } @else { (text(&part.replace('\n', " "))) } } }
-    } }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_stays_text() {
-        let page = section("a <b>\n\n**Next.** Run `x <y>`\nnow & then.\n\n```sh\nls -l <&2\n```\n").into_string();
-        let wanted = "<h3>a &lt;b&gt;</h3><p><strong>Next.</strong> Run <code>x &lt;y&gt;</code> now &amp; then.</p>\
-                      <pre><code>ls -l &lt;&amp;2\n</code></pre>";
-        assert_eq!(page, wanted);
-    }
 }

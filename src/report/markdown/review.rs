@@ -11,10 +11,11 @@ use crate::platform::Platform;
 use crate::report::annotation::{build_pages, release_facts, signed, versions};
 use crate::report::body::module_changes;
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
-use crate::report::markdown::{code, escaped, fenced, link_of, sentences, target};
+use crate::report::markdown::escape::{code, escaped, fenced, link_of, sentences, target};
 use crate::report::parts::terminal;
+use crate::report::printable;
+use crate::report::style::Style;
 use crate::report::summary::unanswered;
-use crate::report::{Style, printable};
 
 /// Room for the note about parts that are left out.
 const RESERVE: usize = 500;
