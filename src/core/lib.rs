@@ -4,7 +4,7 @@
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
 //! release · trust · provenance · finding · advisory · documents (values in JSON) · words (in messages)
-//! lockfile · config · requirements · settings · value · hcl · goinfo  documents, and what their expressions compute with
+//! lockfile · config · requirements · settings · hcl · goinfo · functions · value   documents, and the functions and values of expressions
 //! hash · version · platform · addr · dialect · step                   values
 //! ```
 //!
@@ -80,6 +80,8 @@ pub mod documents;
 pub mod error;
 #[warn(missing_docs)]
 pub mod finding;
+#[warn(missing_docs)]
+pub mod functions;
 pub mod goinfo;
 pub mod hash;
 pub mod hcl;

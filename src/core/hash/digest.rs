@@ -169,7 +169,8 @@ pub fn has_name(bytes: &[u8], id: &str) -> bool {
     hasher.finalize_into_dirty_cd(&mut digest).is_ok() && hex(&digest) == id
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Lower case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])

@@ -19,7 +19,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-pub use digest::Sha256Digest;
+pub use digest::{Sha256Digest, hex};
 
 use crate::platform::Platform;
 use crate::version::Version;

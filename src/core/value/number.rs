@@ -174,6 +174,14 @@ impl Number {
         }
     }
 
+    /// The nearest whole number that is not below it.
+    #[must_use]
+    pub fn ceil(&self) -> Self {
+        let floor = self.negate().floor().negate();
+        // Zero has no sign here.
+        if floor.is_zero() { floor.abs() } else { floor }
+    }
+
     /// The negative number.
     #[must_use]
     pub fn negate(&self) -> Self {

@@ -1,0 +1,151 @@
+//! YAML.
+//!
+//! The tools read YAML 1.1 with a scanner of their own. What a reader of YAML 1.2 may take for something else is unknown here: points
+//! in time, merged mappings, and tags.
+//!
+//! Source: `github.com/zclconf/go-cty-yaml`.
+
+mod write;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
+
+use super::{refuse, text};
+use crate::value::{Budget, Elements, Number, Type, Unevaluated, Value};
+
+pub(super) use write::encode;
+
+/// How deep values may be nested.
+const DEPTH: usize = 100;
+
+/// The value of the only document: objects, tuples, and what they are made of.
+pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
+    let source = text(arguments, 0);
+    budget.spend_text(source.len())?;
+    let mut reader = Reader { parser: Parser::new_from_str(source), anchors: HashMap::new(), budget };
+    match reader.document() {
+        // The reason is that of the whole call, since what surrounds it may depend on it as well.
+        Err(reason @ Unevaluated::Limit { .. }) => Ok(Value::unknown(Type::Dynamic, reason)),
+        result => result,
+    }
+}
+
+struct Reader<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    anchors: HashMap<usize, Value>,
+    budget: &'a Budget,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<Event<'a>, Unevaluated> {
+        match self.parser.next_event() {
+            Some(Ok((event, _))) => Ok(event),
+            Some(Err(problem)) => refuse(format!("it is not YAML: {}", problem.info().to_lowercase())),
+            None => Ok(Event::StreamEnd),
+        }
+    }
+
+    fn document(&mut self) -> Result<Value, Unevaluated> {
+        self.next()?;
+        let Event::DocumentStart(_) = self.next()? else { return refuse("there is no document") };
+        let first = self.next()?;
+        let value = self.value(first, 0)?;
+        self.next()?;
+        match self.next()? {
+            Event::StreamEnd => Ok(value),
+            _ => refuse("there is more than one document"),
+        }
+    }
+
+    fn value(&mut self, event: Event<'a>, depth: usize) -> Result<Value, Unevaluated> {
+        self.budget.spend_elements(1)?;
+        if depth == DEPTH {
+            return Err(Unevaluated::limit(format!("YAML that is nested more than {DEPTH} deep")));
+        }
+        let (value, anchor) = match event {
+            Event::Alias(anchor) => {
+                return self.anchors.get(&anchor).cloned().map_or_else(|| refuse("an alias contains itself"), Ok);
+            }
+            Event::Scalar(_, _, _, Some(tag))
+            | Event::SequenceStart(_, Some(tag))
+            | Event::MappingStart(_, Some(tag)) => {
+                return Err(Unevaluated::limit(format!("the YAML tag {:?}", tag.to_string())));
+            }
+            Event::Scalar(text, ScalarStyle::Plain, anchor, None) => (resolve(&text)?, anchor),
+            Event::Scalar(text, _, anchor, None) => (Value::text(text), anchor),
+            Event::SequenceStart(anchor, None) => (self.sequence(depth)?, anchor),
+            Event::MappingStart(anchor, None) => (self.mapping(depth)?, anchor),
+            _ => return refuse("a value is missing"),
+        };
+        if anchor > 0 {
+            self.anchors.insert(anchor, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn sequence(&mut self, depth: usize) -> Result<Value, Unevaluated> {
+        let mut elements = Vec::new();
+        loop {
+            match self.next()? {
+                Event::SequenceEnd => return Ok(Value::tuple(elements)),
+                event => elements.push(self.value(event, depth + 1)?),
+            }
+        }
+    }
+
+    fn mapping(&mut self, depth: usize) -> Result<Value, Unevaluated> {
+        let mut attributes = Elements::new();
+        loop {
+            let key = match self.next()? {
+                Event::MappingEnd => return Ok(Value::Object(Arc::new(attributes))),
+                Event::Scalar(text, ScalarStyle::Plain, ..) if text == "<<" => {
+                    return Err(Unevaluated::limit("a merged mapping of YAML"));
+                }
+                event => self.value(event, depth + 1)?,
+            };
+            let Value::String(key) = key.convert(&Type::String)? else { return refuse("a key is null") };
+            let event = self.next()?;
+            attributes.insert(key, self.value(event, depth + 1)?);
+        }
+    }
+}
+
+/// What text without quotes means.
+///
+/// Source: `resolve.go`.
+fn resolve(text: &str) -> Result<Value, Unevaluated> {
+    match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            return Ok(Value::Bool(true));
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            return Ok(Value::Bool(false));
+        }
+        "" | "~" | "null" | "Null" | "NULL" => return Ok(Value::Null(Type::Dynamic)),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Ok(Number::infinity(false).into()),
+        "-.inf" | "-.Inf" | "-.INF" => return Ok(Number::infinity(true).into()),
+        ".nan" | ".NaN" | ".NAN" => return refuse("it has a number that is none"),
+        _ => {}
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 4 && text.as_bytes().get(4) == Some(&b'-') {
+        return Err(Unevaluated::limit(format!("{text:?} in YAML, which may be a point in time")));
+    }
+    let number = match text.as_bytes().first() {
+        Some(b'.') => Number::parse(text),
+        Some(b'0'..=b'9' | b'+' | b'-') => {
+            let plain = text.replace('_', "");
+            if plain.trim_start_matches('-').starts_with("0b") {
+                return Err(Unevaluated::limit(format!("{text:?} in YAML, which may be a binary number")));
+            }
+            Number::parse(&plain)
+        }
+        _ => return Ok(Value::text(text)),
+    };
+    match number {
+        Err(Unevaluated::Refused { .. }) => Ok(Value::text(text)),
+        number => Ok(number?.into()),
+    }
+}
