@@ -4,7 +4,7 @@
 //! ```text
 //! verify · diff · merge · modulelock                                  judgments: values in, values out
 //! release · trust · provenance · finding · advisory · documents (values in JSON) · words (in messages)
-//! lockfile · config · requirements · settings · hcl · goinfo · functions · value   documents, and the functions and values of expressions
+//! lockfile · config · requirements · settings · hcl · goinfo · evaluate · functions · value   documents; expressions and their values
 //! hash · version · platform · addr · dialect · step                   values
 //! ```
 //!
@@ -78,6 +78,7 @@ pub mod dialect;
 pub mod diff;
 pub mod documents;
 pub mod error;
+pub mod evaluate;
 #[warn(missing_docs)]
 pub mod finding;
 #[warn(missing_docs)]

@@ -334,6 +334,16 @@ fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit() || byte == b'-'
 }
 
+/// The bytes of the name that a text begins with; 0 if it begins with none.
+pub fn name_length(text: &str) -> usize {
+    let goes_on = |(at, letter): &(usize, char)| match u8::try_from(*letter) {
+        Ok(byte) if *at > 0 && byte.is_ascii() => continues_name(byte),
+        Ok(byte) if byte.is_ascii() => starts_name(byte),
+        _ => is_letter(*letter, *at > 0),
+    };
+    text.char_indices().take_while(goes_on).map(|(at, letter)| at + letter.len_utf8()).last().unwrap_or_default()
+}
+
 impl<'a> Scanner<'a> {
     /// Reads labels up to the brace that opens the body, and that brace.
     fn labels(&mut self) -> Result<Vec<Label<'a>>, ScanError> {

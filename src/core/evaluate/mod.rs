@@ -1,0 +1,261 @@
+//! Expressions and their values: what the tools compute from an expression, where it is written, and why there is no value.
+//!
+//! [`Expression`] keeps a text and its place, and is parsed when its value is needed: most of a configuration never is. What names
+//! mean is the business of a [`Scope`], which looks a value up when an expression needs it. A value may be *unknown*: it then says
+//! why, and a result that does not depend on it is known all the same. Everything is bounded by a [`Meter`].
+//!
+//! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/expression.go`, `expression_ops.go`, `expression_template.go`, `ops.go`.
+
+mod access;
+mod calls;
+mod expression;
+mod iterate;
+mod meter;
+mod operators;
+pub mod syntax;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::functions::Tools;
+use crate::value::{Elements, Number, Type, Unevaluated, Value};
+use syntax::{Node, NodeKind, Step};
+
+pub use expression::Expression;
+pub use meter::Meter;
+
+/// What names and functions mean where an expression is.
+pub trait Scope {
+    /// The tool whose functions there are.
+    fn tools(&self) -> Tools;
+
+    /// The value of a reference, without what leads on from its member.
+    ///
+    /// # Errors
+    ///
+    /// What the tool refuses. A value that only it knows is no error, but unknown.
+    fn lookup(&self, reference: &Reference<'_>, meter: &Meter) -> Evaluated;
+
+    /// The result of a function that depends on where the expression is; `None` for all others, whose results depend on their
+    /// arguments alone.
+    fn call(&self, _name: &str, _arguments: &[Value], _meter: &Meter) -> Option<Evaluated> {
+        None
+    }
+}
+
+/// A value, or why there is none.
+pub type Evaluated = Result<Value, Failure>;
+
+/// Why an evaluation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The tool reports an error, unless `try`, a condition or an operator passes over it.
+    Error(Unevaluated),
+    /// There is no value, whatever is around: a name that does not exist, or a limit.
+    Final(Unevaluated),
+}
+
+impl Failure {
+    /// A reason of the tool that nothing passes over.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self::Final(Unevaluated::refused(reason))
+    }
+
+    fn at(self, expression: Option<&Expression>, byte: usize) -> Self {
+        let place = |reason: Unevaluated| match expression {
+            Some(expression) if !has_place(&reason) => reason.at(&expression.locate(byte)),
+            _ => reason,
+        };
+        match self {
+            Self::Error(reason) => Self::Error(place(reason)),
+            Self::Final(reason) => Self::Final(place(reason)),
+        }
+    }
+}
+
+impl From<Unevaluated> for Failure {
+    fn from(reason: Unevaluated) -> Self {
+        match reason {
+            Unevaluated::Refused { .. } => Self::Error(reason),
+            _ => Self::Final(reason),
+        }
+    }
+}
+
+impl From<Failure> for Unevaluated {
+    fn from((Failure::Error(reason) | Failure::Final(reason)): Failure) -> Self {
+        reason
+    }
+}
+
+/// True if nothing is gained by the place of the expression.
+fn has_place(reason: &Unevaluated) -> bool {
+    !matches!(reason, Unevaluated::Limit { place: None, .. } | Unevaluated::Refused { place: None, .. })
+}
+
+fn refused<T>(reason: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Error(Unevaluated::refused(reason)))
+}
+
+/// A reference to something outside of the expression.
+#[derive(Debug, Clone, Copy)]
+pub struct Reference<'a> {
+    /// The name that it begins with, such as `local`.
+    pub name: &'a str,
+    steps: &'a [Step],
+}
+
+impl<'a> Reference<'a> {
+    /// The name behind the first point: which local value, which variable.
+    pub fn member(&self) -> Option<&'a str> {
+        if let Some(Step::Name(name)) = self.steps.first() { Some(name) } else { None }
+    }
+}
+
+/// The names up to the first bracket, with points between them.
+impl fmt::Display for Reference<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        self.steps.iter().try_for_each(|step| match step {
+            Step::Name(name) => write!(f, ".{name}"),
+            Step::Index(_) | Step::Splat(_) => f.write_str("[…]"),
+        })
+    }
+}
+
+/// The evaluation of one expression.
+struct Evaluation<'a> {
+    /// Where it is written; `None` if places do not matter.
+    expression: Option<&'a Expression>,
+    scope: &'a dyn Scope,
+    meter: &'a Meter,
+}
+
+/// The names that `for` gives to a key and a value, the innermost first.
+#[derive(Clone, Copy)]
+struct Names<'a>(Option<&'a Binding<'a>>);
+
+struct Binding<'a> {
+    name: &'a str,
+    value: Value,
+    outer: Names<'a>,
+}
+
+impl Names<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        let mut next = self.0;
+        while let Some(binding) = next {
+            if binding.name == name {
+                return Some(&binding.value);
+            }
+            next = binding.outer.0;
+        }
+        None
+    }
+}
+
+impl Evaluation<'_> {
+    fn value(&self, node: &Node, names: Names<'_>) -> Evaluated {
+        let value = self.meter.enter().and_then(|()| {
+            let value = self.of_kind(node, names);
+            self.meter.leave();
+            value
+        });
+        match value {
+            // A part that is unknown was given its place where it was read.
+            Ok(value) => Ok(value),
+            Err(failure) => Err(failure.at(self.expression, node.at)),
+        }
+    }
+
+    fn of_kind(&self, node: &Node, names: Names<'_>) -> Evaluated {
+        match &node.kind {
+            NodeKind::Null => Ok(Value::Null(Type::Dynamic)),
+            NodeKind::Bool(value) => Ok(Value::Bool(*value)),
+            NodeKind::Number(text) => Ok(Value::Number(Number::parse(text)?)),
+            NodeKind::Text(text) => Ok(Value::text(text)),
+            NodeKind::Template(parts) => self.template(parts, names),
+            NodeKind::Wrapped(inner) => self.value(inner, names),
+            NodeKind::Name(_) => self.reference(node, &[], names),
+            NodeKind::Traversal(root, steps) => self.reference(root, steps, names),
+            NodeKind::Call(call) => self.call(call, node.at, names),
+            NodeKind::Conditional(parts) => self.conditional(parts, names),
+            NodeKind::Negation(operand) => self.negation(operand, names),
+            NodeKind::Not(operand) => self.not(operand, names),
+            NodeKind::Operation(first, others) => self.operation(first, others, names),
+            NodeKind::Tuple(items) => {
+                self.meter.budget.spend_elements(items.len())?;
+                Ok(Value::tuple(items.iter().map(|item| self.value(item, names)).collect::<Result<_, _>>()?))
+            }
+            NodeKind::Object(pairs) => self.object(pairs, names),
+            NodeKind::For(each) => self.each(each, names),
+            NodeKind::Join(each) => self.join(each, names),
+        }
+    }
+
+    /// A term and the steps behind it.
+    fn reference(&self, root: &Node, steps: &[Step], names: Names<'_>) -> Evaluated {
+        let NodeKind::Name(name) = &root.kind else { return self.steps(self.value(root, names)?, steps, names) };
+        if let Some(value) = names.get(name) {
+            return self.steps(value.clone(), steps, names);
+        }
+        let reference = Reference { name, steps };
+        let value = self.scope.lookup(&reference, self.meter)?;
+        let further = usize::from(reference.member().is_some());
+        self.steps(self.placed(value, root.at), &steps[further..], names)
+    }
+
+    /// A value that is unknown for a reason of this place.
+    fn placed(&self, value: Value, at: usize) -> Value {
+        match (value, self.expression) {
+            (Value::Unknown(kind, reason), Some(expression)) if !has_place(&reason) => {
+                Value::unknown(kind, Unevaluated::clone(&reason).at(&expression.locate(at)))
+            }
+            (value, _) => value,
+        }
+    }
+
+    fn template(&self, parts: &[Node], names: Names<'_>) -> Evaluated {
+        let mut text = String::new();
+        let mut unknown = None;
+        for part in parts {
+            let value = self.value(part, names)?;
+            self.append(value, &mut text, &mut unknown).map_err(|failure| failure.at(self.expression, part.at))?;
+        }
+        Ok(unknown.unwrap_or_else(|| Value::text(text)))
+    }
+
+    /// Appends a value to a text, which becomes unknown if the value is.
+    fn append(&self, value: Value, text: &mut String, unknown: &mut Option<Value>) -> Result<(), Failure> {
+        if value.is_null() {
+            return refused("a part of a string is null");
+        }
+        match value.convert(&Type::String)? {
+            Value::String(part) => {
+                self.meter.budget.spend_text(part.len())?;
+                text.push_str(&part);
+            }
+            value => *unknown = unknown.take().or(Some(value)),
+        }
+        Ok(())
+    }
+
+    fn object(&self, pairs: &[(Node, Node)], names: Names<'_>) -> Evaluated {
+        self.meter.budget.spend_elements(pairs.len())?;
+        let mut attributes = Elements::new();
+        let mut unknown = None;
+        for (key, value) in pairs {
+            let (key, value) = (self.value(key, names)?, self.value(value, names)?);
+            if key.is_null() {
+                return refused("a key of an object is null");
+            }
+            match key.convert(&Type::String)? {
+                Value::String(key) => drop(attributes.insert(key, value)),
+                Value::Unknown(_, reason) => unknown = unknown.or(Some(reason)),
+                _ => {}
+            }
+        }
+        Ok(unknown.map_or_else(|| Value::Object(attributes.into()), |reason| Value::Unknown(Type::Dynamic, reason)))
+    }
+}

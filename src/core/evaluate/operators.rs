@@ -1,0 +1,169 @@
+//! Operators and conditions.
+//!
+//! Source: `hclsyntax/expression_ops.go`; `hclsyntax/expression.go`, `ConditionalExpr`. Logical operators pass over the side that
+//! does not decide, as Terraform 1.12 and later do.
+
+use std::sync::Arc;
+
+use super::syntax::{Node, Operator};
+use super::{Evaluated, Evaluation, Failure, Names, refused};
+use crate::value::{Known, Number, Safety, Type, Unevaluated, Value, unify};
+
+impl Evaluation<'_> {
+    /// The value of the branch that counts, with the type that both have in common.
+    pub(super) fn conditional(&self, [condition, yes, no]: &[Node; 3], names: Names<'_>) -> Evaluated {
+        let (yes, no) = (self.attempt(yes, names)?, self.attempt(no, names)?);
+        let kind = self.common_kind(&yes, &no)?;
+        match self.known::<bool>(&self.value(condition, names)?, "a condition")? {
+            Ok(true) => Ok(yes.map_err(Failure::Error)?.convert(&kind)?),
+            Ok(false) => Ok(no.map_err(Failure::Error)?.convert(&kind)?),
+            Err(reason) => Ok(Value::Unknown(kind, reason)),
+        }
+    }
+
+    /// A value, or an error that does not count unless the value is needed.
+    fn attempt(&self, node: &Node, names: Names<'_>) -> Result<Result<Value, Unevaluated>, Failure> {
+        match self.value(node, names) {
+            Ok(value) => Ok(Ok(value)),
+            Err(Failure::Error(error)) => Ok(Err(error)),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn common_kind(&self, yes: &Result<Value, Unevaluated>, no: &Result<Value, Unevaluated>) -> Result<Type, Failure> {
+        let (Ok(yes), Ok(no)) = (yes, no) else { return Ok(Type::Dynamic) };
+        let (one, other) = (self.meter.kind(yes)?, self.meter.kind(no)?);
+        match (yes, no) {
+            (Value::Null(Type::Dynamic), _) => Ok(other),
+            (_, Value::Null(Type::Dynamic)) => Ok(one),
+            _ if one == Type::Dynamic || other == Type::Dynamic => Ok(Type::Dynamic),
+            _ if one == other => Ok(one),
+            _ => match unify(&[one, other], Safety::Unsafe) {
+                Some(kind) => Ok(kind),
+                None => refused("the two results of a condition have no type in common"),
+            },
+        }
+    }
+
+    pub(super) fn not(&self, operand: &Node, names: Names<'_>) -> Evaluated {
+        let operand = self.known::<bool>(&self.value(operand, names)?, "the operand of !")?;
+        Ok(operand.map_or_else(|reason| Value::Unknown(Type::Bool, reason), |value| Value::Bool(!value)))
+    }
+
+    pub(super) fn negation(&self, operand: &Node, names: Names<'_>) -> Evaluated {
+        let operand = self.known::<Number>(&self.value(operand, names)?, "the operand of -")?;
+        Ok(operand.map_or_else(|reason| Value::Unknown(Type::Number, reason), |value| Value::Number(value.negate())))
+    }
+
+    /// Operators of one precedence, from left to right.
+    pub(super) fn operation(&self, first: &Node, others: &[(Operator, Node)], names: Names<'_>) -> Evaluated {
+        let mut left = self.value(first, names);
+        for (operator, right) in others {
+            left = match operator {
+                Operator::Or => self.logical(left, right, names, true),
+                Operator::And => self.logical(left, right, names, false),
+                _ => left.and_then(|left| self.binary(*operator, &left, &self.value(right, names)?)),
+            };
+        }
+        left
+    }
+
+    /// `||`, which `true` decides on either side, and `&&`, which `false` does. An error counts for a value that is unknown.
+    fn logical(&self, left: Evaluated, right: &Node, names: Names<'_>, decisive: bool) -> Evaluated {
+        let side = |value: Evaluated| match value {
+            Ok(value) => Ok(self.known::<bool>(&value, "a side of a logical operator")?.map_err(Ok)),
+            Err(Failure::Error(error)) => Ok(Err(Err(Failure::Error(error)))),
+            Err(failure) => Err(failure),
+        };
+        let (left, right) = (side(left)?, side(self.value(right, names))?);
+        match (left, right) {
+            (Ok(value), _) | (_, Ok(value)) if value == decisive => Ok(Value::Bool(decisive)),
+            (Err(reason), _) | (_, Err(reason)) => reason.map(|reason| Value::Unknown(Type::Bool, reason)),
+            (Ok(_), Ok(value)) => Ok(Value::Bool(value)),
+        }
+    }
+
+    fn binary(&self, operator: Operator, left: &Value, right: &Value) -> Evaluated {
+        if matches!(operator, Operator::Equal | Operator::NotEqual) {
+            self.meter.look_at(left)?;
+            self.meter.look_at(right)?;
+            let is_equal = left.equals(right);
+            return Ok(is_equal.map_or_else(
+                |reason| Value::Unknown(Type::Bool, reason),
+                |is_equal| Value::Bool(is_equal == (operator == Operator::Equal)),
+            ));
+        }
+        let known = |value| self.known::<Number>(value, "an operand");
+        match (known(left)?, known(right)?) {
+            (Ok(left), Ok(right)) => compute(operator, &left, &right),
+            (Err(reason), _) | (_, Err(reason)) => Ok(Value::Unknown(kind_of(operator), reason)),
+        }
+    }
+
+    /// A value as a bool or a number that is needed here.
+    pub(super) fn known<T: Operand>(&self, value: &Value, what: &str) -> Result<Known<T>, Failure> {
+        if value.is_null() {
+            return refused(format!("{what} is null"));
+        }
+        match value.convert(&T::KIND)? {
+            Value::Unknown(_, reason) => Ok(Err(reason)),
+            value => T::of(value).map(Ok).map_or_else(|| refused(format!("{what} has the wrong type")), Ok),
+        }
+    }
+}
+
+/// What an operator takes.
+pub(super) trait Operand: Sized {
+    const KIND: Type;
+
+    fn of(value: Value) -> Option<Self>;
+}
+
+impl Operand for bool {
+    const KIND: Type = Type::Bool;
+
+    fn of(value: Value) -> Option<Self> {
+        if let Value::Bool(value) = value { Some(value) } else { None }
+    }
+}
+
+impl Operand for Number {
+    const KIND: Type = Type::Number;
+
+    fn of(value: Value) -> Option<Self> {
+        if let Value::Number(value) = value { Some(value) } else { None }
+    }
+}
+
+impl Operand for Arc<str> {
+    const KIND: Type = Type::String;
+
+    fn of(value: Value) -> Option<Self> {
+        if let Value::String(value) = value { Some(value) } else { None }
+    }
+}
+
+fn kind_of(operator: Operator) -> Type {
+    match operator {
+        Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulo => Type::Number,
+        _ => Type::Bool,
+    }
+}
+
+fn compute(operator: Operator, left: &Number, right: &Number) -> Evaluated {
+    Ok(match operator {
+        Operator::Add => Value::Number(left.add(right)?),
+        Operator::Subtract => Value::Number(left.subtract(right)?),
+        Operator::Multiply => Value::Number(left.multiply(right)?),
+        Operator::Divide => Value::Number(left.divide(right)?),
+        Operator::Modulo => Value::Number(left.modulo(right)?),
+        Operator::Greater => Value::Bool(left > right),
+        Operator::GreaterOrEqual => Value::Bool(left >= right),
+        Operator::Less => Value::Bool(left < right),
+        Operator::LessOrEqual => Value::Bool(left <= right),
+        Operator::Equal => Value::Bool(left == right),
+        Operator::NotEqual => Value::Bool(left != right),
+        // Those have no numbers.
+        Operator::Or | Operator::And => return refused("a number is used as a bool"),
+    })
+}

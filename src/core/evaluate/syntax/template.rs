@@ -1,0 +1,307 @@
+//! Templates: strings in quotes, heredocs, and strings of JSON. Literals and sequences come first, as the scanner of the tools
+//! finds them, since strip marks and the indentation of heredocs work on those; then directives are closed.
+//!
+//! Source: `hclsyntax/parser_template.go`, `scan_string_lit.rl`.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::cursor::{Cursor, Parsed};
+use super::parse::{expression, for_names};
+use super::{For, Node, NodeKind};
+use crate::hcl::{ends_heredoc, normal};
+
+/// Something in a template.
+enum Piece {
+    Literal(String),
+    Interpolation(Node),
+    If(Node),
+    For(ForNames),
+    Else,
+    EndIf,
+    EndFor,
+}
+
+/// The names of a key and a value, and what is iterated over.
+type ForNames = (Option<String>, String, Node);
+
+/// A template that is being read.
+#[derive(Default)]
+struct Pieces {
+    all: Vec<(usize, Piece)>,
+    /// True after `~}`: the next literal loses the white space at its beginning.
+    strips: bool,
+}
+
+impl Pieces {
+    /// Adds the literal of so many bytes that comes next, unless it is empty.
+    fn literal(&mut self, cursor: &mut Cursor<'_>, bytes: usize, text: String) {
+        if bytes == 0 {
+            return;
+        }
+        let text = if self.strips { text.trim_start().to_owned() } else { text };
+        self.strips = false;
+        self.all.push((cursor.place(), Piece::Literal(normal(&text).into_owned())));
+        cursor.advance(bytes);
+    }
+
+    /// Takes from each line as many characters of white space as the line with the fewest begins with.
+    ///
+    /// Source: `flushHeredocTemplateParts`; a line without text does not count, and one that begins with a sequence has none.
+    fn flush(&mut self) {
+        let mut fewest = usize::MAX;
+        let mut leading = Vec::new();
+        let mut begins_line = true;
+        for (_, piece) in &mut self.all {
+            let Piece::Literal(text) = piece else {
+                fewest = if begins_line { 0 } else { fewest };
+                begins_line = false;
+                continue;
+            };
+            let (is_first, ends_line) = (begins_line, text.ends_with('\n'));
+            begins_line = ends_line;
+            let space = &text[..text.len() - text.trim_start().len()];
+            if is_first && !(ends_line && space.len() == text.len()) {
+                fewest = fewest.min(space.graphemes(true).count());
+                leading.push(text);
+            }
+        }
+        for text in leading {
+            *text = text.graphemes(true).skip(fewest).collect();
+        }
+    }
+
+    /// Reads `${…}` or `%{…}`.
+    fn sequence(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
+        let (at, is_interpolation) = (cursor.place(), cursor.peek() == Some(b'$'));
+        cursor.advance(2);
+        if cursor.peek() == Some(b'~') {
+            cursor.advance(1);
+            if let Some((_, Piece::Literal(before))) = self.all.last_mut() {
+                before.truncate(before.trim_end().len());
+            }
+        }
+        let piece = if is_interpolation { Piece::Interpolation(expression(cursor, true)?) } else { directive(cursor)? };
+        self.all.push((at, piece));
+        self.strips = cursor.take("~")?;
+        if cursor.peek() != Some(b'}') {
+            return cursor.invalid();
+        }
+        cursor.advance(1);
+        Ok(())
+    }
+
+    /// The tree.
+    fn finish(self, cursor: &mut Cursor<'_>, at: usize) -> Parsed<Node> {
+        let is_alone = matches!(self.all[..], [(_, Piece::Interpolation(_))]);
+        let mut pieces = self.all.into_iter();
+        let (mut node, end) = branch(cursor, &mut pieces, at)?;
+        match &mut node.kind {
+            _ if end.is_some() => cursor.invalid(),
+            NodeKind::Template(parts) if is_alone => Ok(parts.remove(0)),
+            _ => Ok(node),
+        }
+    }
+}
+
+type Following = std::vec::IntoIter<(usize, Piece)>;
+
+/// A string up to the end, or to a directive that closes or divides another one. Strings next to each other are one.
+fn branch(cursor: &mut Cursor<'_>, pieces: &mut Following, at: usize) -> Parsed<(Node, Option<Piece>)> {
+    let mut parts: Vec<Node> = Vec::new();
+    let mut end = None;
+    while let Some((at, piece)) = pieces.next() {
+        let kind = match piece {
+            Piece::Literal(text) => match parts.last_mut() {
+                Some(Node { kind: NodeKind::Text(before), .. }) => {
+                    before.push_str(&text);
+                    continue;
+                }
+                _ => NodeKind::Text(text),
+            },
+            Piece::Interpolation(node) => NodeKind::Wrapped(Box::new(node)),
+            Piece::If(condition) => cursor.nested(true, |cursor| if_directive(cursor, pieces, condition))?,
+            Piece::For(names) => cursor.nested(true, |cursor| for_directive(cursor, pieces, at, names))?,
+            closing => {
+                end = Some(closing);
+                break;
+            }
+        };
+        parts.push(cursor.node(at, kind)?);
+    }
+    let node = match &mut parts[..] {
+        [] => Node { at, kind: NodeKind::Text(String::new()) },
+        [Node { at, kind: NodeKind::Text(text) }] => Node { at: *at, kind: NodeKind::Text(std::mem::take(text)) },
+        _ => cursor.node(at, NodeKind::Template(parts))?,
+    };
+    Ok((node, end))
+}
+
+fn if_directive(cursor: &mut Cursor<'_>, pieces: &mut Following, condition: Node) -> Parsed<NodeKind> {
+    let at = condition.at;
+    let (yes, end) = branch(cursor, pieces, at)?;
+    let no = match end {
+        Some(Piece::EndIf) => Node { at, kind: NodeKind::Text(String::new()) },
+        Some(Piece::Else) => match branch(cursor, pieces, at)? {
+            (no, Some(Piece::EndIf)) => no,
+            _ => return cursor.invalid(),
+        },
+        _ => return cursor.invalid(),
+    };
+    Ok(NodeKind::Conditional(Box::new([condition, yes, no])))
+}
+
+fn for_directive(cursor: &mut Cursor<'_>, pieces: &mut Following, at: usize, names: ForNames) -> Parsed<NodeKind> {
+    let (key_name, value_name, collection) = names;
+    let (value, Some(Piece::EndFor)) = branch(cursor, pieces, at)? else { return cursor.invalid() };
+    let each = For { key_name, value_name, collection, key: None, value, condition: None, is_grouped: false };
+    Ok(NodeKind::Join(Box::new(each)))
+}
+
+fn directive(cursor: &mut Cursor<'_>) -> Parsed<Piece> {
+    cursor.skips_lines = true;
+    Ok(match cursor.name()?.as_str() {
+        "if" => Piece::If(expression(cursor, true)?),
+        "for" => Piece::For(for_names(cursor)?),
+        "else" => Piece::Else,
+        "endif" => Piece::EndIf,
+        "endfor" => Piece::EndFor,
+        _ => return cursor.invalid(),
+    })
+}
+
+/// A string of JSON.
+pub(super) fn bare(cursor: &mut Cursor<'_>) -> Parsed<Node> {
+    let at = cursor.place();
+    let mut pieces = Pieces::default();
+    while cursor.peek().is_some() {
+        let length = until_sequence(cursor.rest());
+        pieces.literal(cursor, length, unescape_signs(&cursor.rest()[..length]));
+        if cursor.peek().is_some() {
+            pieces.sequence(cursor)?;
+        }
+    }
+    pieces.finish(cursor, at)
+}
+
+/// A string in quotes.
+pub(super) fn quoted(cursor: &mut Cursor<'_>) -> Parsed<Node> {
+    let at = cursor.place();
+    cursor.advance(1);
+    let mut pieces = Pieces::default();
+    loop {
+        let length = until_quote(cursor.rest());
+        let Some(text) = unescape(&cursor.rest()[..length]) else { return cursor.invalid() };
+        pieces.literal(cursor, length, text);
+        match cursor.peek() {
+            Some(b'"') => {
+                cursor.advance(1);
+                return pieces.finish(cursor, at);
+            }
+            Some(b'$' | b'%') => pieces.sequence(cursor)?,
+            _ => return cursor.invalid(),
+        }
+    }
+}
+
+/// A heredoc: each line begins a literal of its own, up to the line with the marker alone.
+pub(super) fn heredoc(cursor: &mut Cursor<'_>) -> Parsed<Node> {
+    let at = cursor.place();
+    cursor.advance(2);
+    let is_flush = cursor.peek() == Some(b'-');
+    cursor.advance(usize::from(is_flush));
+    let Some(marker) = cursor.peek_name() else { return cursor.invalid() };
+    cursor.advance(marker.len());
+    cursor.advance(usize::from(cursor.peek() == Some(b'\r')));
+    let mut pieces = Pieces::default();
+    let mut begins_line = cursor.peek() == Some(b'\n');
+    if !begins_line {
+        return cursor.invalid();
+    }
+    cursor.advance(1);
+    loop {
+        let rest = cursor.rest();
+        let line = rest.find('\n').map_or(rest, |length| &rest[..length]);
+        if begins_line && ends_heredoc(line, marker) {
+            cursor.advance(line.trim_end_matches('\r').len());
+            if is_flush {
+                pieces.flush();
+            }
+            return pieces.finish(cursor, at);
+        }
+        let length = until_sequence(rest).min(line.len() + 1).min(rest.len());
+        begins_line = rest[..length].ends_with('\n');
+        pieces.literal(cursor, length, unescape_signs(&rest[..length]));
+        match cursor.peek() {
+            None => return cursor.invalid(),
+            Some(_) if begins_line => {}
+            Some(_) => pieces.sequence(cursor)?,
+        }
+    }
+}
+
+/// The bytes before `${` or `%{`.
+fn until_sequence(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'$', b'%', &bytes[at..]) {
+        at += found;
+        match &bytes[at..] {
+            [b'$', b'$', b'{', ..] | [b'%', b'%', b'{', ..] => at += 3,
+            [_, b'{', ..] => return at,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// The same, or the bytes before the quote at the end.
+fn until_quote(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match (byte, &bytes[at + 1..]) {
+            (b'"', _) | (b'$' | b'%', [b'{', ..]) => break,
+            (b'\\', [_, ..]) => at += 2,
+            (b'$', [b'$', b'{', ..]) | (b'%', [b'%', b'{', ..]) => at += 3,
+            _ => at += 1,
+        }
+    }
+    at.min(bytes.len())
+}
+
+fn unescape_signs(text: &str) -> String {
+    text.replace("$${", "${").replace("%%{", "%{")
+}
+
+/// What is between quotes, without its escapes; `None` if one is none of the language.
+fn unescape(text: &str) -> Option<String> {
+    let mut whole = String::with_capacity(text.len());
+    let mut parts = text.split('\\');
+    whole.push_str(&unescape_signs(parts.next()?));
+    while let Some(part) = parts.next() {
+        let Some(letter) = part.chars().next() else {
+            // Of two backslashes the second one has nothing before it.
+            whole.push('\\');
+            whole.push_str(&unescape_signs(parts.next()?));
+            continue;
+        };
+        let digits = match letter {
+            'u' => 4,
+            'U' => 8,
+            _ => 0,
+        };
+        let code = part.get(1..=digits)?;
+        whole.push(match letter {
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            '"' => '"',
+            'u' | 'U' if code.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                char::from_u32(u32::from_str_radix(code, 16).ok()?).unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            _ => return None,
+        });
+        whole.push_str(&unescape_signs(&part[1 + digits..]));
+    }
+    Some(whole)
+}
