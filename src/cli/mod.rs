@@ -40,9 +40,8 @@ use crate::redact;
 use crate::report::{self, Format, Style, shown};
 #[cfg(debug_assertions)]
 use crate::settings::Variables;
-use crate::workspace::Scope;
 use crate::workspace::discover::has_root_modules;
-use args::{Arguments, Command, Global};
+use args::{Arguments, Global};
 use dispatch::Invocation;
 use progress::{Mode, Progress};
 pub use streams::Streams;
@@ -135,9 +134,8 @@ fn outcome(
     #[cfg(debug_assertions)]
     trust_instance_of_tests(&scope.environment.variables)?;
     let online = Arc::new(Online::new(&scope.environment.variables, &progress.events(), interrupt.clone()));
-    // `list` reads lock files; modules only show whether a provider is required, so they are not fetched.
-    let offline = scope.offline || matches!(&arguments.command, Command::List(list) if !list.modules);
-    scope.modules.fetch = Some(module_fetch(&Scope { offline, ..scope.clone() }, &online));
+    scope.offline |= arguments.command.sends_nothing();
+    scope.modules.fetch = Some(module_fetch(&scope, &online));
     let named = scope.named.clone();
     let (events, interrupt) = (progress.events(), interrupt.clone());
     let choose = (streams.stdin_is_terminal && streams.stderr_is_terminal).then(|| {

@@ -41,22 +41,35 @@ pub(crate) struct StatusArgs {
 
 pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    let changes = scope.directories().first().and_then(|start| changes(start));
-    let targets = Targets::within(scope, true, Unlocked::Opened, None, changes.as_ref())?.or_none()?;
+    let git = scope.directories().first().and_then(|start| changes(start));
+    let changes = git.as_ref().map(|(_, changes)| changes);
+    let targets = Targets::within(scope, true, Unlocked::Opened, None, changes)?.or_none()?;
     let cache = services.open_cache(&targets.directories());
-    let roots = open_knowing(&targets, None, changes.as_ref(), scope)?.roots;
+    let roots = open_knowing(&targets, None, changes, scope)?.roots;
+    let changed_files = git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots));
     let known = recalled(&roots, &cache);
     let locked = LockedHere::of(&roots, &known);
     let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default());
     let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
-    let found =
-        RepositoryState { locked, changed_files: changes.as_ref().map(changed_files), ..RepositoryState::of(&judged) };
+    let error = Error::all(settings_errors(&judged));
+    let found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
     let (name, of_many, effect) = found.next();
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
     let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
     let next = NextStep { command: CommandLine::of(name, &options, &scope.named), effect };
     let status = found.status(judged.len(), next);
-    Ok(Outcome { dialect: targets.dialect(), ..Outcome::of_body("status", Body::Status(Box::new(status))) })
+    Ok(Outcome { dialect: targets.dialect(), error, ..Outcome::of_body("status", Body::Status(Box::new(status))) })
+}
+
+/// The errors in settings, each once: one of them may be the reason why no root module can be read.
+fn settings_errors(judged: &[RootOutcome]) -> Vec<Error> {
+    let mut errors: Vec<Error> = Vec::new();
+    for error in judged.iter().filter_map(|root| root.body.as_ref().err()).flat_map(Error::each) {
+        if error.kind == ErrorKind::Settings && !errors.contains(error) {
+            errors.push(error.clone());
+        }
+    }
+    errors
 }
 
 /// What the lock files say, and what is known of it.
@@ -106,6 +119,8 @@ struct RepositoryState {
     locked: LockedHere,
     without_lock_file: Vec<String>,
     unreadable: Vec<String>,
+    not_checked: Vec<String>,
+    unknown_hashes: usize,
     denied: BTreeMap<Rule, usize>,
     warned: BTreeMap<Rule, usize>,
     /// True if there is a finding that `lock` mends and `verify --fix` does not.
@@ -119,6 +134,11 @@ impl RepositoryState {
         for root in judged {
             if root.body.is_err() {
                 all.unreadable.push(name(&root.path));
+            }
+            if let Ok(Body::Verified(verified)) = &root.body {
+                // Without the network only modules leave a question open.
+                all.not_checked.extend((!verified.inconclusive.is_empty()).then(|| name(&root.path)));
+                all.unknown_hashes += verified.unknown;
             }
             if root.findings.iter().any(|finding| finding.rule == Rule::LockFileMissing) {
                 all.without_lock_file.push(name(&root.path));
@@ -143,6 +163,8 @@ impl RepositoryState {
             root_modules,
             without_lock_file: self.without_lock_file,
             unreadable: self.unreadable,
+            not_checked: self.not_checked,
+            unknown_hashes: self.unknown_hashes,
             providers: providers.into_iter().map(|(address, versions)| StatusProvider { address, versions }).collect(),
             platforms: platforms.map(|platforms| platforms.into_iter().collect()),
             missing_platforms,
@@ -200,10 +222,13 @@ impl RepositoryState {
         if !self.locked.not_remembered.is_empty() {
             return ("trust init", &["-r"], "remembers the signers of what is locked");
         }
+        if !self.not_checked.is_empty() {
+            return ("verify", &["-r"], "reads the modules that were never read, and checks everything");
+        }
         if self.changed_files.as_ref().is_some_and(|files| !files.is_empty()) {
             return ("diff", &["-r"], "explains what changed, before you commit it");
         }
-        ("outdated", &["-r"], "shows newer versions; nothing has to be done")
+        ("outdated", &["-r"], "shows newer versions")
     }
 }
 
@@ -218,15 +243,20 @@ const MENDED: [Rule; 6] = [
 ];
 
 /// What differs from the last commit; all files if there is none. `None` without git.
-fn changes(start: &Path) -> Option<ChangedFiles> {
+fn changes(start: &Path) -> Option<(PathBuf, ChangedFiles)> {
     let git = Git::open(start).ok()?;
-    git.changes_since(&git.head_tree().ok()?).ok()
+    let changes = git.changes_since(&git.head_tree().ok()?).ok()?;
+    Some((git.top().to_owned(), changes))
 }
 
-fn changed_files(changes: &ChangedFiles) -> Vec<String> {
+/// The changed files of ours, from the top, and those that links with the name of a lock file lead to.
+fn changed_files(changes: &ChangedFiles, top: &Path, roots: &GateRoots) -> Vec<String> {
     let ours = [lockfile::FILE_NAME, modulelock::FILE_NAME, settings::FILE_NAME, trust::pins::FILE_NAME];
     let is_ours = |path: &&str| ours.contains(&path.rsplit('/').next().unwrap_or(path));
-    changes.paths().filter(is_ours).map(str::to_owned).collect()
+    let lock_files = roots.iter().filter_map(|(_, root)| Some(root.as_ref().ok()?.settings().lock_file()));
+    let linked = lock_files.filter_map(|file| Some(shown(worktree::absolute(&file).strip_prefix(top).ok()?)));
+    let named = changes.paths().filter(is_ours).map(str::to_owned);
+    named.chain(linked.filter(|path| changes.has(path))).collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 fn name(path: &Path) -> String {
@@ -350,7 +380,8 @@ impl Setup<'_, '_> {
         }
         let list = platforms.iter().map(|platform| format!("\"{platform}\"")).collect::<Vec<_>>().join(", ");
         let line = format!("platforms = [{list}]");
-        let file = self.create(settings::FILE_NAME, &format!("{line} # lock files cover these\n"), What::File)?;
+        let file =
+            self.create(settings::FILE_NAME, &format!("{line} # every lock file must cover these\n"), What::File)?;
         if file.state == SetupState::Created && known.is_empty() && named.is_empty() {
             notes.push(format!(
                 "`{line}` is for this machine alone: add to {} the other platforms that run this configuration",

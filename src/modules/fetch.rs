@@ -362,9 +362,12 @@ impl Fetcher {
             return Ok(());
         }
         let message = format!("the module {what} was not fetched before, and --offline does not allow fetching it");
-        Err(Error::new(ErrorKind::Offline, message).hint("run once without --offline"))
+        Err(Error::new(ErrorKind::Offline, message).hint(WITHOUT_NETWORK))
     }
 }
+
+const WITHOUT_NETWORK: &str = "run once without --offline; where there is no network, install the modules (`terraform get` or `tofu get`) and pass \
+                               --modules installed";
 
 fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, list: &VersionList) -> Error {
     let wanted = constraints.map(|constraints| format!(" that satisfies {:?}", constraints.as_str()));

@@ -147,6 +147,10 @@ pub struct Status {
     pub without_lock_file: Vec<String>,
     /// Those that cannot be read.
     pub unreadable: Vec<String>,
+    /// Those that call modules that were never read here, so what they require is not known.
+    pub not_checked: Vec<String>,
+    /// The recorded hashes that no earlier run checked.
+    pub unknown_hashes: usize,
     pub providers: Vec<StatusProvider>,
     /// The platforms that the settings want; `None` if no settings name any.
     pub platforms: Option<Vec<Platform>>,

@@ -64,6 +64,7 @@ mod same_versions;
 mod sbom;
 mod shells;
 mod ship;
+mod silent;
 mod sources;
 mod squat;
 mod status;

@@ -59,7 +59,11 @@ fn follow(workspace: &Workspace, registry: &Registry, command: &str) -> Run {
 #[test]
 fn the_next_command_leads_from_state_to_state() {
     let (workspace, registry) = (repository(), registry());
-    let next = says(&workspace, &registry, &["2 without a lock file: live/a, live/b", "none locked", "no settings"]);
+    let next = says(
+        &workspace,
+        &registry,
+        &["2 without a lock file: live/a, live/b", "none locked", "not set (`tflock setup`)"],
+    );
     assert_eq!(next, "tflock setup");
     // Before the first commit, too, git knows what changed.
     let run = follow(&workspace, &registry, &next).ended_with(0);
@@ -80,11 +84,15 @@ fn the_next_command_leads_from_state_to_state() {
     );
 
     // Their signers are to be remembered, too.
-    let next = says(&workspace, &registry, &["darwin_arm64 is missing in all root modules", "platform-uncovered in 2"]);
+    let next = says(
+        &workspace,
+        &registry,
+        &["darwin_arm64 is missing in all root modules", "platform-uncovered in 2 root modules"],
+    );
     assert_eq!(next, "tflock lock -r");
     follow(&workspace, &registry, &next).ended_with(0);
 
-    let next = says(&workspace, &registry, &["all remembered", "nothing to report", "4 files since the last commit"]);
+    let next = says(&workspace, &registry, &["all remembered", "offline checks pass", "4 files since the last commit"]);
     assert_eq!(next, "tflock diff -r");
     follow(&workspace, &registry, &next).ended_with(0);
     commit(&workspace, "lock");
@@ -104,7 +112,11 @@ fn the_next_command_leads_from_state_to_state() {
     let lock = workspace.read(LOCK);
     let no_h1: Vec<&str> = lock.lines().filter(|line| !line.contains("h1:")).collect();
     workspace.write(LOCK, &format!("{}\n", no_h1.join("\n")));
-    let next = says(&workspace, &registry, &["denied: platform-uncovered in 1; warned of: h1-missing in 1"]);
+    let next = says(
+        &workspace,
+        &registry,
+        &["denied: platform-uncovered in 1 root module; warnings: h1-missing in 1 root module"],
+    );
     assert_eq!(next, "tflock verify -r --fix");
     follow(&workspace, &registry, &next).ended_with(0);
     assert_eq!(workspace.read(LOCK), lock);
@@ -121,7 +133,7 @@ fn the_next_command_leads_from_state_to_state() {
     says(&workspace, &registry, &["1, 1 of them in several versions", "2.0.0 in 1, 1.0.0 in 1"]);
 
     workspace.write("live/b/main.tf", "terraform {");
-    let words = ["1 unreadable: live/b", "cannot check every root module"];
+    let words = ["1 unreadable: live/b", "1 root module not checked: unreadable"];
     assert_eq!(says(&workspace, &registry, &words), "tflock verify -r");
 }
 
@@ -221,4 +233,33 @@ fn setup_writes_through_no_link_that_leads_out() {
         let left: Vec<_> = std::fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert!(left.is_empty() || std::fs::read_to_string(outside.join("target")).unwrap() == "kept", "{run}");
     }
+}
+
+/// A link with the name of a lock file leads to the file that changed.
+#[cfg(unix)]
+#[test]
+fn changes_behind_a_link_are_counted() {
+    let (workspace, registry) = (repository(), registry());
+    workspace.tflock(&registry, ["lock", "-r", "--create"].iter().chain(&PLATFORMS)).ended_with(0);
+    std::fs::create_dir(workspace.path("shared")).unwrap();
+    std::fs::rename(workspace.path(LOCK), workspace.path("shared/lock.hcl")).unwrap();
+    std::os::unix::fs::symlink("../../shared/lock.hcl", workspace.path(LOCK)).unwrap();
+    commit(&workspace, "linked");
+    says(&workspace, &registry, &["changes       none since"]);
+    workspace.write("shared/lock.hcl", &(workspace.read("shared/lock.hcl") + "\n"));
+    says(&workspace, &registry, &["changes       1 file since the last commit: shared/lock.hcl"]);
+}
+
+#[test]
+fn an_error_in_the_settings_is_printed_once() {
+    let (workspace, registry) = (repository(), registry());
+    workspace.tflock(&registry, ["lock", "-r", "--create"].iter().chain(&PLATFORMS)).ended_with(0);
+    workspace.write(SETTINGS, "platfroms = [\"linux_amd64\"]\n");
+    let run = status(&workspace, &registry);
+    assert_eq!(run.stderr.matches("platfroms").count(), 1, "{run}");
+    assert!(
+        run.stderr.contains("did you mean \"platforms\"?") && run.stdout.contains("2 unreadable: live/a, live/b"),
+        "{run}"
+    );
+    assert!(!run.stdout.contains("network"), "{run}");
 }

@@ -75,6 +75,20 @@ pub(super) enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// True if it sends no request, whatever the working tree contains, and shows what earlier runs learned.
+    pub(super) fn sends_nothing(&self) -> bool {
+        match self {
+            // Modules only show whether a provider is required.
+            Self::List(list) => !list.modules,
+            Self::Diff(diff) => !diff.online,
+            Self::Mirror(mirror) => mirror.check,
+            Self::Status(_) | Self::Setup(_) | Self::Explain(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// The commands in groups, as `tflock` without arguments prints them. Usage, groups and footer must fit a terminal of 80 by 24.
 pub(super) const GROUPS: [(&str, &[(&str, &str)]); 5] = [
     (

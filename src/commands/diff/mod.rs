@@ -64,7 +64,7 @@ pub(crate) struct DiffArgs {
     /// As `verify` does: signed checksums, the registry's reports, and for an h1 checksum that no source attests, the
     /// package itself. If a registry does not respond, the checksum stays not checked.
     #[arg(long, conflicts_with = "offline")]
-    pub(in crate::commands) online: bool,
+    pub(crate) online: bool,
     /// With --online: download nothing.
     #[arg(long, requires = "online")]
     pub(super) no_download: bool,

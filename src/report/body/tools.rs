@@ -14,7 +14,7 @@ use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::style::{Paint, Style};
 use crate::report::summary::counted_hashes;
-use crate::report::{shown, size};
+use crate::report::{groups, shown, size};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Retired, Signer};
@@ -182,7 +182,7 @@ fn versions(provider: &StatusProvider, style: Style) -> String {
 
 fn platforms(status: &Status) -> String {
     let Some(wanted) = &status.platforms else {
-        return "no settings name any".to_owned();
+        return "not set (`tflock setup`)".to_owned();
     };
     let mut words = wanted.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     for (platform, paths) in status.missing_platforms.iter().take(MOST_NAMED) {
@@ -207,20 +207,23 @@ fn signers(status: &Status, style: Style) -> String {
 
 /// What `verify` finds without the network.
 fn gate(status: &Status) -> String {
-    if status.denied.is_empty() && status.warned.is_empty() {
-        let found = if status.unreadable.is_empty() { "nothing to report" } else { "cannot check every root module" };
-        return format!("{found} without the network");
-    }
     let rules = |counts: &BTreeMap<&str, usize>| {
         let rules = counts.iter().map(|(rule, count)| match status.root_modules {
             1 => (*rule).to_owned(),
-            _ => format!("{rule} in {count}"),
+            _ => format!("{rule} in {}", groups::root_modules(*count)),
         });
         first_of(&rules.collect::<Vec<_>>(), MOST_NAMED)
     };
-    let denied = (!status.denied.is_empty()).then(|| format!("denied: {}", rules(&status.denied)));
-    let warned = (!status.warned.is_empty()).then(|| format!("warned of: {}", rules(&status.warned)));
-    denied.into_iter().chain(warned).collect::<Vec<_>>().join("; ")
+    let (open, unreadable) = (status.not_checked.len(), !status.unreadable.is_empty());
+    let parts = [
+        (!status.denied.is_empty()).then(|| format!("denied: {}", rules(&status.denied))),
+        (!status.warned.is_empty()).then(|| format!("warnings: {}", rules(&status.warned))),
+        unreadable.then(|| format!("{} not checked: unreadable", groups::root_modules(status.unreadable.len()))),
+        (open > 0).then(|| format!("{} not checked: their remote modules were never read", groups::root_modules(open))),
+        (status.unknown_hashes > 0).then(|| format!("{} never checked", counted_hashes(status.unknown_hashes))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "offline checks pass".to_owned() } else { parts.join("; ") }
 }
 
 fn changes(files: &[String]) -> String {
