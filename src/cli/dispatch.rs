@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::args::{Arguments, Command, ProvidersCommand, Tool};
+use super::args::{Arguments, Command, ProvidersCommand, StacksCommand, Tool};
 use super::generated::{self, Length};
 use super::{completing, manual};
 use crate::commands::Services;
@@ -115,7 +115,9 @@ impl Command {
     pub(super) fn invocation(&self) -> Invocation<'_> {
         use Invocation as Run;
         match self {
-            Command::Lock(args) | Command::Providers { command: ProvidersCommand::Lock(args) } => {
+            Command::Lock(args)
+            | Command::Providers { command: ProvidersCommand::Lock(args) }
+            | Command::Stacks { command: StacksCommand::ProvidersLock(args) } => {
                 let run = Run::of("lock", args, &args.within, command::lock).about(&args.providers);
                 run.packages(&args.locking.packages).modules(args.modules.access())
             }

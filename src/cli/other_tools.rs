@@ -9,7 +9,7 @@ use crate::step::{Step, Template};
 use crate::workspace::directory;
 
 /// Command names of other tools, and the tflock command for the purpose.
-const COMMANDS: [(&str, Template); 12] = [
+const COMMANDS: [(&str, Template); 13] = [
     (
         "init",
         template!(
@@ -22,6 +22,12 @@ const COMMANDS: [(&str, Template); 12] = [
     ("update", template!("`tflock upgrade` selects newer versions, `tflock lock` completes hashes")),
     ("sync", template!("`tflock install` installs what the lock files record")),
     ("doctor", template!("`tflock verify` checks the lock file")),
+    (
+        "query",
+        template!(
+            "`terraform query` runs with the locked providers: `tflock install` installs them, `tflock list` shows them"
+        ),
+    ),
     ("trust show", template!("`tflock trust list` shows which signers are remembered")),
     ("tflock show", template!("`tflock list` shows what is locked, `tflock trust list` which signers are remembered")),
     ("cache clear", CACHE),

@@ -46,7 +46,7 @@ pub(crate) struct OutdatedArgs {
     #[arg(long)]
     pub(crate) exit_code: bool,
     /// Show remote modules instead: the locked version, and the versions that their sources have.
-    #[arg(long, conflicts_with_all = ["providers", "source", "fs_mirror", "net_mirror"])]
+    #[arg(long, conflicts_with_all = ["providers", "source", "fs_mirror", "net_mirror", "oci_mirror"])]
     pub(crate) modules: bool,
     #[command(flatten)]
     pub(crate) packages: Packages,

@@ -8,9 +8,9 @@ use std::fmt;
 /// Terraform or OpenTofu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dialect {
-    /// Terraform, as of 1.11.
+    /// Terraform, as of 1.17.
     Terraform,
-    /// OpenTofu, as of 1.12.
+    /// OpenTofu, as of 1.13.
     OpenTofu,
 }
 

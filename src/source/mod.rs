@@ -90,7 +90,7 @@ pub fn speaks_supported_protocol(protocols: &[String]) -> bool {
 /// Reads bytes as each answer of registries and mirrors, for the fuzzer.
 #[doc(hidden)]
 pub fn read_answers(bytes: &[u8]) {
-    let _ = wire::read::<wire::Versions>(bytes).and_then(wire::Versions::offers);
+    let _ = wire::read::<wire::Versions>(bytes).and_then(|versions| versions.offers(Dialect::OpenTofu));
     let _ = wire::read::<wire::MirrorIndex>(bytes);
     let _ = wire::read::<wire::MirrorVersion>(bytes);
     let _ = wire::read::<wire::About>(bytes);

@@ -9,6 +9,7 @@ use url::Url;
 use super::wire::{self, WireError};
 use super::{Miss, no_credentials, page_beside_download, page_of_source, unanswered, unauthorized, unusable};
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::{Client, Credentials, Discovery, DocumentKind, DocumentRequest, FetchedDocument, Service, ShownUrl};
@@ -71,17 +72,19 @@ impl Registry {
         &self.client
     }
 
-    pub async fn versions(&self, addr: &ProviderAddr) -> Result<ProviderListing, Miss> {
+    /// What the registry lists, as the tool of the dialect reads it.
+    pub async fn versions(&self, addr: &ProviderAddr, dialect: Dialect) -> Result<ProviderListing, Miss> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
-        let absent = || {
-            let message = format!("provider registry {} does not have a provider named {addr}", addr.host());
-            Error::new(ErrorKind::UnknownProvider, message)
-                .about(addr.clone())
-                .hint(step!("check its source address; `tflock why` shows every place that requires it"))
+        let absent = |words: Option<&str>| {
+            let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+            let message = format!("provider registry {} does not have a provider named {addr}{words}", addr.host());
+            let error = Error::new(ErrorKind::UnknownProvider, message).about(addr.clone());
+            let hint = step!("check its source address; `tflock why` shows every place that requires it");
+            Miss::Absent(error.hint(hint))
         };
         let document = self.metadata(addr, url, absent).await?;
         let read = wire::read::<wire::Versions>(&document.body);
-        let read = read.and_then(|versions| Ok((versions.warnings(), versions.offers()?)));
+        let read = read.and_then(|versions| Ok((versions.warnings(), versions.offers(dialect)?)));
         let (warnings, offers) = read.map_err(|reason| answer(addr, &document.final_url, &reason))?;
         if offers.is_empty() {
             let message = format!("provider registry {} lists no release of provider {addr}", addr.host());
@@ -99,9 +102,17 @@ impl Registry {
         let (namespace, kind) = (addr.namespace(), addr.type_name());
         let path = format!("{namespace}/{kind}/{version}/download/{}/{}", platform.os(), platform.arch());
         let url = self.endpoint(addr, &path).await?;
-        let absent = || {
-            let message = format!("provider {addr} {version} is not available for {platform}");
-            Error::new(ErrorKind::NotFound, message)
+        let absent = |words: Option<&str>| match words {
+            None => {
+                let message = format!("provider {addr} {version} is not available for {platform}");
+                Miss::Absent(Error::new(ErrorKind::NotFound, message))
+            }
+            // Another version need not have what this one lacks.
+            Some(words) => {
+                let message =
+                    format!("the registry does not give provider {addr} {version} for {platform} (404): {words}");
+                Error::new(ErrorKind::NotFound, message).about(addr.clone()).into()
+            }
         };
         let document = self.metadata(addr, url, absent).await?;
         let download: wire::Download =
@@ -119,7 +130,7 @@ impl Registry {
         }
         let path = format!("{}/{}/{version}", addr.namespace(), addr.type_name());
         let url = self.endpoint(addr, &path).await.ok()?;
-        let absent = || Error::new(ErrorKind::NotFound, "there is no such document");
+        let absent = |_: Option<&str>| Miss::Absent(Error::new(ErrorKind::NotFound, "there is no such document"));
         let document = self.metadata(addr, url, absent).await.ok()?;
         let about: wire::About = wire::read(&document.body).ok()?;
         page_of_source(&about.source, about.tag.as_deref())
@@ -163,13 +174,13 @@ impl Registry {
         &self,
         addr: &ProviderAddr,
         url: Url,
-        absent: impl Fn() -> Error,
+        absent: impl Fn(Option<&str>) -> Miss,
     ) -> Result<FetchedDocument, Miss> {
         let token = self.credentials.token(addr.host()).await;
         let token = token.map_err(|problem| no_credentials(addr.host(), problem))?;
         let request = DocumentRequest::new(url, DocumentKind::Metadata).token(token.clone());
         self.client.document(&request).await.map_err(|error| match error.status() {
-            Some(404) => Miss::Absent(absent()),
+            Some(404) => absent(error.words()),
             Some(401 | 403) => unauthorized(addr.host(), token.is_some()).into(),
             _ => unanswered(REGISTRY, addr, error).into(),
         })
@@ -237,7 +248,7 @@ mod tests {
 
     #[test]
     fn relative_urls_are_resolved_against_the_answer() {
-        let addr = ProviderAddr::parse("example.com/acme/widget", crate::dialect::Dialect::Terraform).unwrap();
+        let addr = ProviderAddr::parse("example.com/acme/widget", Dialect::Terraform).unwrap();
         let body = format!(
             r#"{{"os":"linux","arch":"arm","filename":"f","download_url":"../f.zip","shasums_url":"s",
                 "shasums_signature_url":"https://cdn.example/s.sig","shasum":"{}"}}"#,

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use crate::dialect::Dialect;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
 use crate::release::Offer;
@@ -175,12 +176,17 @@ impl Versions {
         lines.map(|line| line.chars().take(length).collect()).collect()
     }
 
-    /// The versions, each once, ascending; empty only if the registry says so.
-    pub(super) fn offers(self) -> Result<Vec<Offer>, WireError> {
+    /// The versions, each once, ascending. Terraform passes over texts that are none, `OpenTofu` refuses the whole answer.
+    ///
+    /// Source: `internal/getproviders/registry_source.go` of Terraform 1.13 and later, and of `OpenTofu`.
+    pub(super) fn offers(self, dialect: Dialect) -> Result<Vec<Offer>, WireError> {
         let mut offers = BTreeMap::new();
         for item in self.versions.ok_or(WireError::Missing("versions"))? {
-            let version: Version =
-                item.version.parse().map_err(|reason| WireError::Version { text: item.version, reason })?;
+            let version: Version = match item.version.parse() {
+                Ok(version) => version,
+                Err(_) if dialect == Dialect::Terraform => continue,
+                Err(reason) => return Err(WireError::Version { text: item.version, reason }),
+            };
             let offer = Offer {
                 version: version.clone(),
                 protocols: item.protocols,
@@ -267,7 +273,7 @@ mod tests {
     fn versions_are_sorted_and_what_follows_is_ignored() {
         let body =
             br#"{"versions":[{"version":"1.10"},{"version":"1.9.0","platforms":[{"os":"linux","arch":"arm"}]}]} junk"#;
-        let offers = read::<Versions>(body).unwrap().offers().unwrap();
+        let offers = read::<Versions>(body).unwrap().offers(Dialect::OpenTofu).unwrap();
         let texts: Vec<String> = offers.iter().map(|offer| offer.version.to_string()).collect();
         assert_eq!(texts, ["1.9.0", "1.10.0"]);
         assert_eq!(offers[0].platforms, ["linux_arm".parse().unwrap()]);
@@ -275,7 +281,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_lists_nothing_is_none() {
-        let offers = |body: &str| read::<Versions>(body.as_bytes()).and_then(Versions::offers);
+        let offers =
+            |body: &str| read::<Versions>(body.as_bytes()).and_then(|versions| versions.offers(Dialect::Terraform));
         assert_eq!(offers(r#"{"versions":[]}"#), Ok(Vec::new()));
         for none in ["{}", r#"{"error":"rate limit exceeded"}"#, r#"{"versions":null}"#] {
             assert_eq!(offers(none), Err(WireError::Missing("versions")), "{none}");
@@ -301,7 +308,7 @@ mod tests {
     #[test]
     fn members_are_found_in_any_case() {
         let body = r#"{"VERSIONS":[{"Version":"1.0.0","ProtocolS":null,"platformſ":[{"OS":"linux","Arch":"arm"}]}]}"#;
-        let offers = read::<Versions>(body.as_bytes()).unwrap().offers().unwrap();
+        let offers = read::<Versions>(body.as_bytes()).unwrap().offers(Dialect::OpenTofu).unwrap();
         assert_eq!(offers[0].platforms, ["linux_arm".parse().unwrap()]);
         // The keys of a map are data.
         let body = r#"{"Download_URL":"a","download_url":"b","packages":{"LINUX_arm":{"Hashes":["h1:x"]}}}"#;
@@ -311,10 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn one_invalid_version_invalidates_the_answer() {
+    fn one_invalid_version_invalidates_the_answer_for_tofu_alone() {
         let body = br#"{"versions":[{"version":"1.0.0"},{"version":"v1.1.0"}]}"#;
-        let error = read::<Versions>(body).unwrap().offers().unwrap_err();
+        let offers = |dialect| read::<Versions>(body).unwrap().offers(dialect);
+        let error = offers(Dialect::OpenTofu).unwrap_err();
         assert!(matches!(error, WireError::Version { text, .. } if text == "v1.1.0"));
+        assert_eq!(offers(Dialect::Terraform), Ok(vec![Offer::from(Version::new(1, 0, 0))]));
     }
 
     #[test]

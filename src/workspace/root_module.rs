@@ -12,7 +12,8 @@ use crate::dialect::Dialect;
 use crate::disk::files::TextMemo;
 use crate::disk::root_files;
 use crate::disk::roots::{
-    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, file_from, placed,
+    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, file_from,
+    placed, test_directory,
 };
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -308,11 +309,18 @@ impl RunSettings {
             data_dir: self.variables.get("TF_DATA_DIR").map(PathBuf::from),
             missing,
             modules: self.modules.lookup,
+            test_directory: self.modules.test_directory.clone(),
             variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             workspace: self.variables.get("TF_WORKSPACE").map(str::to_owned),
             trees: Arc::clone(&self.readings.trees),
             ..TreeOptions::new(self.dialect)
         }
+    }
+
+    /// Its directory, and the one of its test files.
+    pub fn places(&self) -> [PathBuf; 2] {
+        let tests = self.place.join(test_directory(self.modules.test_directory.as_deref()));
+        [self.place.clone(), tests]
     }
 
     /// Reads the module tree, and fetches missing modules.

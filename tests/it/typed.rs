@@ -26,7 +26,7 @@ fn what_was_probably_meant_is_named() {
     let near = |name: &str| format!("{}/acme/{name}", registry.host());
     let (wigdet, randm) = (near("wigdet"), near("randm"));
     let (widget, versioned) = (near("widget"), "`tflock add localhost:PORT/acme/widget@1.0.0` requires that version");
-    let rows: [(&[&str], &str); 44] = [
+    let rows: [(&[&str], &str); 47] = [
         (&["upgrade", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
         (&["upgrade", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["add", &randm], "help: did you mean localhost:PORT/acme/random?"),
@@ -74,6 +74,9 @@ fn what_was_probably_meant_is_named() {
         (&["chekc"], "help: `tflock verify` checks the lock file"),
         (&["help", "setings"], "help: did you mean `tflock explain settings`?"),
         (&["lock", "--platform", "linux_x86_64"], "help: did you mean linux_amd64?"),
+        (&["query"], "help: `terraform query` runs with the locked providers: `tflock install` installs them"),
+        (&["stacks", "init"], "help: tflock needs no init: `tflock lock` writes the lock file"),
+        (&["lock", "--oci-mirror=h.example/x", "--fs-mirror=y"], "'--oci-mirror <TEMPLATE>' cannot be used with"),
         (&["cache", "clear"], "help: `tflock cache prune` removes packages and old documents"),
         (&["verify", "--report", "json=-"], "--format json writes that format to standard output"),
     ];

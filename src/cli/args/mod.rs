@@ -44,6 +44,11 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: ProvidersCommand,
     },
+    #[command(hide = true, subcommand_required = true, arg_required_else_help = true)]
+    Stacks {
+        #[command(subcommand)]
+        command: StacksCommand,
+    },
     Add(AddArgs),
     Remove(RemoveArgs),
     Upgrade(UpgradeArgs),
@@ -119,6 +124,12 @@ pub(super) const GROUPS: [(&str, &[(&str, &str)]); 5] = [
 #[derive(Debug, Subcommand)]
 pub(super) enum ProvidersCommand {
     Lock(LockArgs),
+}
+
+/// Terraform's name for lock where it runs Stacks.
+#[derive(Debug, Subcommand)]
+pub(super) enum StacksCommand {
+    ProvidersLock(LockArgs),
 }
 
 /// Print the help of a command, a topic or a rule.

@@ -1,12 +1,13 @@
 //! Options that several commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use crate::commands::shared::lock_options::{LockOptions, WriteMode};
 use crate::disk::roots::{AssignedVariable, ModuleAccess, ModuleLookup};
+use crate::path::lexical;
 use crate::platform::{Platform, PlatformError};
 use crate::settings::{H1Rule, SourceChoice};
 
@@ -102,21 +103,25 @@ impl LockFlags {
 pub(crate) struct Packages {
     /// Where to get packages: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or
     /// oci:TEMPLATE. Default: `source` in .tflock.hcl, else the origin registries.
-    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["fs_mirror", "net_mirror"], help_heading = "Sources")]
+    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["fs_mirror", "net_mirror", "oci_mirror"], help_heading = "Sources")]
     source: Option<SourceChoice>,
     /// Take packages from this filesystem mirror only, packed or unpacked: fs:DIR.
-    #[arg(long, value_name = "DIR", conflicts_with = "net_mirror", help_heading = "Sources")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["net_mirror", "oci_mirror"], help_heading = "Sources")]
     fs_mirror: Option<PathBuf>,
     /// Take packages from this network mirror only: net:URL.
-    #[arg(long, value_name = "URL", help_heading = "Sources")]
+    #[arg(long, value_name = "URL", conflicts_with = "oci_mirror", help_heading = "Sources")]
     net_mirror: Option<String>,
+    /// Take packages from this OCI mirror only: oci:TEMPLATE.
+    #[arg(long, value_name = "TEMPLATE", help_heading = "Sources")]
+    oci_mirror: Option<String>,
 }
 
 impl Packages {
     pub(crate) fn choice(&self) -> Option<SourceChoice> {
         let directory = || self.fs_mirror.clone().map(SourceChoice::Directory);
         let network = || self.net_mirror.clone().map(SourceChoice::Network);
-        self.source.clone().or_else(directory).or_else(network)
+        let registry = || self.oci_mirror.clone().map(SourceChoice::Oci);
+        self.source.clone().or_else(directory).or_else(network).or_else(registry)
     }
 
     /// The option with which another command has the same source.
@@ -134,6 +139,18 @@ pub(crate) struct Modules {
     which: ModuleLookup,
     #[command(flatten)]
     variables: Assignments,
+    /// Read the test files of this directory of the root module instead of `tests`.
+    #[arg(long, value_name = "DIR", value_parser = test_directory, help_heading = "Modules")]
+    test_directory: Option<PathBuf>,
+}
+
+/// Parses the directory of test files, which is in the root module.
+///
+/// Source: `internal/command/arguments/test.go`; `filepath.IsLocal`.
+fn test_directory(text: &str) -> Result<PathBuf, &'static str> {
+    let path = lexical(Path::new(""), Path::new(text));
+    let leads_out = Path::new(text).has_root() || path.starts_with("..");
+    if leads_out { Err("test files are in the root module: name a directory below it") } else { Ok(path) }
 }
 
 /// The options that set variables on which sources of modules depend.
@@ -192,7 +209,7 @@ impl FromArgMatches for Assignments {
 
 impl Modules {
     pub(crate) fn access(&self) -> ModuleAccess {
-        ModuleAccess { lookup: self.which, ..self.variables.access() }
+        ModuleAccess { lookup: self.which, test_directory: self.test_directory.clone(), ..self.variables.access() }
     }
 }
 

@@ -12,6 +12,8 @@ use std::str::FromStr;
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 
+use crate::dialect::Dialect;
+
 /// The host of a registry, with its port where that is not 443.
 ///
 /// Two hostnames are equal when their comparison forms are. Lock files and directories show the display form, URLs and
@@ -82,7 +84,7 @@ impl Hostname {
         }
         let refused = || HostnameError::Idna(name.to_owned());
         let ascii = to_ascii(name).ok_or_else(refused)?;
-        let display = to_unicode(&ascii).ok_or_else(refused)?;
+        let display = to_unicode(&ascii, AsciiDenyList::STD3).ok_or_else(refused)?;
         let suffix = port.map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self { ascii: format!("{ascii}{suffix}"), display: format!("{display}{suffix}"), port })
     }
@@ -180,10 +182,13 @@ const DISALLOWED: [(char, char); 15] = [
     ('\u{1d173}', '\u{1d17a}'),
 ];
 
+/// What STD3 denies, but for the underscore.
+const WITH_UNDERSCORE: AsciiDenyList = AsciiDenyList::new(true, "!\"#$%&'()*+,/:;<=>?@[\\]^`{|}~");
+
 /// A name in Unicode, normalised; `None` if it is not a valid name.
-fn to_unicode(name: &str) -> Option<String> {
+fn to_unicode(name: &str, denied: AsciiDenyList) -> Option<String> {
     let name = prepared(name)?;
-    let (normal, valid) = Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast);
+    let (normal, valid) = Uts46::new().to_unicode(name.as_bytes(), denied, Hyphens::CheckFirstLast);
     // Places are counted in bytes, as there.
     let hyphens = |label: &str| label.len() > 4 && label.as_bytes().get(2..4) == Some(b"--");
     let sound = valid.is_ok() && !normal.contains('/') && !normal.split('.').any(hyphens);
@@ -220,11 +225,22 @@ pub enum PartError {
     Characters,
 }
 
-/// Normalises a namespace or type: UTS 46 lookup form in Unicode.
+/// Normalises a type or a local name: UTS 46 lookup form in Unicode.
 ///
 /// Source: `github.com/hashicorp/terraform-registry-address`, `ParseProviderPart`. There as here a dot may come out of
 /// the normalisation (of U+3002), but unlike there never at an end or twice: a part is the name of a directory.
 pub fn normalise_part(part: &str) -> Result<String, PartError> {
+    normalise(part, AsciiDenyList::STD3)
+}
+
+/// Normalises a namespace: as a type, and for Terraform 1.16 and later with underscores, wherever they are.
+///
+/// Source: `github.com/hashicorp/terraform-registry-address` v0.5.0; OpenTofu has no such rule.
+pub fn normalise_namespace(namespace: &str, dialect: Dialect) -> Result<String, PartError> {
+    normalise(namespace, if dialect == Dialect::Terraform { WITH_UNDERSCORE } else { AsciiDenyList::STD3 })
+}
+
+fn normalise(part: &str, denied: AsciiDenyList) -> Result<String, PartError> {
     if part.is_empty() {
         return Err(PartError::Empty);
     }
@@ -234,7 +250,7 @@ pub fn normalise_part(part: &str) -> Result<String, PartError> {
     if part.contains("--") {
         return Err(PartError::ConsecutiveDashes);
     }
-    to_unicode(part).filter(|normal| !normal.split('.').any(str::is_empty)).ok_or(PartError::Characters)
+    to_unicode(part, denied).filter(|normal| !normal.split('.').any(str::is_empty)).ok_or(PartError::Characters)
 }
 
 #[cfg(test)]
@@ -278,7 +294,7 @@ mod idna_tests {
     /// As terraform 1.11.4 takes them.
     #[test]
     fn names_of_the_tools() {
-        let normal = |name: &str| to_unicode(name);
+        let normal = |name: &str| to_unicode(name, AsciiDenyList::STD3);
         assert_eq!(normal("feature--site").as_deref(), Some("feature--site"));
         assert_eq!(normal("aẞb").as_deref(), Some("assb"));
         assert_eq!(normal("aßb").as_deref(), Some("aßb"));
@@ -312,6 +328,22 @@ mod part_tests {
             ["-a", "a-", "a_b", " a", "a b", "\u{3002}", "\u{3002}\u{3002}", "a\u{3002}", "a\u{ff0f}b", "\u{ad}"]
         {
             assert_eq!(normalise_part(part), Err(PartError::Characters), "{part:?}");
+        }
+    }
+    #[test]
+    fn only_terraform_has_underscores_and_only_in_namespaces() {
+        let terraform = |part: &str| normalise_namespace(part, Dialect::Terraform);
+        for part in ["my_org", "_my_org_", "_", "é_b", "a-_b"] {
+            assert_eq!(terraform(part).as_deref(), Ok(part));
+            assert_eq!(normalise_namespace(part, Dialect::OpenTofu), Err(PartError::Characters), "{part}");
+        }
+        assert_eq!(terraform("My\u{ff3f}Org").as_deref(), Ok("my_org"));
+        for c in (0u8..=127).map(char::from).filter(|c| !['_', '.', '-'].contains(c)) {
+            let part = format!("a{c}b");
+            assert_eq!(terraform(&part), normalise_part(&part), "{part:?}");
+        }
+        for part in ["-a_b", "a_b-", "a_b.c", "a__b--c", ""] {
+            assert!(terraform(part).is_err(), "{part}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! An address is normalised when it is parsed; below this module no text that means one is passed around. The folder
 //! knows nothing of versions, files or registries.
 //!
-//! Source: `github.com/hashicorp/terraform-registry-address` v0.2.3 and `github.com/opentofu/registry-address/v2`.
+//! Source: `github.com/hashicorp/terraform-registry-address` v0.5.0 and `github.com/opentofu/registry-address/v2`.
 
 mod hostname;
 mod similar;
@@ -13,7 +13,7 @@ mod tests;
 
 use std::fmt;
 
-pub use hostname::{Hostname, HostnameError, PartError, normalise_part};
+pub use hostname::{Hostname, HostnameError, PartError, normalise_namespace, normalise_part};
 pub use similar::{UsedNames, namesake, registry_page, well_known};
 
 use crate::dialect::Dialect;
@@ -128,8 +128,8 @@ impl ProviderSource {
             refuse_prefix(text, &host, namespace, &kind, dialect)?;
             return Ok(Self::Legacy(format!("{host}/-/{kind}")));
         }
-        let namespace =
-            normalise_part(namespace).map_err(|reason| AddrError::Namespace { text: namespace.to_owned(), reason })?;
+        let namespace = normalise_namespace(namespace, dialect)
+            .map_err(|reason| AddrError::Namespace { text: namespace.to_owned(), reason })?;
         refuse_prefix(text, &host, &namespace, &kind, dialect)?;
         Ok(Self::new(host, namespace, kind, dialect))
     }
@@ -316,9 +316,13 @@ impl AddrPattern {
             }
             _ => return Err(PatternError::Shape(whole())),
         };
-        let kind =
-            parse_part(kind).map_err(|reason| PatternError::Type { text: whole(), part: kind.to_owned(), reason })?;
-        let namespace = parse_part(namespace).map_err(|reason| PatternError::Namespace {
+        let kind = part_of(kind, normalise_part).map_err(|reason| PatternError::Type {
+            text: whole(),
+            part: kind.to_owned(),
+            reason,
+        })?;
+        let normal = |part: &str| normalise_namespace(part, dialect);
+        let namespace = part_of(namespace, normal).map_err(|reason| PatternError::Namespace {
             text: whole(),
             part: namespace.to_owned(),
             reason,
@@ -385,8 +389,8 @@ impl AddrPattern {
     }
 }
 
-fn parse_part(part: &str) -> Result<Option<String>, PartError> {
-    if part == WILDCARD { Ok(None) } else { normalise_part(part).map(Some) }
+fn part_of(part: &str, normal: impl Fn(&str) -> Result<String, PartError>) -> Result<Option<String>, PartError> {
+    if part == WILDCARD { Ok(None) } else { normal(part).map(Some) }
 }
 
 impl From<ProviderAddr> for AddrPattern {

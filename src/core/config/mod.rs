@@ -30,9 +30,7 @@ pub use module::{
     RequiredProvider, Resource, Text, Variable,
 };
 pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of};
-pub use side_files::{
-    Installed, Manifest, ManifestError, TestFile, VariableFile, VariableValues, automatic_variable_files,
-};
+pub use side_files::{Installed, Manifest, ManifestError, TestFile, VariableFile, VariableValues};
 pub use value::Node;
 
 use crate::addr::{AddrError, PartError};
@@ -42,6 +40,7 @@ use crate::finding::Position;
 use crate::hcl::scan::StructureError;
 use crate::version::{ConstraintError, ModuleVersionError};
 use decode::{Role, decode};
+use side_files::{is_automatic_variable_file, sort_variable_files};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
@@ -103,8 +102,12 @@ pub enum ConfigErrorKind {
     UnexpectedArgument(String),
     #[error("a block of type {0:?} is not expected here")]
     UnexpectedBlock(String),
-    #[error("only OpenTofu 1.12 and later reads a \"language\" block")]
-    LanguageBlock,
+    #[error("only OpenTofu reads a {0:?} block")]
+    OnlyOfTofu(&'static str),
+    #[error("a state_store block needs a provider block that names its provider")]
+    StateStoreWithoutProvider,
+    #[error("the provider {0:?} of the state_store block must be in required_providers")]
+    StateStoreProvider(String),
     #[error("the argument {0:?} is set twice")]
     DuplicateArgument(String),
     /// Two `required_providers` blocks in the primary files of a module.
@@ -194,7 +197,7 @@ impl From<ConfigError> for Error {
             ConfigErrorKind::UnexpectedBlock(kind) if kind == "required_providers" => {
                 mapped.hint("a required_providers block belongs in a `terraform` block")
             }
-            ConfigErrorKind::LanguageBlock => mapped
+            ConfigErrorKind::OnlyOfTofu(_) => mapped
                 .hint("if OpenTofu runs this configuration, set `tool = \"tofu\"` in .tflock.hcl, or pass --tool tofu"),
             ConfigErrorKind::ConflictMarker => mapped.hint("resolve the conflict, and run again"),
             ConfigErrorKind::TooManyProviders(_) => {
@@ -216,6 +219,8 @@ pub struct ConfigFiles {
     /// Merged into what the primary files say.
     pub overrides: Vec<String>,
     pub tests: Vec<String>,
+    /// The files of variables that the tools read without being told.
+    pub variables: Vec<String>,
     pub differs_by_tool: bool,
 }
 
@@ -262,7 +267,14 @@ impl ConfigFiles {
     /// Sorts the names of a directory's files into their parts; those that are no configuration are dropped.
     pub fn select(names: impl IntoIterator<Item = String>, dialect: Dialect) -> Self {
         let mut files = Self::default();
-        for name in names.into_iter().filter(|name| !is_ignored(name)) {
+        for name in names {
+            if is_automatic_variable_file(&name) {
+                files.variables.push(name);
+                continue;
+            }
+            if is_ignored(&name) {
+                continue;
+            }
             files.differs_by_tool |= CONFIGURATION.iter().chain(&TESTS).any(|(_, tofu)| name.ends_with(tofu));
             if suffix(&name, &TESTS, dialect).is_some() {
                 files.tests.push(name);
@@ -282,7 +294,21 @@ impl ConfigFiles {
             list.sort();
             drop_shadowed(list, pairs);
         }
+        sort_variable_files(&mut files.variables);
         files
+    }
+
+    /// The test files of a directory of tests, in the order of loading. For Terraform 1.13 and later their ending alone decides,
+    /// so hidden ones and those of editors count.
+    ///
+    /// Source: `internal/configs/parser_config_dir.go`; as recorded with Terraform 1.17-dev.
+    pub fn select_tests(names: impl IntoIterator<Item = String>, dialect: Dialect) -> Vec<String> {
+        if dialect == Dialect::OpenTofu {
+            return Self::select(names, dialect).tests;
+        }
+        let mut tests: Vec<String> = names.into_iter().filter(|name| suffix(name, &TESTS, dialect).is_some()).collect();
+        tests.sort();
+        tests
     }
 
     /// True if some names of a directory are those of configuration, and only `OpenTofu` reads it.
@@ -359,6 +385,11 @@ mod tests {
 
     #[test]
     fn files_of_editors_are_ignored() {
+        let tests = [".x.tftest.hcl", "#y.tftest.json#", "z.tftest.hcl~", "#a.tftest.hcl", "b.tofutest.hcl", "c.tf"];
+        let in_tests = |dialect| ConfigFiles::select_tests(tests.map(str::to_owned), dialect);
+        assert_eq!(in_tests(Dialect::Terraform), ["#a.tftest.hcl", ".x.tftest.hcl"]);
+        assert_eq!(in_tests(Dialect::OpenTofu), ["#a.tftest.hcl", "b.tofutest.hcl"]);
+        assert_eq!(select(&tests, Dialect::Terraform).tests, ["#a.tftest.hcl"]);
         assert_eq!(select(&[".hidden.tf", "bak.tf~", "#e.tf#", "#f.tf"], Dialect::Terraform).primary, ["#f.tf"]);
     }
 

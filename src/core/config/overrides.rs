@@ -17,6 +17,7 @@ pub(super) fn assemble(primaries: Vec<Parts>, overrides: Vec<Parts>, errors: &mu
     for parts in overrides {
         assembly.merge(parts);
     }
+    assembly.check_state_store();
     assembly.module
 }
 
@@ -30,6 +31,7 @@ struct Assembly<'e> {
 #[derive(Default)]
 struct Seen {
     required: Option<Location>,
+    state_store: Option<(Location, String)>,
     providers: HashMap<(String, Option<String>), usize>,
     resources: HashMap<(&'static str, String, String), usize>,
 }
@@ -55,6 +57,7 @@ impl Assembly<'_> {
             self.append_call(call);
         }
         self.module.imports.extend(parts.imports);
+        self.seen.state_store = parts.state_store.or(self.seen.state_store.take());
         self.module.has_backend |= parts.has_backend;
         self.module.names.variables.extend(parts.names.variables);
         self.module.names.locals.extend(parts.names.locals);
@@ -116,6 +119,7 @@ impl Assembly<'_> {
         if let Some(language) = parts.language {
             self.fail(&language, ConfigErrorKind::NotInOverride("language"));
         }
+        self.seen.state_store = parts.state_store.or(self.seen.state_store.take());
         self.module.has_backend |= parts.has_backend;
         self.module.names.locals.extend(parts.names.locals);
         for (name, variable) in parts.names.variables {
@@ -126,6 +130,14 @@ impl Assembly<'_> {
             merged.ephemeral = variable.ephemeral.or(merged.ephemeral);
             merged.nullable = variable.nullable.or(merged.nullable);
             merged.constant = variable.constant.or(merged.constant);
+        }
+    }
+
+    /// The provider of a `state_store` block is declared or built in: the block itself requires none.
+    fn check_state_store(&mut self) {
+        let Some((place, name)) = self.seen.state_store.take() else { return };
+        if name != "terraform" && !self.module.required.contains_key(&name) {
+            self.fail(&place, ConfigErrorKind::StateStoreProvider(name));
         }
     }
 

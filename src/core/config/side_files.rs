@@ -235,14 +235,16 @@ pub(super) enum VariableValue {
     Expression(Expression),
 }
 
-/// The names of the files that the tools read without being told, in the order of reading.
-pub fn automatic_variable_files(names: impl IntoIterator<Item = String>) -> Vec<String> {
-    const FIRST: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
-    let is_automatic = |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
-    let mut files: Vec<String> =
-        names.into_iter().filter(|name| FIRST.contains(&name.as_str()) || is_automatic(name)).collect();
-    files.sort_by_cached_key(|name| (!FIRST.contains(&name.as_str()), name.clone()));
-    files
+const FIRST: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
+
+/// True for the names of files of variables that the tools read without being told.
+pub(super) fn is_automatic_variable_file(name: &str) -> bool {
+    FIRST.contains(&name) || name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")
+}
+
+/// Sorts them in the order of reading.
+pub(super) fn sort_variable_files(names: &mut [String]) {
+    names.sort_by_cached_key(|name| (!FIRST.contains(&name.as_str()), name.clone()));
 }
 
 impl VariableFile {
@@ -285,6 +287,7 @@ impl VariableValues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ConfigFiles;
 
     #[test]
     fn records_are_found_by_key() {
@@ -332,7 +335,7 @@ mod tests {
             .into_iter()
             .chain(["terraform.tfvars", "terraform.tfvars.auto.tfvars", "A.auto.tfvars"]);
         assert_eq!(
-            automatic_variable_files(names.map(str::to_owned)),
+            ConfigFiles::select(names.map(str::to_owned), Dialect::Terraform).variables,
             [
                 "terraform.tfvars",
                 "terraform.tfvars.json",

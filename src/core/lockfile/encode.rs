@@ -20,11 +20,19 @@ impl LockFile {
     /// The text as `dialect` writes it, byte for byte.
     pub fn encode(&self, dialect: Dialect) -> String {
         let mut text = String::with_capacity(self.encoded_size());
-        text.push_str(header(dialect));
+        text.push_str(&header(self.program(dialect)));
         for (addr, entry) in self.iter() {
             push_entry(&mut text, addr, entry);
         }
         text
+    }
+
+    /// The command that the header names.
+    fn program(&self, dialect: Dialect) -> &'static str {
+        match (dialect, self.stacks) {
+            (Dialect::Terraform, Some(stacks)) => stacks.program(),
+            _ => program(dialect),
+        }
     }
 
     fn encoded_size(&self) -> usize {
@@ -59,30 +67,84 @@ fn push_entry(text: &mut String, addr: &ProviderAddr, entry: &LockEntry) {
 /// The byte order mark, which the tools skip.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-pub(super) fn header(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Terraform => {
-            "# This file is maintained automatically by \"terraform init\".\n\
-             # Manual edits may be lost in future updates.\n"
-        }
-        Dialect::OpenTofu => {
-            "# This file is maintained automatically by \"tofu init\".\n\
-             # Manual edits may be lost in future updates.\n"
+/// What the program that writes the lock files of Terraform Stacks has called itself.
+///
+/// Source: public lock files next to `*.tfcomponent.hcl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StacksHeader {
+    /// The program of the beta.
+    Beta,
+    /// Terraform 1.13 and early 1.14.
+    Spaced,
+    /// Terraform since about 1.14.2.
+    Current,
+}
+
+impl StacksHeader {
+    /// All of them, the oldest first.
+    pub const ALL: [Self; 3] = [Self::Beta, Self::Spaced, Self::Current];
+
+    /// The command that the header names.
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Beta => "tfstacks providers lock",
+            Self::Spaced => "terraform stacks providers lock",
+            Self::Current => "terraform stacks providers-lock",
         }
     }
 }
 
-/// The tool that a text names in its header: in the first comment that says so, before anything but comments.
-pub fn header_dialect(text: &[u8]) -> Option<Dialect> {
+/// The command that the header of a tool names.
+pub(super) fn program(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Terraform => "terraform init",
+        Dialect::OpenTofu => "tofu init",
+    }
+}
+
+/// What a text of a program begins with.
+fn header(program: &str) -> String {
+    format!("{}\n{SECOND_LINE}\n", first_line(program))
+}
+
+fn first_line(program: &str) -> String {
+    format!("# This file is maintained automatically by \"{program}\".")
+}
+
+const SECOND_LINE: &str = "# Manual edits may be lost in future updates.";
+
+/// The header at the beginning of a text, and what follows it.
+pub(super) fn split_header(text: &str) -> Option<((Dialect, Option<StacksHeader>), &str)> {
+    let (first, rest) = text.split_once('\n')?;
+    let found = named_in(first.as_bytes())?;
+    Some((found, rest.strip_prefix(SECOND_LINE)?.strip_prefix('\n')?))
+}
+
+/// What the first line of a header names.
+fn named_in(line: &[u8]) -> Option<(Dialect, Option<StacksHeader>)> {
+    let line = line.strip_prefix(b"# This file is maintained automatically by \"")?.strip_suffix(b"\".")?;
+    let tool = [Dialect::Terraform, Dialect::OpenTofu].into_iter().find(|tool| program(*tool).as_bytes() == line);
+    let stacks = || StacksHeader::ALL.into_iter().find(|stacks| stacks.program().as_bytes() == line);
+    tool.map(|tool| (tool, None)).or_else(|| Some((Dialect::Terraform, Some(stacks()?))))
+}
+
+/// What the first comment names that is the first line of a header, before anything but comments.
+fn header_of(text: &[u8]) -> Option<(Dialect, Option<StacksHeader>)> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     text.split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)
         .take_while(|line| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//"))
-        .find_map(|line| {
-            let names =
-                |dialect: &Dialect| header(*dialect).lines().next().is_some_and(|first| first.as_bytes() == line);
-            [Dialect::Terraform, Dialect::OpenTofu].into_iter().find(names)
-        })
+        .find_map(named_in)
+}
+
+/// The tool that a text names in its header; Terraform for those of Stacks.
+pub fn header_dialect(text: &[u8]) -> Option<Dialect> {
+    header_of(text).map(|(dialect, _)| dialect)
+}
+
+/// The header of Stacks that a text has.
+pub(super) fn stacks_header(text: &[u8]) -> Option<StacksHeader> {
+    header_of(text)?.1
 }
 
 /// The tool that a lock file belongs to: by its header, else by the registries it names if that is one tool's only.
@@ -117,9 +179,10 @@ impl<'a> Layout<'a> {
 /// Says why a text is not canonical; at least one reason for each that is not.
 pub(super) fn warnings(of: &Layout<'_>, lock: &LockFile, spans: &Spans, tool: Option<Dialect>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(of_header(of, tool));
+    let wanted = tool.map(|tool| header(lock.program(tool)));
+    findings.extend(of_header(of, tool.zip(wanted.as_deref())));
     findings.extend(of_line_ends(of));
-    findings.extend(of_comments(of, tool));
+    findings.extend(of_comments(of, wanted.as_deref()));
     findings.extend(of_order(spans));
     of_hashes(spans, &mut findings);
     if findings.is_empty() {
@@ -135,11 +198,11 @@ fn not_canonical(message: impl Into<String>) -> Finding {
     Finding::new(Rule::NotCanonical, message)
 }
 
-fn of_header(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
-    let message = match tool {
+fn of_header(of: &Layout<'_>, wanted: Option<(Dialect, &str)>) -> Option<Finding> {
+    let message = match wanted {
         None => "the file has no header of Terraform or OpenTofu".to_owned(),
-        Some(tool) => {
-            let begins = header(tool).lines().zip(of.lines()).all(|(wanted, line)| wanted == line.trim_end());
+        Some((tool, header)) => {
+            let begins = header.lines().zip(of.lines()).all(|(wanted, line)| wanted == line.trim_end());
             if begins {
                 return None;
             }
@@ -155,9 +218,9 @@ fn of_line_ends(of: &Layout<'_>) -> Option<Finding> {
 }
 
 /// Comments other than the two of the header.
-fn of_comments(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
+fn of_comments(of: &Layout<'_>, header: Option<&str>) -> Option<Finding> {
     let of_header = |at: &Range<usize>| {
-        tool.is_some_and(|tool| header(tool).lines().any(|line| of.text[at.start..].starts_with(line)))
+        header.is_some_and(|header| header.lines().any(|line| of.text[at.start..].starts_with(line)))
     };
     let mut others = of.comments.iter().filter(|at| !of_header(at));
     let first = others.next()?;
@@ -195,6 +258,7 @@ fn of_hashes(spans: &Spans, findings: &mut Vec<Finding>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lockfile::decode;
 
     fn lock(entries: &[(&str, &str, &str, &[&str])]) -> LockFile {
         let mut lock = LockFile::new();
@@ -263,6 +327,28 @@ mod tests {
         assert_eq!(detect_dialect(tofu), Some(Dialect::OpenTofu));
         assert_eq!(header_dialect(b"x = 1\n# This file is maintained automatically by \"tofu init\".\n"), None);
         assert_eq!(header_dialect(b"# This file is maintained automatically by \"opentf init\".\n"), None);
+    }
+
+    #[test]
+    fn headers_of_stacks_are_known_and_stay() {
+        let first = |program: &str| format!("# This file is maintained automatically by \"{program}\".\n");
+        let rest = LockFile::new().encode(Dialect::Terraform).lines().nth(1).unwrap().to_owned()
+            + "\n\nprovider \"zz.example/a/b\" {\n  version = \"1.0.0\"\n}\n";
+        for program in ["tfstacks providers lock", "terraform stacks providers lock", "terraform stacks providers-lock"]
+        {
+            let text = first(program) + &rest;
+            assert_eq!(detect_dialect(text.as_bytes()), Some(Dialect::Terraform), "{program}");
+            let decoded = decode(text.as_bytes(), Dialect::Terraform).unwrap();
+            assert!(decoded.canonical && decoded.warnings.is_empty(), "{decoded:?}");
+            assert_eq!(decoded.lock.encode(Dialect::Terraform), text);
+            assert_eq!(decoded.lock.encode(Dialect::OpenTofu), first("tofu init") + &rest);
+            let loose = text.replace(" = ", "=");
+            let decoded = decode(loose.as_bytes(), Dialect::Terraform).unwrap();
+            assert_eq!((decoded.canonical, decoded.warnings.len()), (false, 1), "{decoded:?}");
+            assert_eq!(decoded.lock.encode(Dialect::Terraform), text);
+        }
+        let unknown = first("terraform stacks lock") + &rest;
+        assert_eq!(header_dialect(unknown.as_bytes()), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use encode::{detect_dialect, header_dialect as detect_header};
+pub use encode::{StacksHeader, detect_dialect, header_dialect as detect_header};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -22,7 +22,7 @@ use crate::finding::{Finding, Level, LineIndex, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::version::{Constraints, Version};
 use content::Content;
-use encode::{BYTE_ORDER_MARK, header_dialect};
+use encode::{BYTE_ORDER_MARK, header_dialect, stacks_header};
 use syntax::{LockText, parse};
 
 /// True if a text is exactly what a tool writes, so there is nothing to format. False may also mean that a closer
@@ -37,6 +37,8 @@ pub const FILE_NAME: &str = ".terraform.lock.hcl";
 /// What a dependency lock file says: one entry for each provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LockFile {
+    /// The header of Terraform Stacks that the text begins with, which stays when Terraform's text is written.
+    pub stacks: Option<StacksHeader>,
     /// Boxed because a node of the map has room for eleven entries, and most files have few.
     entries: BTreeMap<ProviderAddr, Box<LockEntry>>,
 }
@@ -233,7 +235,8 @@ fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
         }
     };
     content.read(&tree);
-    let Content { lock, spans, mut findings, repeated, .. } = content;
+    let Content { mut lock, spans, mut findings, repeated, .. } = content;
+    lock.stacks = stacks_header(bytes);
     let refused = findings.iter().any(|finding| finding.level == Level::Deny);
     let header = header_dialect(bytes);
     let canonical = !refused && header.is_some_and(|header| lock.encode(header).as_bytes() == bytes);

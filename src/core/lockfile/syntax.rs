@@ -16,7 +16,7 @@ use hcl_edit::expr::Expression;
 use hcl_edit::parser::parse_body;
 use hcl_edit::structure::Body;
 
-use super::encode::header;
+use super::encode::split_header;
 use super::{EntrySpans, LockEntry, LockFile, Spans};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -174,10 +174,9 @@ pub(super) fn scan_canonical(text: &[u8], dialect: Dialect) -> Option<Canonical>
 
 fn read(text: &[u8], dialect: Dialect, keep: bool) -> Option<Canonical> {
     let text = std::str::from_utf8(text).ok()?;
-    let of = |dialect: Dialect| Some((dialect, text.strip_prefix(header(dialect))?));
-    let (header, rest) = of(Dialect::Terraform).or_else(|| of(Dialect::OpenTofu))?;
+    let ((header, stacks), rest) = split_header(text)?;
     let mut lines = Lines { rest, line: 2, keep };
-    let mut found = Canonical { lock: LockFile::new(), spans: Spans::default(), header };
+    let mut found = Canonical { lock: LockFile { stacks, ..LockFile::new() }, spans: Spans::default(), header };
     while !lines.rest.is_empty() {
         if !lines.take()?.is_empty() {
             return None;

@@ -14,7 +14,7 @@ use super::{Decisions, MergeOptions, MergedText, Three, agreed, base_lock, both}
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level};
-use crate::lockfile::{LockEntry, LockFile, decode, detect_dialect};
+use crate::lockfile::{LockEntry, LockFile, StacksHeader, decode, detect_dialect};
 use crate::modulelock::{self, FILE_NAME, LockedModule, ModuleKey, ModuleLockFile};
 use crate::requirements::Requirements;
 
@@ -25,6 +25,8 @@ pub struct LockMerge {
     pub entries: BTreeMap<ProviderAddr, Merged>,
     /// Decisions and conflicts that users should know of, in the order of the entries.
     pub remarks: Vec<MergeRemark>,
+    /// The header of Terraform Stacks, of the side that changed it.
+    pub stacks: Option<StacksHeader>,
 }
 
 /// One place of a merged lock file.
@@ -66,7 +68,7 @@ pub struct Replaced {
 impl LockMerge {
     /// The merged lock file; `None` if there are conflicts.
     pub fn lock(&self) -> Option<LockFile> {
-        let mut lock = LockFile::new();
+        let mut lock = self.without_entries();
         for (addr, merged) in &self.entries {
             match merged {
                 Merged::Entry(entry) => lock.insert(addr.clone(), entry.clone()),
@@ -74,6 +76,12 @@ impl LockMerge {
             };
         }
         Some(lock)
+    }
+
+    fn without_entries(&self) -> LockFile {
+        let mut lock = LockFile::new();
+        lock.stacks = self.stacks;
+        lock
     }
 
     /// How many entries someone has to decide about.
@@ -182,13 +190,14 @@ impl LockMerge {
 
     /// The text as `dialect` writes it, with markers around the blocks of each conflict.
     fn encode(&self, dialect: Dialect, markers: Markers) -> Vec<u8> {
-        let header = LockFile::new().encode(dialect);
+        let header = self.without_entries().encode(dialect);
+        let none = LockFile::new().encode(dialect).len();
         let block = |addr: &ProviderAddr, entry: &LockEntry| {
             let mut lock = LockFile::new();
             lock.insert(addr.clone(), entry.clone());
-            lock.encode(dialect).split_off(header.len())
+            lock.encode(dialect).split_off(none)
         };
-        let mut text = header.clone().into_bytes();
+        let mut text = header.into_bytes();
         for (addr, merged) in &self.entries {
             match merged {
                 Merged::Entry(entry) => text.extend_from_slice(block(addr, entry).as_bytes()),
@@ -210,7 +219,8 @@ impl LockMerge {
 /// side and changed on the other is kept, with a remark.
 pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
     let Three { base, ours, theirs } = locks;
-    let mut merge = LockMerge { entries: BTreeMap::new(), remarks: Vec::new() };
+    let stacks = if ours.stacks == base.stacks { theirs.stacks } else { ours.stacks };
+    let mut merge = LockMerge { entries: BTreeMap::new(), remarks: Vec::new(), stacks };
     let addrs: BTreeSet<&ProviderAddr> = ours.iter().chain(theirs.iter()).map(|(addr, _)| addr).collect();
     for addr in addrs {
         let sides = Three { base: base.get(addr), ours: ours.get(addr), theirs: theirs.get(addr) };

@@ -324,10 +324,8 @@ impl ProviderScope {
         let is_name = !text.contains(['/', '*']);
         let full = if is_name { format!("hashicorp/{text}") } else { text.to_owned() };
         let mut patterns = vec![AddrPattern::parse(&full, Dialect::Terraform)?];
-        let other = AddrPattern::parse(&full, Dialect::OpenTofu)?;
-        if !patterns.contains(&other) {
-            patterns.push(other);
-        }
+        // OpenTofu has no providers in namespaces that it refuses.
+        patterns.extend(AddrPattern::parse(&full, Dialect::OpenTofu).ok().filter(|other| !patterns.contains(other)));
         Ok(Self { text: text.to_owned(), patterns })
     }
 

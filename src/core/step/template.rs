@@ -26,7 +26,19 @@ pub struct Subcommand {
 const SUBCOMMANDS: [(Reach, &[&str]); 4] = [
     (
         Reach::Nothing,
-        &["cache", "completions", "hash", "help", "man", "merge", "providers", "schema", "textconv", "version"],
+        &[
+            "cache",
+            "completions",
+            "hash",
+            "help",
+            "man",
+            "merge",
+            "providers",
+            "schema",
+            "stacks",
+            "textconv",
+            "version",
+        ],
     ),
     (Reach::Tree, &["git", "trust"]),
     (Reach::Named, &["add", "remove", "setup", "status"]),

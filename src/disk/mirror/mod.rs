@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::addr::{Hostname, ProviderAddr, normalise_part};
+use crate::addr::{Hostname, ProviderAddr, normalise_namespace, normalise_part};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::parallel::locked;
@@ -72,7 +72,7 @@ impl FilesystemMirror {
     pub fn packages(&self, addr: &ProviderAddr) -> Result<LocalPackages, MirrorError> {
         let mut packages = LocalPackages::default();
         for host in of_name(&*self.names(&self.base, host_name)?, &addr.host().to_string()) {
-            for namespace in of_name(&*self.names(host, part_name)?, addr.namespace()) {
+            for namespace in of_name(&*self.names(host, namespace_name)?, addr.namespace()) {
                 for kind in of_name(&*self.names(namespace, part_name)?, addr.type_name()) {
                     packages.read_provider(kind, addr.type_name())?;
                 }
@@ -98,7 +98,7 @@ impl FilesystemMirror {
     pub fn directories(&self) -> Result<Vec<(ProviderAddr, PathBuf)>, MirrorError> {
         let mut found = Vec::new();
         for host in self.names(&self.base, host_name)?.values().flatten() {
-            for namespace in self.names(host, part_name)?.values().flatten() {
+            for namespace in self.names(host, namespace_name)?.values().flatten() {
                 for kind in self.names(namespace, part_name)?.values().flatten() {
                     let parts = kind.strip_prefix(&self.base).unwrap_or(kind).to_string_lossy().replace('\\', "/");
                     // A text of three parts means the same to both tools.
@@ -221,6 +221,11 @@ fn parse_archive_name(name: &str, kind: &str) -> Option<(Version, Platform)> {
 
 fn host_name(name: &str) -> Option<String> {
     Hostname::parse(name).ok().map(|host| host.to_string())
+}
+
+/// Of either tool: Terraform's namespaces are those of OpenTofu and more.
+fn namespace_name(name: &str) -> Option<String> {
+    normalise_namespace(name, Dialect::Terraform).ok()
 }
 
 fn part_name(name: &str) -> Option<String> {

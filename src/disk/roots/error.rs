@@ -1,13 +1,12 @@
 //! Why a module tree cannot be read, and the surroundings that it may depend on: the values of variables, the directory of the
 //! root module and its workspace.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use super::TreeOptions;
 use crate::config::{
     ConfigError, Location, ManifestError, ModuleSourceError, Surroundings, Unevaluated, VariableFile, VariableValues,
-    automatic_variable_files,
 };
 use crate::dialect::Dialect;
 use crate::disk::{files, roots};
@@ -128,16 +127,6 @@ fn words(kind: io::ErrorKind) -> String {
     if kind == io::ErrorKind::NotFound { "no such file or directory".to_owned() } else { kind.to_string() }
 }
 
-impl TreeError {
-    /// The message, after the place.
-    pub(super) fn located(&self) -> String {
-        match self {
-            Self::Variables { error, .. } => format!("{}:{}: {error}", shown(&error.file), error.position),
-            _ => self.to_string(),
-        }
-    }
-}
-
 impl From<TreeError> for Error {
     fn from(error: TreeError) -> Self {
         let message = error.to_string();
@@ -187,20 +176,17 @@ pub(super) struct AutomaticFiles {
 }
 
 impl AutomaticFiles {
-    pub(super) fn read(root: &Path) -> Self {
-        let names = match file_names(root) {
-            Ok(names) => automatic_variable_files(names),
-            Err(error) => return Self { errors: vec![roots::unreadable(root.to_owned(), &error)], ..Self::default() },
-        };
-        let mut automatic = Self::default();
-        for name in &names {
+    /// Reads all of them, since the tools refuse one that does not parse even if nothing depends on it.
+    pub(super) fn read(root: &Path, names: &[String]) -> Self {
+        let mut automatic = Self { names: names.to_vec(), ..Self::default() };
+        for name in names {
             let text = roots::text(root, PathBuf::from(name)).map_err(|error| vec![*error]);
             match text.and_then(|file| decode(&file.path, &file.text, false)) {
                 Ok(file) => automatic.files.push(file),
                 Err(errors) => automatic.errors.extend(errors),
             }
         }
-        Self { names, ..automatic }
+        automatic
     }
 
     /// What is wrong with files of variables, those of the command line among them.
@@ -230,7 +216,7 @@ impl AutomaticFiles {
         }
         Surroundings {
             dialect: options.dialect,
-            variables: self.errors(options).is_empty().then_some(values),
+            variables: Some(values),
             directory: worktree::absolute(root).to_string_lossy().replace('\\', "/"),
             workspace: workspace(root, options),
         }
@@ -248,21 +234,6 @@ fn decode(path: &Path, text: &str, named: bool) -> Result<VariableFile, Vec<Tree
         let errors = errors.into_iter();
         errors.map(|error| TreeError::Variables { error, named }).collect()
     })
-}
-
-fn file_names(root: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(root)? {
-        match entry?.file_name().into_string() {
-            Ok(name) => names.push(name),
-            // By its name as it can be shown, another file would be read.
-            Err(name) if !automatic_variable_files([name.to_string_lossy().into_owned()]).is_empty() => {
-                return Err(io::Error::other(FileRefusal::Name));
-            }
-            Err(_) => {}
-        }
-    }
-    Ok(names)
 }
 
 /// The workspace that is selected: by the environment, else by the tool's own file.

@@ -105,6 +105,8 @@ pub struct ModuleAccess {
     pub locking: ModuleLocking,
     /// Variables that the command line sets, for sources that depend on them; the last one counts.
     pub assigned: Vec<AssignedVariable>,
+    /// The directory of test files that the command line names, relative to the root module.
+    pub test_directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

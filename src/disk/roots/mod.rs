@@ -20,7 +20,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
 use crate::path::links::{self, FileRefusal};
-use crate::path::{lexical, worktree};
+use crate::path::{lexical, shown, worktree};
 use crate::requirements::Requirements;
 use crate::version::{ModuleConstraints, ModuleVersion};
 use crate::words::counted;
@@ -31,7 +31,7 @@ pub use fetched::{
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 
-pub const TEST_DIRECTORY: &str = "tests";
+const TEST_DIRECTORY: &str = "tests";
 
 #[derive(Debug, Clone)]
 pub struct TreeOptions {
@@ -53,6 +53,8 @@ pub struct TreeOptions {
     pub variables: BTreeMap<String, String>,
     /// The values that the command line gives, which go before all others, and the last one before those before it.
     pub assigned: Vec<Assignment>,
+    /// Where test files are, relative to the root module; else in `tests`.
+    pub test_directory: Option<PathBuf>,
     /// `TF_WORKSPACE`; else the workspace is the one that was selected last.
     pub workspace: Option<String>,
     /// Trees of other root modules that the texts of their directory alone decided.
@@ -181,8 +183,8 @@ pub enum TreeWarning {
     ManyPaths(u64),
     /// A module that is taken from where it was installed, without a look at its source.
     UncheckedRecord { place: Location, key: String, reason: ModuleProblem },
-    /// A file of variables that no source depends on, and that the tool refuses.
-    Variables(Box<TreeError>),
+    /// The command line names a directory of test files, and there is none.
+    NoTestDirectory(PathBuf),
     /// A local module without a single configuration file.
     EmptyModule { place: Location, key: String, submodule: Option<String>, only_for_tofu: bool },
 }
@@ -204,9 +206,7 @@ impl fmt::Display for TreeWarning {
                     _ => Ok(()),
                 }
             }
-            Self::Variables(error) => {
-                write!(f, "`tofu` refuses to run with this file of variables: {}", error.located())
-            }
+            Self::NoTestDirectory(directory) => write!(f, "there is no directory of tests {:?}", shown(directory)),
             Self::EmptyModule { place, key, only_for_tofu: true, .. } => {
                 write!(f, "{place}: only OpenTofu reads the configuration in the directory of module {key:?}")
             }
@@ -234,10 +234,20 @@ impl TreeOptions {
             of_either_tool: false,
             variables: BTreeMap::new(),
             assigned: Vec::new(),
+            test_directory: None,
             workspace: None,
             trees: Arc::default(),
         }
     }
+
+    fn test_directory(&self) -> &Path {
+        test_directory(self.test_directory.as_deref())
+    }
+}
+
+/// The directory of test files below a root module: the one that is named, or `tests`.
+pub fn test_directory(named: Option<&Path>) -> &Path {
+    named.unwrap_or(Path::new(TEST_DIRECTORY))
 }
 
 /// The configuration files of a directory, with their texts; empty if the directory does not exist.
@@ -259,6 +269,28 @@ pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<Tr
 }
 
 fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
+    let counts = |shown: String| ConfigFiles::select([shown], dialect) != ConfigFiles::default();
+    Ok(ConfigFiles::select(file_names(dir, counts)?, dialect))
+}
+
+/// The test files of a root module: next to its configuration, then those in the directory of tests.
+fn test_files(root: &Path, own: &[String], options: &TreeOptions) -> io::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = own.iter().map(PathBuf::from).collect();
+    let directory = lexical(Path::new(""), options.test_directory());
+    if directory == Path::new("") {
+        return Ok(files);
+    }
+    let select = |names: Vec<String>| ConfigFiles::select_tests(names, options.dialect);
+    match file_names(&root.join(&directory), |shown| !select(vec![shown]).is_empty()) {
+        Ok(names) => files.extend(select(names).into_iter().map(|name| directory.join(name))),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(files)
+}
+
+/// The names of the files in a directory. One that is not Unicode is an error if it `counts` as it can be shown.
+fn file_names(dir: &Path, counts: impl Fn(String) -> bool) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(links::resolve(dir)?)? {
         let entry = entry?;
@@ -268,7 +300,6 @@ fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
         if is_dir {
             continue;
         }
-        let counts = |shown: String| ConfigFiles::select([shown], dialect) != ConfigFiles::default();
         match entry.file_name().into_string() {
             Ok(name) => names.push(name),
             // By its name as it can be shown, another file would be read.
@@ -278,7 +309,7 @@ fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
             Err(_) => {}
         }
     }
-    Ok(ConfigFiles::select(names, dialect))
+    Ok(names)
 }
 
 /// True if a directory has configuration, and only `OpenTofu` reads it: to Terraform the directory is empty.

@@ -121,7 +121,7 @@ impl RegistrySource {
     }
 
     pub(super) async fn listing(&self, addr: &ProviderAddr) -> Result<ProviderListing, Miss> {
-        self.listings.answer(addr.clone(), self.registry.versions(addr)).await
+        self.listings.answer(addr.clone(), self.registry.versions(addr, self.equipment.dialect)).await
     }
 
     pub(super) async fn package(
@@ -129,8 +129,25 @@ impl RegistrySource {
         (addr, version): &ReleaseKey,
         platform: &Platform,
     ) -> Result<Arc<RegistryPackage>, Miss> {
-        let request = async { self.registry.package(addr, version, platform).await.map(Arc::new) };
+        let request = async {
+            match self.registry.package(addr, version, platform).await {
+                // It gives a reason for what it does not even list.
+                Err(Miss::Unknown(error))
+                    if error.kind == ErrorKind::NotFound && self.lacks(addr, version, platform).await =>
+                {
+                    Err(Miss::Absent(error))
+                }
+                package => package.map(Arc::new),
+            }
+        };
         self.packages.answer((addr.clone(), version.clone(), platform.clone()), request).await
+    }
+
+    /// True if the list of versions names the platforms of a release, and not this one.
+    async fn lacks(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> bool {
+        let offers = self.offers(addr).await.unwrap_or_default();
+        let platforms = offers.iter().find(|offer| offer.version == *version).map(|offer| &offer.platforms);
+        platforms.is_some_and(|platforms| !platforms.is_empty() && !platforms.contains(platform))
     }
 
     /// When a release was signed; `None` if that cannot be known.

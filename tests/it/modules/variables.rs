@@ -90,14 +90,12 @@ fn a_file_of_variables_with_errors_is_no_file() {
             refused.stderr.contains(&format!("--> {name}:1:")) && !workspace.has(".terraform.lock.hcl"),
             "{refused}"
         );
-        // Where no source needs them, it is only said.
-        workspace.write("main.tofu", &MAIN.replace("${var.f}", "a"));
-        let noted = workspace.tflock(&registry, lock(option.as_slice())).ended_with(0);
-        assert!(
-            noted.stderr.contains(&format!("`tofu` refuses to run with this file of variables: {name}:1:")),
-            "{noted}"
-        );
-        std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+        // Also where no source needs them.
+        for (file, tool) in [("main.tofu", "tofu"), ("main.tf", "terraform")] {
+            workspace.write(file, &MAIN.replace("${var.f}", "a"));
+            let run = workspace.tflock(&registry, [&lock(option.as_slice())[..], &["--tool", tool]].concat());
+            assert!(run.ended_with(2).stderr.contains(&format!("--> {name}:1:")), "{tool}");
+        }
         std::fs::remove_file(workspace.path(name)).unwrap();
     }
 }

@@ -8,7 +8,7 @@ use super::{Base, directory_of, is_read, name_of, touches};
 use crate::commands::verify::{GateRoot, facts};
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
-use crate::disk::roots::{self, TEST_DIRECTORY};
+use crate::disk::roots;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -191,17 +191,18 @@ impl Base {
             let file = error.file.as_deref().map(RepoPath::of);
             error.kind == ErrorKind::Configuration && file.is_some_and(|it| self.before.tree().kind(&it).is_some())
         };
-        let place = &root.settings().place;
+        let places = root.settings().places();
         let is_old = root.unread().is_some_and(|error| error.each().all(was_there));
-        is_old && !touches(&self.changes, place, root.read()) && !self.touches_named(place)
+        is_old && !touches(&self.changes, places.clone(), root.read()) && !self.touches_named(places)
     }
 
     /// True if the change touches the files of a directory, or a path that they may name.
-    fn touches_named(&self, place: &Path) -> bool {
-        let mut known: BTreeSet<PathBuf> = [place.to_owned(), place.join(TEST_DIRECTORY)].into();
+    fn touches_named(&self, places: [PathBuf; 2]) -> bool {
+        let [place, tests] = places.clone();
+        let mut known: BTreeSet<PathBuf> = places.into();
         let mut open: Vec<PathBuf> = known.iter().cloned().collect();
         while let Some(directory) = open.pop() {
-            for named in named_in(&directory) {
+            for named in named_in(&directory, Some(&*place).filter(|_| directory == tests)) {
                 let is_touched = match &named {
                     NamedPath::Path(path) => self.changes.touch(path) || self.changes.touch_within(path, is_read),
                     NamedPath::Below(path) => self.changes.touch_below(path),
@@ -226,15 +227,14 @@ enum NamedPath {
     Below(PathBuf),
 }
 
-/// The local paths that the files of a directory name. Paths in test files may also be relative to the directory above.
-fn named_in(directory: &Path) -> Vec<NamedPath> {
+/// The local paths that the files of a directory name. Paths in test files are relative to the root module.
+fn named_in(directory: &Path, root: Option<&Path>) -> Vec<NamedPath> {
     let names = files::names_in(directory).into_iter().filter(|name| is_read(name));
     let texts = names.filter_map(|name| files::read(&directory.join(name)).ok().flatten());
-    let above = directory.parent().filter(|_| directory.ends_with(TEST_DIRECTORY));
     let mut found = Vec::new();
     for text in texts {
         for path in paths_in(&String::from_utf8_lossy(&text)) {
-            let from = std::iter::once(directory).chain(above);
+            let from = std::iter::once(directory).chain(root);
             found.extend(from.map(|from| match path.split_once("${") {
                 Some((start, _)) => NamedPath::Below(lexical(from, Path::new(start))),
                 None => NamedPath::Path(lexical(from, Path::new(path))),
@@ -285,12 +285,12 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a test makes files")]
     fn paths_that_depend_on_values_are_all_below() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join(TEST_DIRECTORY)).unwrap();
+        std::fs::create_dir(folder.path().join("tests")).unwrap();
         std::fs::write(folder.path().join("main.tf"), "source = \"../${var.x}/y\"\n").unwrap();
         std::fs::write(folder.path().join("tests/x.tftest.hcl"), "source = \"./z\"\n").unwrap();
         let above = folder.path().parent().unwrap().to_owned();
-        assert_eq!(named_in(folder.path()), [NamedPath::Below(above)]);
+        assert_eq!(named_in(folder.path(), None), [NamedPath::Below(above)]);
         let of_tests = ["tests/z", "z"].map(|path| NamedPath::Path(folder.path().join(path)));
-        assert_eq!(named_in(&folder.path().join(TEST_DIRECTORY)), of_tests);
+        assert_eq!(named_in(&folder.path().join("tests"), Some(folder.path())), of_tests);
     }
 }

@@ -16,7 +16,6 @@ use super::{BaseChange, GateRoot, GateRoots};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
 use crate::dialect::Dialect;
-use crate::disk::roots::TEST_DIRECTORY;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
@@ -253,7 +252,7 @@ impl Base {
     /// configuration is unreadable for another reason than at the base.
     pub fn concerns(&self, root: &GateRoot) -> bool {
         let is_unreadable = root.unread().is_some() && !root.was_unreadable;
-        self.settings_changed || is_unreadable || touches(&self.changes, &root.settings().place, root.read())
+        self.settings_changed || is_unreadable || touches(&self.changes, root.settings().places(), root.read())
     }
 
     /// The lock file of a root module at the merge base; `None` if there was none.
@@ -391,9 +390,14 @@ fn changes_settings(before: &GitTree, changes: &ChangedFiles) -> bool {
 }
 
 /// True if a file or directory changed that is read for a root module.
-fn touches(changes: &ChangedFiles, place: &Path, (files, mut directories): (Vec<PathBuf>, Vec<PathBuf>)) -> bool {
+fn touches(
+    changes: &ChangedFiles,
+    places: [PathBuf; 2],
+    (files, mut directories): (Vec<PathBuf>, Vec<PathBuf>),
+) -> bool {
     // A removed test directory is not among the directories that were read.
-    directories.push(place.join(TEST_DIRECTORY));
+    let [place, tests] = places;
+    directories.push(tests);
     let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
     files.iter().any(|file| changes.touch(file))
         || directories.iter().any(|directory| changes.touch_within(directory, is_read))

@@ -156,7 +156,9 @@ fn files_that_a_root_module_reads_concern_it() {
     let read = || {
         (vec![top.join("app/main.tf"), top.join("modules/net/main.tf")], vec![top.join("app"), top.join("modules/net")])
     };
-    let concerns = |path: &str| touches(&ChangedFiles::of(&top, &[path], &[]), &top.join("app"), read());
+    let concerns = |path: &str| {
+        touches(&ChangedFiles::of(&top, &[path], &[]), ["app", "app/tests"].map(|place| top.join(place)), read())
+    };
     let yes = [
         "app/main.tf",
         "app/new.tf",

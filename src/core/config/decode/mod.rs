@@ -32,6 +32,8 @@ pub(super) struct Parts {
     /// The first `language` block, for which the same is true.
     pub(super) language: Option<Location>,
     pub(super) has_backend: bool,
+    /// The local name of the provider of a `state_store` block, which must be one that the module declares.
+    pub(super) state_store: Option<(Location, String)>,
     pub(super) names: Names,
 }
 
@@ -58,6 +60,7 @@ const FILE: BodySchema = &[
     ("import", 0),
     ("check", 1),
     ("language", 0),
+    ("symbols", 1),
 ];
 const TERRAFORM: BodySchema = &[
     ("required_providers", 0),
@@ -65,7 +68,7 @@ const TERRAFORM: BodySchema = &[
     ("cloud", 0),
     ("provider_meta", 1),
     ("encryption", 0),
-    ("state_store", 2),
+    ("state_store", 1),
 ];
 
 const TERRAFORM_ARGUMENTS: [&str; 3] = ["required_version", "experiments", "language"];
@@ -147,7 +150,9 @@ impl<'a> Reader<'a> {
             "ephemeral" => self.resource(block, OriginKind::Ephemeral).map(|found| parts.resources.push(found)),
             "action" => self.resource(block, OriginKind::Action).map(|found| parts.resources.push(found)),
             "check" => block.labelled(1).map(|()| self.check(block, parts)),
-            "language" if self.dialect == Dialect::Terraform => Err((block.at, ConfigErrorKind::LanguageBlock)),
+            kind @ ("language" | "symbols") if self.dialect == Dialect::Terraform => {
+                Err((block.at, ConfigErrorKind::OnlyOfTofu(if kind == "symbols" { "symbols" } else { "language" })))
+            }
             "language" => block.labelled(0).map(|()| self.language(block, parts)),
             "import" => self.import(block).map(|import| parts.imports.push(import)),
             "module" => self.call(block).map(|call| parts.calls.push(call)),
@@ -171,6 +176,12 @@ impl<'a> Reader<'a> {
         let unknown = contents.blocks.iter().filter(|inner| !is_known(&inner.kind));
         self.errors.extend(unknown.map(unexpected_block));
         parts.has_backend |= contents.blocks.iter().any(|inner| matches!(&*inner.kind, "backend" | "cloud"));
+        for inner in contents.blocks_of("state_store") {
+            match self.state_store(inner) {
+                Ok(provider) => parts.state_store = Some(provider),
+                Err(error) => self.errors.push(error),
+            }
+        }
         for inner in contents.blocks_of("required_providers") {
             if let Err(error) = inner.labelled(0) {
                 self.errors.push(error);
@@ -191,6 +202,20 @@ impl<'a> Reader<'a> {
                 Err(error) => self.errors.push(error),
             }
         }
+    }
+
+    /// Where a provider keeps the state: an experiment of Terraform. Gives the local name of the provider.
+    ///
+    /// Source: `internal/configs/state_store.go`.
+    fn state_store(&mut self, block: &Block<'a>) -> Result<(Location, String), Located> {
+        block.labelled(1)?;
+        let contents = block.body.contents(&[("provider", 1)], &mut self.errors);
+        let provider = contents.blocks_of("provider").next();
+        let provider = provider.ok_or((block.at, ConfigErrorKind::StateStoreWithoutProvider))?;
+        provider.labelled(1)?;
+        let label = &provider.labels[0];
+        check_local_name(&label.text, label.at)?;
+        Ok((self.place(label.at), label.text.clone().into_owned()))
     }
 
     /// What versions of `OpenTofu` the module is for: it requires no provider. Of `compatible_with`, which other programs

@@ -353,6 +353,52 @@ fn line_ends_and_a_byte_order_mark_change_nothing() {
     assert_eq!(module.required["a"].place.to_string(), "a.tf:3:5");
 }
 
+/// Tables that OpenTofu may put into a language of its own, from 1.13 on.
+#[test]
+fn symbols_are_of_opentofu_and_require_nothing() {
+    let native = "symbols \"net\" {\n  source  = \"acme/net\"\n  version = \"1.0.0\"\n}\n";
+    assert_eq!(needs(&[("main.tf", native)], Dialect::OpenTofu), [""; 0]);
+    let json = r#"{"symbols": {"net": {"source": "acme/net"}}}"#;
+    assert_eq!(needs(&[("main.tf.json", json)], Dialect::OpenTofu), [""; 0]);
+    assert_eq!(needs(&[("main.tf", ""), ("x.sym.hcl", "not = = read")], Dialect::OpenTofu), [""; 0]);
+    assert_eq!(errors("main.tf", native), ["1:1 only OpenTofu reads a \"symbols\" block"]);
+}
+
+#[test]
+fn a_state_store_has_one_label_and_a_declared_provider() {
+    let store = |provider: &str| {
+        format!(
+            "terraform {{\n  state_store \"x_bucket\" {{\n    provider \"{provider}\" {{\n      a = 1\n    }}\n  }}\n}}\n"
+        )
+    };
+    let declared = "terraform {\n  required_providers {\n    x = { source = \"acme/x\" }\n  }\n}\n";
+    let both = [("main.tf", &*store("x")), ("versions.tf", declared)];
+    assert_eq!(needs(&both, Dialect::Terraform), ["acme/x"]);
+    assert_eq!(terraform(&store("terraform")), [""; 0]);
+    let json = r#"{"terraform": {"required_providers": {"x": {"source": "acme/x"}},
+        "state_store": {"x_bucket": {"provider": {"x": {}}, "bucket": "b"}}}}"#;
+    assert_eq!(super::tests::json(json), ["acme/x"]);
+    assert_eq!(
+        errors("main.tf", &store("x")),
+        ["3:14 the provider \"x\" of the state_store block must be in required_providers"]
+    );
+    // What an override file declares counts.
+    let later = [("main.tf", &*store("x")), ("override.tf", declared)];
+    assert_eq!(needs(&later, Dialect::Terraform), ["acme/x"]);
+    for (text, expected) in [
+        (
+            "terraform {\n  state_store \"x_bucket\" \"y\" {\n  }\n}\n",
+            "2:3 a \"state_store\" block takes 1 labels, and this one has 2",
+        ),
+        (
+            "terraform {\n  state_store \"x_bucket\" {\n  }\n}\n",
+            "2:3 a state_store block needs a provider block that names its provider",
+        ),
+    ] {
+        assert_eq!(errors("main.tf", text), [expected]);
+    }
+}
+
 #[test]
 fn the_language_block_is_one_of_opentofu() {
     let read = |name: &str, text: &str, dialect| {

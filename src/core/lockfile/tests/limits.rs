@@ -21,7 +21,7 @@ fn too_many() {
         let hashes = (0..hashes).fold(String::new(), |text, n| text + &format!("    \"h1:{n:08}\",\n"));
         let list = if hashes.is_empty() { hashes } else { format!("  hashes = [\n{hashes}  ]\n") };
         let block = |n| format!("\nprovider \"example.com/a/b{n:05}\" {{\n  version = \"1.0.0\"\n{list}}}\n");
-        super::encode::header(Dialect::OpenTofu).to_owned() + &(0..entries).map(block).collect::<String>()
+        LockFile::new().encode(Dialect::OpenTofu) + &(0..entries).map(block).collect::<String>()
     };
     let cases = [
         (2_001, 0, "more than 2000 entries"),

@@ -36,7 +36,8 @@ fn entries(hash: &'static str) -> impl Strategy<Value = LockEntry> {
 }
 
 fn locks(hash: &'static str) -> impl Strategy<Value = LockFile> {
-    btree_map(addresses(), entries(hash).prop_map(Box::new), 0..6).prop_map(|entries| LockFile { entries })
+    btree_map(addresses(), entries(hash).prop_map(Box::new), 0..6)
+        .prop_map(|entries| LockFile { entries, stacks: None })
 }
 
 /// Texts near to lock files: one of them with a few pieces of the language thrown in.

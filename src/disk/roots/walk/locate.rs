@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{CallPackage, LocatedModule, ModuleNode, Walk};
-use crate::config::{ModuleCall, ModuleSource, Text, Unevaluated};
+use crate::config::{ModuleCall, ModuleSource, Text};
 use crate::dialect::Dialect;
 use crate::disk::roots::error::ModuleProblem;
 use crate::disk::roots::{
@@ -118,12 +118,6 @@ impl Walk<'_> {
         problem: ModuleProblem,
         is_installed: bool,
     ) -> Result<Option<LocatedModule>, ModuleProblem> {
-        if let ModuleProblem::NotStatic(Unevaluated::Files(_))
-        | ModuleProblem::VersionNotStatic(Unevaluated::Files(_)) = problem
-        {
-            self.needs_variables = true;
-            return Ok(None);
-        }
         if problem.is_refused_by(self.options.dialect)
             || !is_installed && self.options.missing == MissingModules::Refuse
         {

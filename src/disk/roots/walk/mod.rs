@@ -10,9 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::{AutomaticFiles, ModuleProblem, TreeError};
-use super::{
-    FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, TEST_DIRECTORY, Tree, TreeOptions, TreeWarning,
-};
+use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning};
 use crate::config::{
     ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, SourceFile, Surroundings, TestFile,
 };
@@ -31,14 +29,16 @@ const LISTED: usize = 100_000;
 const MOST_ERRORS: usize = 1_000;
 
 pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
-    let first = Texts::of_root(root, options.dialect).map_err(|error| vec![*error])?;
-    let tests = test_files(root, &first.files.tests, options.dialect);
-    let variables = OnceCell::new();
-    // OpenTofu reads files of variables in any case; Terraform reads none for this.
-    let has_errors = options.dialect == Dialect::OpenTofu
-        && !variables.get_or_init(|| AutomaticFiles::read(root)).errors(options).is_empty();
+    let (first, tests) = Texts::of_root(root, options).map_err(|error| vec![*error])?;
+    let variables = AutomaticFiles::read(root, &first.files.variables);
+    let errors = variables.errors(options);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let lacks_tests = options.test_directory.as_ref().filter(|directory| !root.join(directory).is_dir());
     // What test files need is elsewhere.
-    let likeness = (tests.is_empty() && !has_errors).then(|| first.likeness());
+    let is_alone = tests.is_empty() && lacks_tests.is_none();
+    let likeness = is_alone.then(|| first.likeness());
     let trees = &options.trees[options.dialect as usize];
     if let Some(known) = likeness.as_ref().and_then(|likeness| trees.get(likeness)) {
         return Ok(known);
@@ -49,7 +49,6 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<
         manifest: OnceCell::new(),
         variables,
         surroundings: OnceCell::new(),
-        needs_variables: false,
         modules: HashMap::new(),
         needs: Needs::default(),
         errors: Vec::new(),
@@ -57,7 +56,7 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<
         local_modules: BTreeSet::new(),
         remote_modules: Vec::new(),
         local_calls: Vec::new(),
-        warnings: Vec::new(),
+        warnings: lacks_tests.cloned().map(TreeWarning::NoTestDirectory).into_iter().collect(),
         files_read: Vec::new(),
         differs_by_tool: false,
         root_texts: Some(first),
@@ -78,14 +77,17 @@ struct Texts {
 }
 
 impl Texts {
-    fn of_root(root: &Path, dialect: Dialect) -> Result<Self, Box<TreeError>> {
-        let files = roots::list(root, dialect).map_err(|error| roots::unreadable(root.to_owned(), &error))?;
-        if files.is_empty() {
+    /// With the test files. Only Terraform, from 1.12 on, takes a directory that has nothing else.
+    fn of_root(root: &Path, options: &TreeOptions) -> Result<(Self, Vec<PathBuf>), Box<TreeError>> {
+        let unreadable = |error: io::Error| roots::unreadable(root.to_owned(), &error);
+        let files = roots::list(root, options.dialect).map_err(unreadable)?;
+        let tests = roots::test_files(root, &files.tests, options).map_err(unreadable)?;
+        if files.is_empty() && (tests.is_empty() || options.dialect == Dialect::OpenTofu) {
             let is_ignored = roots::is_only_for_tofu(root);
             let error = if is_ignored { TreeError::OnlyForTofu } else { TreeError::NoConfiguration };
             return Err(Box::new(error(root.to_owned())));
         }
-        Self::of(root, Path::new(""), files)
+        Ok((Self::of(root, Path::new(""), files)?, tests))
     }
 
     fn of(root: &Path, dir: &Path, files: ConfigFiles) -> Result<Self, Box<TreeError>> {
@@ -108,22 +110,13 @@ impl Texts {
     }
 }
 
-/// The test files of a root module: next to its configuration, then those below.
-fn test_files(root: &Path, own: &[String], dialect: Dialect) -> Vec<PathBuf> {
-    let below = roots::list(&root.join(TEST_DIRECTORY), dialect).unwrap_or_default().tests;
-    let own = own.iter().map(PathBuf::from);
-    own.chain(below.iter().map(|name| Path::new(TEST_DIRECTORY).join(name))).collect()
-}
-
 struct Walk<'o> {
     root: &'o Path,
     options: &'o TreeOptions,
     manifest: OnceCell<Manifest>,
-    variables: OnceCell<AutomaticFiles>,
+    variables: AutomaticFiles,
     /// What sources may depend on, read when the first one does.
     surroundings: OnceCell<Surroundings>,
-    /// True if a source depends on a variable that a file with errors may set.
-    needs_variables: bool,
     /// By directory, of fetched ones as shown; empty for those with errors.
     modules: HashMap<PathBuf, Option<Rc<Module>>>,
     needs: Needs,
@@ -199,19 +192,13 @@ impl Walk<'_> {
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
         self.errors.extend(self.needs.errors.into_iter().map(TreeError::Config));
-        let wrong = self.variables.get().map(|files| files.errors(self.options)).unwrap_or_default();
-        if self.needs_variables {
-            self.errors.extend(wrong);
-        } else if self.options.dialect == Dialect::OpenTofu {
-            self.warnings.extend(wrong.into_iter().map(|error| TreeWarning::Variables(Box::new(error))));
-        }
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
         let constrained = self.needs.constrained_built_in.into_iter();
         self.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
         if self.surroundings.get().is_some() {
-            self.files_read.extend(self.variables.get().iter().flat_map(|files| &files.names).map(PathBuf::from));
+            self.files_read.extend(self.variables.names.iter().map(PathBuf::from));
         }
         let root = self.modules.get(Path::new("")).cloned().flatten();
         Ok(Tree {
@@ -266,8 +253,7 @@ impl Walk<'_> {
     }
 
     fn surroundings(&self) -> &Surroundings {
-        let variables = self.variables.get_or_init(|| AutomaticFiles::read(self.root));
-        self.surroundings.get_or_init(|| variables.surroundings(self.root, self.options))
+        self.surroundings.get_or_init(|| self.variables.surroundings(self.root, self.options))
     }
 
     /// Finds the module of a call, and goes there. Gives the number of paths from there on.
