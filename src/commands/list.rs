@@ -312,10 +312,21 @@ fn remarks(root: &RootModule) -> Vec<String> {
     warnings.chain(none).collect()
 }
 
+/// The providers that a text names. A bare type names all that modules understand by it: one that declares no source means another
+/// provider than one that does.
+fn meant(root: &RootModule, names: &ProviderNames<'_>, text: &str) -> Result<Vec<ProviderAddr>, Error> {
+    let required = root.requirements().into_iter().flat_map(Requirements::iter);
+    let of_type: Vec<ProviderAddr> =
+        required.map(|(addr, _)| addr).filter(|addr| addr.type_name() == text).cloned().collect();
+    if of_type.is_empty() { Ok(vec![names.resolve(text)?]) } else { Ok(of_type) }
+}
+
 /// The requirements for each provider; empty without configuration.
 fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> {
     let names = root.names();
-    let only: Vec<ProviderAddr> = providers.iter().map(|text| names.resolve(text)).collect::<Result<_, _>>()?;
+    let only: Vec<Vec<ProviderAddr>> =
+        providers.iter().map(|text| meant(root, &names, text)).collect::<Result<_, _>>()?;
+    let only = only.concat();
     let mut found =
         root.requirements().map(|requirements| required(requirements, root.entries(), &only)).unwrap_or_default();
     // Relative to the working tree, as all files in reports; outside of git to the root module.

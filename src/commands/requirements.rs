@@ -44,6 +44,9 @@ pub(crate) struct AddArgs {
     /// Leave the configuration unchanged.
     #[arg(long, conflicts_with_all = ["name", "replace"])]
     pub(crate) lock_only: bool,
+    /// Write the configuration only, as in a child module.
+    #[arg(long, conflicts_with_all = ["lock_only", "pin"])]
+    pub(crate) no_lock: bool,
     #[command(flatten)]
     pub(crate) locking: LockFlags,
     #[command(flatten)]
@@ -60,7 +63,8 @@ impl AddArgs {
                 None => (text.clone(), None),
             };
             let name = self.name.clone();
-            Addition { source, constraint, name, pin: self.pin, replace: self.replace, lock_only: self.lock_only }
+            let AddArgs { pin, replace, lock_only, no_lock, .. } = *self;
+            Addition { source, constraint, name, pin, replace, lock_only, no_lock }
         };
         self.providers.iter().map(addition).collect()
     }
@@ -68,7 +72,8 @@ impl AddArgs {
 
 pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let additions = args.additions();
-    let options = LockOptions { accept_no_configuration: true, ..args.locking.options() };
+    let no_lock = args.no_lock;
+    let options = LockOptions { accept_no_configuration: true, no_lock, ..args.locking.options() };
     if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {
         return Err(Error::new(ErrorKind::Usage, "--name is the local name of one provider, but several are named"));
     }
@@ -80,7 +85,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
     let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<Step>| {
         let root = requirements::add(root, settings, &additions)?;
-        notes.extend(others_without_entry(&root, settings));
+        notes.extend(others_without_entry(&root, settings).filter(|_| !no_lock));
         Ok(root)
     };
     let locking = Locking { prepare: Some(&prepare), ..Locking::of("add", options) };

@@ -28,7 +28,8 @@ const LOCK_FILE_MODE: FileMode = FileMode::Exactly(0o644);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
     pub path: PathBuf,
-    pub text: String,
+    /// The text of the lock file; `None` to write the configuration alone.
+    pub text: Option<String>,
     pub boundary: PathBuf,
 }
 
@@ -43,9 +44,11 @@ pub struct Edit<'a> {
 /// Writes a lock file, and after it the configuration; true if any bytes changed, `None` if the configuration changed
 /// since it was read, so nothing was written. The caller must have the lock on the directory.
 pub fn commit(write: &Write, edits: &[Edit<'_>], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
-    let bytes = write.text.as_bytes();
-    let file = NewFile { path: &write.path, bytes, mode: LOCK_FILE_MODE, what: What::LockFile };
-    let lock = Replacement { file, was: Expected::Anything };
+    let lock = write.text.as_ref().map(|text| Replacement {
+        file: NewFile { path: &write.path, bytes: text.as_bytes(), mode: LOCK_FILE_MODE, what: What::LockFile },
+        was: Expected::Anything,
+    });
+    let first = usize::from(lock.is_some());
     let edits = edits.iter().map(|edit| Replacement {
         file: NewFile {
             path: edit.path,
@@ -55,14 +58,14 @@ pub fn commit(write: &Write, edits: &[Edit<'_>], interrupt: &Interrupt) -> Resul
         },
         was: edit.old.map_or(Expected::Absent, |old| Expected::Bytes(old.as_bytes())),
     });
-    let files: Vec<Replacement<'_>> = std::iter::once(lock).chain(edits).collect();
+    let files: Vec<Replacement<'_>> = lock.into_iter().chain(edits).collect();
     let directory = write.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match atomic::store_all(&files, directory, &write.boundary, interrupt) {
         Ok(stored) => {
             // `add` creates such a file. What a run that is killed here leaves is empty, and means the same.
             let is_created = |path: &Path| path.file_stem().is_some_and(|stem| stem == "versions");
             let is_empty = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
-            let emptied = files[1..]
+            let emptied = files[first..]
                 .iter()
                 .map(|replacement| replacement.file)
                 .filter(|file| is_created(file.path) && is_empty(file.path));

@@ -11,6 +11,7 @@ use url::Url;
 
 use super::error::{Fault, NetError, ShownUrl};
 use super::policy::{Permits, Retry, RunBudget, retry_after};
+use super::reason;
 use super::transfer::{Authorization, DocumentKind, DocumentRequest, Download, FetchedDocument, RedirectChain, Sent};
 use super::{ClientOptions, Purpose, build_client};
 use crate::parallel::locked;
@@ -248,7 +249,7 @@ impl Client {
             }
             match location(&response).filter(|_| request.sent.is_none()) {
                 Some(location) => trail.follow(&location)?,
-                None => return Err(refusal(&response, trail.carries_token())),
+                None => return Err(refusal(response, trail.carries_token()).await),
             }
         }
     }
@@ -275,13 +276,28 @@ fn is_answer(status: u16, request: &DocumentRequest) -> bool {
     }
 }
 
-fn refusal(response: &Response, token_sent: bool) -> Fault {
+async fn refusal(response: Response, token_sent: bool) -> Fault {
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let given = header("retry-after").filter(|_| matches!(status, 429 | 503));
     let retry_after = given.and_then(|value| retry_after(value, header("date")));
     let challenge = header("www-authenticate").filter(|value| status == 401 && value.len() <= MAX_CHALLENGE);
-    Fault::Status { status, token_sent, retry_after, challenge: challenge.map(str::to_owned) }
+    let challenge = challenge.map(str::to_owned);
+    Fault::Status { status, token_sent, retry_after, challenge, words: reason_given(response).await }
+}
+
+/// How much of the body of a refusal is read, in bytes, and how long that may take.
+const MOST_REASON: (u64, Duration) = (16 << 10, Duration::from_secs(2));
+
+/// What the body of a refusal says of its reason. Credentials and waits have answers of their own.
+async fn reason_given(response: Response) -> Option<String> {
+    let status = response.status().as_u16();
+    if !(400..500).contains(&status) || matches!(status, 401 | 403 | 408 | 429) {
+        return None;
+    }
+    let (limit, patience) = MOST_REASON;
+    let body = tokio::time::timeout(patience, read_bounded(response, limit, patience)).await;
+    reason::of_body(&body.ok()?.ok()?)
 }
 
 /// The whole body, if it keeps within the limit. What is counted has been decompressed.

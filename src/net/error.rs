@@ -23,7 +23,7 @@ pub struct NetError {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    #[error("{}", status_text(*.status))]
+    #[error("{}", status_text(*.status, words.as_deref()))]
     Status {
         status: u16,
         /// True if the request that was refused carried a token.
@@ -32,6 +32,8 @@ pub enum Fault {
         retry_after: Option<Duration>,
         /// What the server wants to be shown, for 401: `WWW-Authenticate` as it came.
         challenge: Option<String>,
+        /// The reason that the server gives in the body, escaped and bounded; `None` for 401, 403, 408, 429 and 5xx.
+        words: Option<String>,
     },
     #[error("{0}")]
     Connect(String),
@@ -84,9 +86,11 @@ pub enum RedirectFault {
     Target(ShownUrl),
 }
 
-fn status_text(status: u16) -> String {
+fn status_text(status: u16, words: Option<&str>) -> String {
     let reason = reqwest::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-    format!("the server answered {status}{}{}", if reason.is_some() { " " } else { "" }, reason.unwrap_or_default())
+    let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
+    let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+    format!("the server answered {status}{reason}{words}")
 }
 
 impl fmt::Display for NetError {
@@ -110,6 +114,14 @@ impl NetError {
     pub fn status(&self) -> Option<u16> {
         match self.fault {
             Fault::Status { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// The reason that the server gives for its refusal.
+    pub fn words(&self) -> Option<&str> {
+        match &self.fault {
+            Fault::Status { words, .. } => words.as_deref(),
             _ => None,
         }
     }
@@ -229,6 +241,8 @@ impl From<NetError> for Error {
         let kind = match &error.fault {
             Fault::Status { status: 401 | 403, .. } => ErrorKind::Unauthorized,
             Fault::Status { status: 404, .. } => ErrorKind::NotFound,
+            // It read the request and says why it will not do it: a retry does not help.
+            Fault::Status { status: 400, words: Some(_), .. } => ErrorKind::Package,
             Fault::Token | Fault::Client(_) => ErrorKind::Settings,
             _ => ErrorKind::Unavailable,
         };
@@ -255,6 +269,9 @@ fn hint(fault: &Fault) -> Option<&'static str> {
         Fault::Status { status: 401 | 403, .. } => Some("give a token for the host in its TF_TOKEN_… variable"),
         Fault::Status { status: 429 | 500.., .. } | Fault::Wait { .. } | Fault::Broken { .. } => {
             Some("wait, then run the command again")
+        }
+        Fault::Status { status: 400, words: Some(_), .. } => {
+            Some("a retry does not help: the operator of the server can correct what it reports")
         }
         Fault::Certificate(reason) if reason == OF_AUTHORITY => {
             Some("the server presents a CA certificate as its own: issue it one with CA:FALSE")

@@ -10,6 +10,7 @@ mod client;
 mod error;
 mod host;
 mod policy;
+mod reason;
 mod transfer;
 
 use std::collections::HashMap;

@@ -333,7 +333,10 @@ mod breaker_tests {
             down.ended(&url, Some(&silence));
         }
         assert_eq!(down.check(&url), Ok(()));
-        down.ended(&url, Some(&Fault::Status { status: 503, token_sent: false, retry_after: None, challenge: None }));
+        down.ended(
+            &url,
+            Some(&Fault::Status { status: 503, token_sent: false, retry_after: None, challenge: None, words: None }),
+        );
         for _ in 0..MOST {
             assert_eq!(down.check(&url), Ok(()));
             down.ended(&url, Some(&silence));

@@ -17,11 +17,12 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::{LockEntry, LockFile};
+use crate::path::shown as path_shown;
 use crate::provenance::Judged;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::release::Release;
 use crate::release::continuity::{self, SignerMemory};
-use crate::requirements::{OriginKind, Requirements};
+use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::step::{CommandLine, Step, Value, Word};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::signer::TrustUpdate;
@@ -317,29 +318,53 @@ impl UnknownProviders<'_> {
             let others = self.known.iter().map(String::as_str).filter(|other| *other != shown);
             error.hints.splice(0..0, suggest(&shown, others).into_iter().map(Step::meant));
             if implied {
-                error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect).into());
+                error.hints.insert(0, self.meant(&addr, first));
             }
         }
         error.in_file(roots::file_from(self.folder, &first.file)).at(first.position)
     }
+
+    /// Suggests a source for a local name that has none. A module inherits no entry of the module that calls it.
+    fn meant(&self, addr: &ProviderAddr, first: &Origin) -> Step {
+        let Self { requirements, dialect, .. } = *self;
+        let (name, shown) = (&first.local_name, addr.short(dialect));
+        let namesakes = requirements.iter().filter(|(other, _)| other.type_name() == addr.type_name());
+        let entries = namesakes.flat_map(|(other, needed)| needed.origins.iter().map(move |origin| (other, origin)));
+        let mut entries = entries.filter(|(_, origin)| origin.kind == OriginKind::RequiredProviders);
+        let namesake = entries.next().map(|(other, entry)| (other.short(dialect), &entry.local_name));
+        let Some((other, local)) = namesake else {
+            let none = "no entry of required_providers is named";
+            return format!("{none} {name:?}, which therefore means {shown}; add one with the source that is meant")
+                .into();
+        };
+        if first.module.is_empty() {
+            return step!(
+                "no entry of required_providers is named {}, which therefore means {}; for {} write `provider = {}`",
+                format!("{name:?}"),
+                shown,
+                other,
+                local
+            );
+        }
+        let why = format!(
+            "module {} has no entry of required_providers named {name:?}, which therefore means {shown}: a module inherits none",
+            first.module
+        );
+        match own_directory(&first.file) {
+            Some(directory) => {
+                let directory = roots::file_from(self.folder, directory);
+                step!("{}; `tflock -C {} add {} --no-lock` writes it", why, path_shown(&directory), other)
+            }
+            None => format!("{why}; its author can add {other}").into(),
+        }
+    }
 }
 
-/// Suggests a source for a local name that has none.
-fn meant(addr: &ProviderAddr, name: &str, requirements: &Requirements, dialect: Dialect) -> String {
-    let shown = addr.short(dialect);
-    let namesake =
-        requirements.iter().filter(|(other, _)| other.type_name() == addr.type_name()).find_map(|(other, needed)| {
-            let mut entries = needed.origins.iter().filter(|origin| origin.kind == OriginKind::RequiredProviders);
-            entries.next().map(|entry| (other.short(dialect), &entry.local_name))
-        });
-    match namesake {
-        Some((other, local)) => format!(
-            "no entry of required_providers is named {name:?}, which therefore means {shown}; for {other} write `provider = {local}`"
-        ),
-        None => format!(
-            "no entry of required_providers is named {name:?}, which therefore means {shown}; add one with the source that is meant"
-        ),
-    }
+/// The directory of a file of a local module; `None` for modules that were installed or fetched.
+fn own_directory(file: &Path) -> Option<&Path> {
+    let is_installed = file.components().any(|part| part.as_os_str() == ".terraform");
+    let is_fetched = file.to_string_lossy().contains("//");
+    file.parent().filter(|_| !is_installed && !is_fetched)
 }
 
 #[cfg(test)]

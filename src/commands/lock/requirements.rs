@@ -32,7 +32,9 @@ pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(settings.dialect)?;
-        remember(&mut root, settings, &addr);
+        if !addition.no_lock {
+            remember(&mut root, settings, &addr);
+        }
         let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.lock_only {
             // A constraint that cannot be written at any version is reported before any request.
@@ -43,7 +45,9 @@ pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -
                 Err(error) => return Err(settings.placed(error.into())),
             }
         }
-        keep_locked(&root, &addr, addition)?;
+        if !addition.no_lock {
+            keep_locked(&root, &addr, addition)?;
+        }
         // An existing requirement may turn out to be the new one; it applies until then.
         if !required || addition.replace || addition.lock_only || addition.constraint.is_some() {
             let constraint = addition.constraint.clone();
@@ -55,7 +59,8 @@ pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -
         }
         pending.push((addr, addition.clone()));
     }
-    let only = pending.iter().map(|(addr, _)| addr.clone()).collect();
+    let locked = pending.iter().filter(|(_, addition)| !addition.no_lock);
+    let only = locked.map(|(addr, _)| addr.clone()).collect();
     let edits = editable(edit::edits_between(&files, &edited), settings)?;
     root.intent.only = Some(only);
     if !additions.iter().any(Addition::wants_version) {
@@ -231,6 +236,8 @@ pub struct Addition {
     /// Change an existing requirement.
     pub replace: bool,
     pub lock_only: bool,
+    /// Change the configuration and nothing else.
+    pub no_lock: bool,
 }
 
 impl Addition {
@@ -242,7 +249,7 @@ impl Addition {
 
     /// True if the constraint depends on the selected version.
     fn wants_version(&self) -> bool {
-        self.pin || self.constraint.is_none() && !self.lock_only
+        self.pin || self.constraint.is_none() && !self.lock_only && !self.no_lock
     }
 
     fn constraint_for(&self, version: &Version) -> String {

@@ -73,14 +73,15 @@ impl LockJob {
                 change.hashes_added.extend(remembered(settled, self.root.lock.get(&change.address)));
             }
         }
-        let text = new.encode(self.dialect());
+        let text = Some(new.encode(self.dialect())).filter(|_| !run.locking.options.no_lock);
         let old = self.root.bytes.as_deref();
+        let stays = text.as_deref().is_none_or(|text| old == Some(text.as_bytes()));
         // Without requirements `providers lock` writes a file without entries, and tflock does so in a root module that
         // the user named. `init` neither writes nor requires one.
         let is_asked = mode != WriteMode::Check && !run.locking.options.found;
         let unmissed = !is_asked && old.is_none() && new.is_empty() && edits.is_empty();
         let needless = self.root.untouched || unmissed;
-        let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
+        let changed = (!stays || !edits.is_empty()) && !needless;
         let mut outcome =
             Changes { changed, path: self.root.settings.lock_file_shown(), changes: list, ..Changes::default() };
         outcome.upgrading = self.root.intent.upgrade.is_some();
@@ -91,12 +92,12 @@ impl LockJob {
         };
         outcome.modules.clone_from(&self.root.modules.changes);
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
-        outcome.lock_stays = old == Some(text.as_bytes());
+        outcome.lock_stays = stays;
         match mode {
             WriteMode::Check => {}
             WriteMode::DryRun | WriteMode::Write if needless => {}
-            WriteMode::DryRun => outcome.diff = Some(self.diff(&text, edits)),
-            WriteMode::Write => match self.store(&text, edits, run.interrupt)? {
+            WriteMode::DryRun => outcome.diff = Some(self.diff(text.as_deref(), edits)),
+            WriteMode::Write => match self.store(text, edits, run.interrupt)? {
                 Some(written) => outcome.written = written,
                 None => return Ok(None),
             },
@@ -109,17 +110,18 @@ impl LockJob {
         Ok(Some(outcome))
     }
 
-    fn diff(&self, text: &str, edits: &[RootEdit]) -> String {
+    fn diff(&self, text: Option<&str>, edits: &[RootEdit]) -> String {
         let mut diff = String::new();
         for edit in edits {
             diff += &unified(edit.texts.old.as_deref().unwrap_or_default(), &edit.texts.new, &shown(&edit.shown));
         }
         let old = String::from_utf8_lossy(self.root.bytes.as_deref().unwrap_or_default());
-        diff + &unified(&old, text, &shown(&self.root.settings.lock_file_shown()))
+        let lock = text.map(|text| unified(&old, text, &shown(&self.root.settings.lock_file_shown())));
+        diff + &lock.unwrap_or_default()
     }
 
     /// Writes the lock file together with the configuration, unless one of them changed since it was read.
-    fn store(&self, text: &str, edits: &[RootEdit], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
+    fn store(&self, text: Option<String>, edits: &[RootEdit], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
         let _lock = DirectoryLock::acquire(&self.root.settings.root)?;
         if root_files::read_lock_file(&self.root.settings.lock_file())? != self.root.bytes {
             return Ok(None);
@@ -128,11 +130,7 @@ impl LockJob {
             .iter()
             .map(|edit| lock::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
             .collect();
-        let write = Write {
-            path: self.root.settings.lock_file(),
-            text: text.to_owned(),
-            boundary: self.root.settings.boundary.clone(),
-        };
+        let write = Write { path: self.root.settings.lock_file(), text, boundary: self.root.settings.boundary.clone() };
         lock::commit(&write, &edits, interrupt)
     }
 }

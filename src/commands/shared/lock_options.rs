@@ -46,6 +46,8 @@ pub struct LockOptions {
     /// Do not newly select releases that were signed later.
     pub not_after: Option<SystemTime>,
     pub accept_no_configuration: bool,
+    /// Write the configuration alone.
+    pub no_lock: bool,
     /// Modules may be those that the other tool installed, or be missing; what missing modules require is unknown.
     pub accept_missing_modules: bool,
     /// True for root modules that tflock found and the user did not name: without configuration, `from_lock` applies;

@@ -16,7 +16,7 @@ use hcl_edit::structure::{Attribute, Body};
 
 use super::syntax::{self, SyntaxProblem, SyntaxTree};
 use super::{EntrySpans, LockEntry, LockFile, Spans};
-use crate::addr::{ProviderAddr, ProviderSource};
+use crate::addr::{AddrError, ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
@@ -149,7 +149,11 @@ impl<'s> Content<'s> {
         };
         let addr = match addr {
             Ok(addr) => addr,
-            Err(message) => return self.find(Rule::LockAddress, label.at, message),
+            Err(message) => {
+                let finding = Finding::new(Rule::LockAddress, &message).at(self.position(label.at));
+                let is_leftover = message.ends_with(LEFTOVER);
+                return self.push(if is_leftover { finding.remedied_by(DELETE) } else { finding });
+            }
         };
         let before = self.findings.len();
         let mut spans = EntrySpans { block: self.position(block.at), ..EntrySpans::default() };
@@ -331,13 +335,22 @@ fn conflict_marker(text: &str, at: usize) -> Option<(usize, String)> {
     Some((start, format!("conflict marker `{marker}` of an unfinished merge")))
 }
 
+const LEFTOVER: &str = "a leftover of Terraform 0.12 that has no namespace, and cannot be locked";
+
+/// What to do about one.
+const DELETE: Template = template!(
+    "Delete the entry. If the state still has the provider, `terraform state replace-provider` gives it its new address."
+);
+
 fn address(label: &str, dialect: Dialect) -> Result<ProviderAddr, String> {
-    let source = ProviderSource::parse(label, dialect)
-        .map_err(|error| format!("{label:?} is not a full address host/namespace/type: {error}"))?;
+    let source = ProviderSource::parse(label, dialect).map_err(|error| match error {
+        AddrError::LegacyNamespace(_) => format!("{label} is {LEFTOVER}"),
+        error => format!("{label:?} is not a full address host/namespace/type: {error}"),
+    })?;
     let addr = match source {
         ProviderSource::Provider(addr) => addr,
         ProviderSource::BuiltIn(text) => return Err(format!("{text} is part of {dialect} and cannot be locked")),
-        ProviderSource::Legacy(text) => return Err(format!("{text} does not name one provider and cannot be locked")),
+        ProviderSource::Legacy(text) => return Err(format!("{text} is {LEFTOVER}")),
     };
     let canonical = addr.to_string();
     if canonical == label { Ok(addr) } else { Err(format!("the address must be written {canonical:?}, not {label:?}")) }

@@ -12,6 +12,7 @@ fn status(status: u16, retry_after: Option<u64>) -> NetError {
         token_sent: false,
         retry_after: retry_after.map(Duration::from_secs),
         challenge: None,
+        words: None,
     })
 }
 

@@ -49,6 +49,7 @@ pub struct Answer {
 #[derive(Debug, Clone)]
 pub(super) enum Effect {
     Status { code: u16, retry_after: Option<u32> },
+    Refusal { code: u16, body: String },
     RedirectToOtherHost,
     RedirectTo(String),
     Text { content_type: &'static str, body: String },
@@ -68,6 +69,11 @@ impl Answer {
     /// This status and a line of text.
     pub fn status(code: u16) -> Self {
         Self::new(Effect::Status { code, retry_after: None })
+    }
+
+    /// This status with a reason in JSON.
+    pub fn refusal(code: u16, body: impl Into<String>) -> Self {
+        Self::new(Effect::Refusal { code, body: body.into() })
     }
 
     /// 429 with `Retry-After`, in seconds.

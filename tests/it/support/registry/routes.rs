@@ -41,7 +41,7 @@ impl Reply {
     }
 
     fn error(status: u16) -> Self {
-        Self::new(status, "text/plain", format!("the fixture answers {status}\n"))
+        Self::new(status, "text/plain", format!("error {status}\n"))
     }
 }
 
@@ -117,6 +117,7 @@ pub fn answer(world: &mut World, request: &Request) -> Reply {
             reply.headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string())));
             reply
         }
+        Some(Effect::Refusal { code, body }) => Reply::new(code, "application/json", body),
         Some(Effect::RedirectToOtherHost) => {
             let mut reply = Reply::error(302);
             reply.headers.push(("location", format!("https://{}{path}", world.other_host)));
