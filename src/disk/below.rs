@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ignore::WalkBuilder;
-
 use super::files;
 use super::roots::join;
+use super::walk::{Walk, WalkOptions};
 use crate::config::{ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, SourceFile, Surroundings, Syntax, Text};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
@@ -20,7 +19,7 @@ use crate::path::shown;
 use crate::trust::pins;
 
 /// Folders of the tools, with copies of files from other places.
-const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
+const SKIPPED: [&str; 2] = [".terraform", ".terragrunt-cache"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurveyedDirectory {
@@ -51,22 +50,15 @@ pub fn survey_knowing(start: &Path, changes: Option<&ChangedFiles>) -> Result<Su
     let known = changes.and_then(|changes| changes.tracked_below(start));
     // Git answers while we walk.
     let tracked = known.map_or_else(|| Question::send(start), Question::answered);
+    let walk = Walk::below(
+        start,
+        &WalkOptions { skipped: &SKIPPED, names_repositories: false, excludes: None, is_wanted: &matters },
+    );
     let mut names: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
-    let mut unreadable = Vec::new();
-    for entry in walk(start) {
-        match entry {
-            Ok(entry) if entry.file_type().is_some_and(|kind| !kind.is_dir()) => {
-                if let Ok(path) = entry.path().strip_prefix(start) {
-                    note(&mut names, path);
-                }
-            }
-            Ok(_) => {}
-            Err(problem) => unreadable.push(match reason(&problem) {
-                Some((path, reason)) => failed(path, &reason),
-                None => failed(start, &problem),
-            }),
-        }
+    for path in walk.files {
+        note(&mut names, &path);
     }
+    let unreadable = walk.unreadable.into_iter().map(|(path, reason)| failed(&path, &reason.kind())).collect();
     for path in tracked.answer() {
         if matters(&path) && !is_skipped(&path) && start.join(&path).is_file() {
             note(&mut names, &path);
@@ -76,27 +68,6 @@ pub fn survey_knowing(start: &Path, changes: Option<&ChangedFiles>) -> Result<Su
     let trust_files = trusting.map(|(path, _)| path.join(pins::FILE_NAME)).collect();
     let places = names.into_iter().filter_map(|(path, names)| place(path, names)).collect();
     Ok(Survey { places, trust_files, unreadable })
-}
-
-/// Where the walk failed and why, without its own words, which name the place again.
-fn reason(problem: &ignore::Error) -> Option<(&Path, std::io::ErrorKind)> {
-    match problem {
-        ignore::Error::WithDepth { err, .. } => reason(err),
-        ignore::Error::WithPath { path, err } => Some((path.strip_prefix(".").unwrap_or(path), err.io_error()?.kind())),
-        _ => None,
-    }
-}
-
-fn walk(start: &Path) -> ignore::Walk {
-    WalkBuilder::new(start)
-        .hidden(false)
-        .ignore(false)
-        .git_global(false)
-        .follow_links(false)
-        .filter_entry(|entry| {
-            entry.depth() == 0 || !entry.file_name().to_str().is_some_and(|name| SKIPPED.contains(&name))
-        })
-        .build()
 }
 
 fn is_skipped(path: &Path) -> bool {

@@ -20,3 +20,4 @@ pub mod package_store;
 pub mod provenance;
 pub mod root_files;
 pub mod roots;
+pub mod walk;

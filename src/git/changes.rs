@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use super::objects::kind;
 use super::{FileKind, Git, GitError, GitOutput, GitTree, repository};
 use crate::config::is_read;
+use crate::disk::files;
+use crate::disk::walk::{Walk, WalkOptions};
 use crate::hash::digest;
 use crate::path::{RepoPath, lexical, links, worktree};
-
-/// Files larger than this count as changed; none that is read for a root module may be larger.
-const LIMIT: u64 = 16 << 20;
 
 /// The files that differ between a commit and the working tree, those included that are in one of them only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,8 +34,6 @@ pub struct ChangedFiles {
 pub(super) struct ListedFiles {
     /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse working tree.
     pub(super) tracked: BTreeMap<RepoPath, (FileKind, String, bool)>,
-    /// What is neither tracked nor ignored.
-    others: Vec<RepoPath>,
 }
 
 impl Git {
@@ -76,7 +73,7 @@ impl Git {
         }
         paths.extend(changed(&self.top, &read).into_iter().map(RepoPath::from_git));
         let is_new = |path: &&RepoPath| !tree.entries.contains_key(*path);
-        paths.extend(listed.others.iter().filter(is_new).cloned());
+        paths.extend(self.others(|path| listed.tracked.contains_key(path))?.into_iter().filter(|path| is_new(&path)));
         for (path, (.., skipped)) in listed.tracked.iter().filter(|(path, _)| is_new(path)) {
             let is_absent = *skipped && disk.kind(path).is_none();
             if is_absent { &mut left_out } else { &mut paths }.insert(path.clone());
@@ -98,10 +95,27 @@ impl Git {
         Ok(ChangedFiles { top: self.top.clone(), paths, crossings, tracked, links, directories, left_out })
     }
 
-    /// What is in the working tree, tracked or not; what is ignored is not.
-    fn listed(&self) -> Result<ListedFiles, GitError> {
-        let args = ["ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--full-name"];
+    /// What git tracks in the working tree.
+    pub(super) fn listed(&self) -> Result<ListedFiles, GitError> {
+        let args = ["ls-files", "-z", "-t", "--stage", "--cached", "--full-name"];
         Ok(ListedFiles::of(&self.launcher.run(args)?.checked("ls-files")?))
+    }
+
+    /// What is in the working tree and neither tracked nor ignored.
+    ///
+    /// It is looked for here: git would open whatever has the name of an ignore file, and wait for the other end of a pipe.
+    pub(super) fn others(&self, is_tracked: impl Fn(&RepoPath) -> bool) -> Result<Vec<RepoPath>, GitError> {
+        let excludes = self.user_excludes()?;
+        let walk = Walk::below(
+            &self.top,
+            &WalkOptions {
+                skipped: &[],
+                names_repositories: true,
+                excludes: excludes.as_deref(),
+                is_wanted: &|path| !is_tracked(&RepoPath::of(path)),
+            },
+        );
+        Ok(walk.files.iter().map(|path| RepoPath::of(path)).collect())
     }
 }
 
@@ -113,9 +127,7 @@ impl ListedFiles {
             let Some((tag, rest)) = line.split_once(' ') else {
                 continue;
             };
-            if tag == "?" {
-                listed.others.push(RepoPath::from_git(rest.trim_end_matches('/')));
-            } else if let Some((head, path)) = rest.split_once('\t')
+            if let Some((head, path)) = rest.split_once('\t')
                 && let [mode, id, _] = head.split(' ').collect::<Vec<_>>()[..]
             {
                 listed.tracked.insert(RepoPath::from_git(path), (kind(mode), id.to_owned(), tag == "S"));
@@ -178,8 +190,8 @@ impl Disk {
         if place.join(".git").symlink_metadata().is_err() {
             return std::fs::read_dir(&place).is_ok_and(|mut entries| entries.next().is_none());
         }
-        let head = repository(&place).and_then(|git_dir| std::fs::read_to_string(git_dir.join("HEAD")).ok());
-        let head = head.unwrap_or_default();
+        let head = repository(&place).and_then(|git_dir| files::read(&git_dir.join("HEAD")).ok().flatten());
+        let head = String::from_utf8_lossy(&head.unwrap_or_default()).into_owned();
         // A branch that is checked out there is where git says.
         let on_branch = || Git::open(&place).and_then(|git| git.commit("HEAD")).ok().flatten();
         head.trim() == id || (head.starts_with("ref:") && on_branch().is_some_and(|commit| commit.id == id))
@@ -209,12 +221,9 @@ fn changed<'a>(top: &Path, files: &[(&'a str, &str)]) -> Vec<&'a str> {
     })
 }
 
-/// True if a file has the content of an object, except for line ends.
+/// True if a file has the content of an object, except for line ends. One that is too large to be read is not the same.
 fn is_same(path: &Path, id: &str) -> bool {
-    let length = path.symlink_metadata().map_or(u64::MAX, |meta| meta.len());
-    let Some(bytes) = (length <= LIMIT).then(|| std::fs::read(path).ok()).flatten() else {
-        return false;
-    };
+    let Ok(Some(bytes)) = files::read(path) else { return false };
     if digest::has_name(&bytes, id) {
         return true;
     }

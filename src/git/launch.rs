@@ -286,6 +286,21 @@ impl Git {
         }
     }
 
+    /// The file with patterns of what the user ignores everywhere, if it is named or at its usual place.
+    ///
+    /// Source: `git help config`, `core.excludesFile`.
+    pub fn user_excludes(&self) -> Result<Option<PathBuf>, GitError> {
+        let answer = self.launcher.run(["config", "--type=path", "--get", "core.excludesFile"])?;
+        if answer.succeeded() {
+            let named = String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned();
+            // It is the user's own, so a link to it is followed.
+            return Ok(self.top.join(named).canonicalize().ok());
+        }
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let settings = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
+        Ok(settings.and_then(|settings| settings.join("git/ignore").canonicalize().ok()))
+    }
+
     /// True if git ignores a file and tracks none by that name.
     pub fn is_ignored(&self, path: &Path) -> bool {
         let answer = self.launcher.run(["check-ignore".as_ref(), "--quiet".as_ref(), "--".as_ref(), path.as_os_str()]);

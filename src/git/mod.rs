@@ -22,6 +22,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::parallel::locked;
@@ -114,6 +115,14 @@ pub(super) fn repository(top: &Path) -> Option<PathBuf> {
     std::fs::File::open(&entry).ok()?.take(LIMIT).read_to_string(&mut text).ok()?;
     let named = text.strip_prefix("gitdir:")?.trim();
     top.join(named).canonicalize().ok()
+}
+
+/// The file of a repository with patterns of what it ignores, which is in no commit; `None` if the top is that of no working tree.
+pub fn excludes(top: &Path) -> Option<PathBuf> {
+    let git_dir = repository(top)?;
+    let common = files::read(&git_dir.join("commondir")).ok().flatten();
+    let common = common.map(|bytes| git_dir.join(String::from_utf8_lossy(&bytes).trim()));
+    Some(common.unwrap_or(git_dir).join("info/exclude"))
 }
 
 /// Reads bytes as git's answers about objects, trees and the working tree, for the fuzzer.

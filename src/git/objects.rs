@@ -15,27 +15,26 @@ impl Git {
     /// The lock files of the working tree below the directory, relative to the top: tracked ones, and others that are not
     /// ignored.
     pub fn lock_files_now(&self) -> Result<Vec<String>, GitError> {
-        let pattern = format!(":(top,glob){}**/{}", escaped(&self.directory.prefix()), lockfile::FILE_NAME);
-        let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--", &pattern];
-        let answer = self.launcher.run(args)?.checked("ls-files")?;
-        let is_lock_file = |name: &String| name.rsplit('/').next() == Some(lockfile::FILE_NAME);
-        let mut names: Vec<String> = answer.texts().filter(is_lock_file).collect();
-        names.sort_unstable();
-        names.dedup();
-        Ok(names)
+        let prefix = self.directory.prefix();
+        let files = self.files_by_name(&[lockfile::FILE_NAME])?;
+        Ok(files.into_iter().filter(|path| path.starts_with(&prefix)).collect())
     }
 
     /// The lock files, trust files and module lock files of the whole working tree, relative to the top: tracked ones, and
     /// others that are not ignored.
     pub fn own_files(&self) -> Result<Vec<String>, GitError> {
-        let patterns = [lockfile::FILE_NAME, crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME]
-            .map(|name| format!(":(top,glob)**/{name}"));
-        let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--"];
-        let args = args.into_iter().chain(patterns.iter().map(String::as_str));
-        let mut names: Vec<String> = self.launcher.run(args)?.checked("ls-files")?.texts().collect();
-        names.sort_unstable();
-        names.dedup();
-        Ok(names)
+        self.files_by_name(&[lockfile::FILE_NAME, crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME])
+    }
+
+    fn files_by_name(&self, names: &[&str]) -> Result<Vec<String>, GitError> {
+        let has_name = |path: &str| path.rsplit('/').next().is_some_and(|last| names.contains(&last));
+        let patterns = names.iter().map(|name| format!(":(top,glob)**/{name}"));
+        let args = ["ls-files", "-z", "--cached", "--full-name", "--"].map(str::to_owned).into_iter().chain(patterns);
+        let tracked = self.launcher.run(args)?.checked("ls-files")?;
+        let others = self.others(|path| !has_name(path))?;
+        let all = tracked.texts().filter(|path| has_name(path)).chain(others.iter().map(ToString::to_string));
+        let all: BTreeSet<String> = all.collect();
+        Ok(all.into_iter().collect())
     }
 
     /// Adds the files that a sparse working tree leaves out, as the index has them.

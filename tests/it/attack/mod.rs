@@ -14,6 +14,8 @@ mod generated;
 #[cfg(unix)]
 mod honest;
 #[cfg(unix)]
+mod ignored;
+#[cfg(unix)]
 mod links;
 mod lock_files;
 mod moved;
