@@ -65,9 +65,6 @@ impl ErrorKind {
     }
 }
 
-/// How many bytes a line has at most that is shown.
-const QUOTED: usize = 160;
-
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Error {
     pub kind: ErrorKind,
@@ -76,7 +73,7 @@ pub struct Error {
     /// The file it is about, as the user knows it.
     pub file: Option<PathBuf>,
     pub position: Option<Position>,
-    /// The line at that place, as written in the file, for users to find it.
+    /// The line at that place, as written in the file, for users to find it; of a long one the part around the place.
     pub line: Option<Box<str>>,
     pub address: Option<Box<ProviderAddr>>,
     /// The requested address, without secrets.
@@ -118,8 +115,7 @@ impl Error {
 
     #[must_use]
     pub fn quoting(mut self, line: &str) -> Self {
-        let line = line.trim_end();
-        self.line = (!line.is_empty() && line.len() <= QUOTED).then(|| line.into());
+        self.line = (!line.is_empty()).then(|| line.into());
         self
     }
 

@@ -69,6 +69,9 @@ fn meant_by(text: &str) -> String {
 
 /// The platform that Go supports and that two words most likely mean.
 fn nearest(os: &str, arch: &str) -> Option<&'static str> {
+    if os.len() + arch.len() > 32 {
+        return None;
+    }
     let (os, arch) = (os.to_ascii_lowercase(), arch.to_ascii_lowercase());
     let os = match os.as_str() {
         "macos" | "osx" | "mac" => "darwin",

@@ -330,6 +330,76 @@ fn many_module_calls_on_one_line_are_no_square() {
     grows_linearly(|count| work(NOTHING, &files(count), &["verify", "--offline"]), 100);
 }
 
+/// So many mistakes on one line, as files of programs have them.
+#[cfg(target_os = "linux")]
+#[test]
+fn mistakes_on_one_line_take_little_memory() {
+    const COUNT: usize = 20_000;
+    let many = |item: &dyn Fn(usize) -> String| (0..COUNT).map(item).collect::<Vec<_>>().join(",");
+    let rows = [
+        ("x.tf.json", format!("{{{}}}", many(&|n| format!("\"k{n}\":1")))),
+        ("x.tf.json", format!("{{\"resource\":{{{}}}}}", many(&|n| format!("\"k{n}\":1")))),
+        ("x.tf.json", format!("{{\"module\":{{{}}}}}", many(&|n| format!("\"k{n}\":{{}}")))),
+        ("x.tf.json", format!("{{\"provider\":{{{}}}}}", many(&|n| format!("\"k_{n}\":1")))),
+        ("x.tf.json", format!("{{\"module\":[{}]}}", many(&|_| "1".to_owned()))),
+        ("x.tf.json", format!("{{\"terraform\":{{\"required_providers\":{{{}}}}}}}", many(&|n| format!("\"k{n}\":1")))),
+        ("x.tofu.json", format!("{{{}}}", many(&|n| format!("\"k{n}\":1")))),
+        (
+            "x.tf",
+            format!(
+                "terraform {{\n  required_providers {{\n    a = {{ {} }}\n  }}\n}}\n",
+                many(&|n| format!("k{n} = 1"))
+            ),
+        ),
+        ("x.tftest.json", format!("{{{}}}", many(&|n| format!("\"k{n}\":1")))),
+    ];
+    let other = ("main.tf".to_owned(), "terraform {}\n".to_owned());
+    for (path, text) in rows {
+        let files = [(path.to_owned(), text), (LOCK.to_owned(), HEADER.to_owned()), other.clone()];
+        let Some(used) = memory(&files, &["verify", "--offline"]) else { return };
+        assert!(used < 200_000, "{path}: {used} KiB");
+    }
+}
+
+#[test]
+fn the_problems_of_a_file_are_counted() {
+    let keys = |count: usize| (0..count).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(",");
+    let unknown = |count: usize| (0..count).map(|n| format!("k{n} = 1\n")).collect::<String>();
+    let rows = [
+        ("x.tf.json", format!("{{{}}}", keys(5_000)), "4900 more problems of this file are not listed"),
+        ("x.tf.json", format!("{{{}}}", keys(101)), "1 more problem of this file is not listed"),
+        (".tflock.hcl", unknown(5_000), "not listed: 4900 more problems of this file"),
+        (TRUST, unknown(5_000), "not listed: 4900 more problems of this file"),
+    ];
+    for (path, text, message) in rows {
+        let workspace = Workspace::with_files(&[(LOCK, HEADER), ("main.tf", "terraform {}\n")]);
+        workspace.write(path, &text);
+        let run = workspace.tflock(None, ["verify", "--offline", "--format", "json"]).ended_with(2);
+        assert_eq!((run.stdout.matches("\"kind\"").count(), run.stdout.contains(message)), (101, true), "{path} {run}");
+    }
+}
+
+#[test]
+fn many_settings_are_no_square() {
+    let many = |count: usize, item: fn(usize) -> String| (0..count).map(item).collect::<String>();
+    let optional = |count| {
+        let lines = many(count, |n| format!("  \"acme/p{n}\" = [\"linux_amd64\"]\n"));
+        format!("optional_platforms = {{\n{lines}}}\n")
+    };
+    let platforms = |count| format!("platforms = [\"linux_amd64\"{}]\n", many(count, |n| format!(", \"linux_a{n}\"")));
+    let levels = |count| many(count, |n| format!("level \"bogus{n}\" {{\n  is = \"deny\"\n}}\n"));
+    for (text, path) in [
+        (&optional as &dyn Fn(usize) -> String, ".tflock.hcl"),
+        (&platforms, ".tflock.hcl"),
+        (&levels, ".tflock.hcl"),
+        (&optional, TRUST),
+        (&optional, ".tflock.modules.hcl"),
+    ] {
+        let files = |count| [(LOCK, HEADER.to_owned()), ("main.tf", "terraform {}\n".to_owned()), (path, text(count))];
+        grows_linearly(|count| work(NOTHING, &files(count), &["verify", "--offline"]), 100);
+    }
+}
+
 /// Resources of so many types, each of another provider.
 fn implied(count: usize) -> String {
     (0..count).fold(String::new(), |text, n| text + &format!("resource \"p{n}_x\" \"y\" {{}}\n"))

@@ -20,7 +20,7 @@ mod overrides;
 mod side_files;
 mod value;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 pub use evaluate::{Expression, Inputs, ModuleScope, Surroundings, Unevaluated};
@@ -35,6 +35,7 @@ pub use value::Node;
 
 use crate::addr::{AddrError, PartError};
 use crate::dialect::Dialect;
+use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::hcl::scan::StructureError;
@@ -70,8 +71,33 @@ impl Module {
         let primary = read(primary, Role::Primary);
         let overrides = read(overrides, Role::Override);
         let module = overrides::assemble(primary, overrides, &mut errors);
-        if errors.is_empty() { Ok(module) } else { Err(errors) }
+        if errors.is_empty() { Ok(module) } else { Err(first_problems(errors.into_iter())) }
     }
+}
+
+/// How many problems of one file are named. A file of a few megabytes could have hundreds of thousands, all on one line.
+const MOST_PROBLEMS: usize = 100;
+
+/// The first problems of each file, and how many more it has.
+pub(super) fn first_problems(problems: impl Iterator<Item = ConfigError>) -> Vec<ConfigError> {
+    let mut counts: BTreeMap<PathBuf, (usize, Position)> = BTreeMap::new();
+    let mut first = Vec::new();
+    for problem in problems {
+        let (count, last) = counts.entry(problem.file.clone()).or_insert((0, problem.position));
+        *count += problem.kind.count();
+        if *count <= MOST_PROBLEMS {
+            *last = problem.position;
+            first.push(problem);
+        }
+    }
+    let more = counts.into_iter().filter(|(_, (count, _))| *count > MOST_PROBLEMS);
+    first.extend(more.map(|(file, (count, position))| ConfigError {
+        file,
+        position,
+        line: String::new(),
+        kind: ConfigErrorKind::More(count - MOST_PROBLEMS),
+    }));
+    first
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -80,7 +106,7 @@ pub struct ConfigError {
     /// The file, relative to the root module.
     pub file: PathBuf,
     pub position: Position,
-    /// The line as written, for users; empty without the text.
+    /// The line as written, for users, or a part of it; empty without the text.
     pub line: String,
     #[source]
     pub kind: ConfigErrorKind,
@@ -88,6 +114,9 @@ pub struct ConfigError {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigErrorKind {
+    /// That many more problems of the file are not named.
+    #[error("{} of this file {} not listed", counted(*.0, "more problem"), if *.0 == 1 { "is" } else { "are" })]
+    More(usize),
     #[error(transparent)]
     Structure(#[from] StructureError),
     #[error(transparent)]
@@ -184,6 +213,12 @@ pub enum ConfigErrorKind {
         #[source]
         reason: ModuleVersionError,
     },
+}
+
+impl ConfigErrorKind {
+    fn count(&self) -> usize {
+        if let Self::More(count) = self { *count } else { 1 }
+    }
 }
 
 impl From<ConfigError> for Error {

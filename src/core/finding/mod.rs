@@ -217,6 +217,9 @@ pub struct LineIndex<'a> {
     counted: RefCell<BTreeMap<usize, usize>>,
 }
 
+/// How many bytes of a line are shown at most.
+const EXCERPT: usize = 200;
+
 /// After how many bytes the count is kept.
 const INTERVAL: usize = 256;
 
@@ -228,11 +231,28 @@ impl<'a> LineIndex<'a> {
         Self { text, starts: std::iter::once(first).chain(later).collect(), counted: RefCell::default() }
     }
 
-    /// The line with a byte, without its line end.
-    pub fn line(&self, byte_offset: usize) -> &'a str {
+    /// The line with a byte, without blanks at its end; of a longer one 200 bytes around that byte, and `…` for what is left out.
+    ///
+    /// Words are not cut: half of one could be a password that is not recognized any more.
+    pub fn excerpt(&self, byte_offset: usize) -> String {
         let line = self.starts.partition_point(|start| *start <= byte_offset).max(1);
+        let start = self.starts[line - 1];
         let end = self.starts.get(line).copied().unwrap_or(self.text.len());
-        self.text[self.starts[line - 1]..end].trim_end_matches(['\r', '\n'])
+        let line = self.text[start..end].trim_end();
+        if line.len() <= EXCERPT {
+            return line.to_owned();
+        }
+        let is_between = |c: char| c.is_whitespace() || c == '"';
+        let at = boundary(line, byte_offset.saturating_sub(start));
+        let (before, behind) = line.split_at(at);
+        let from = boundary(before, at.saturating_sub(EXCERPT / 2));
+        let cut = before[from..].find(is_between).filter(|_| from > 0);
+        let before = &before[if from > 0 { cut.map_or(at, |cut| from + cut) } else { 0 }..];
+        let to = boundary(behind, EXCERPT - before.len());
+        let is_whole = to == behind.len();
+        let behind = if is_whole { behind } else { &behind[..behind[..to].rfind(is_between).map_or(0, |cut| cut + 1)] };
+        let left_out = |is_left_out| if is_left_out { "…" } else { "" };
+        format!("{}{before}{behind}{}", left_out(from > 0), left_out(!is_whole))
     }
 
     /// The position of a byte.
@@ -262,6 +282,11 @@ impl<'a> LineIndex<'a> {
         let (_, more) = clusters_within(&self.text[from..], end - from);
         Position { line, column: 1 + clusters + more }
     }
+}
+
+/// The last place between two characters that is not behind a byte.
+fn boundary(text: &str, byte: usize) -> usize {
+    (0..=byte.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The clusters of a text that end within its first bytes: their bytes and how many they are.

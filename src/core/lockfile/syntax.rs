@@ -88,7 +88,7 @@ pub(super) struct SyntaxTree<'s> {
 /// Finds the outline of a text.
 pub(super) fn parse<'s>(source: &'s LockText<'_>) -> Result<SyntaxTree<'s>, SyntaxProblem> {
     let text = &*source.text;
-    let outline = scan::outline(text, 0..text.len()).map_err(|error| source.problem(&error))?;
+    let outline = scan::outline_for_parser(text).map_err(|error| source.problem(&error))?;
     match source.foreign_byte(&outline.comments) {
         Some(at) => Err(not_utf8(at)),
         None => Ok(SyntaxTree { blanked: blanked(text, &outline.comments), outline }),

@@ -18,6 +18,7 @@ use super::entry::{MergeRemark, Side};
 use super::{MergeOptions, MergedText, Three, both};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
+use crate::hcl::scan::outline_for_parser;
 
 /// The order of the types in the file; unknown ones come last.
 const TYPES: [&str; 3] = ["provider", "denied_signer", "republished"];
@@ -96,6 +97,7 @@ impl Pieces {
     fn read(text: &[u8]) -> Result<Self, String> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let text = std::str::from_utf8(text).map_err(|_| "the file is not UTF-8 text")?.replace("\r\n", "\n");
+        outline_for_parser(&text).map_err(|error| error.kind.to_string())?;
         let body =
             parse_body(&text).map_err(|error| format!("line {}: {}", error.location().line(), error.message()))?;
         let mut pieces = Self::default();

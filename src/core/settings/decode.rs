@@ -1,6 +1,6 @@
 //! The text of `.tflock.hcl`, decoded; and days, as users write them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
-use crate::hcl::document::{self, Literal, Problem, Reader, Schema, did_you_mean, nearest, start};
+use crate::hcl::document::{self, Literal, Problem, Reader, Schema, did_you_mean, start};
 use crate::platform::Platform;
 use crate::version::{Constraints, VersionError};
 
@@ -134,14 +134,9 @@ impl Reader<'_> {
     }
 
     fn platforms(&mut self, literals: &[Literal<'_>]) -> Vec<Platform> {
-        let mut platforms = Vec::new();
-        for literal in literals {
-            match self.keep(literal, literal.text.parse()) {
-                Some(platform) if !platforms.contains(&platform) => platforms.push(platform),
-                _ => {}
-            }
-        }
-        platforms
+        let mut known = HashSet::new();
+        let platforms = literals.iter().filter_map(|literal| self.keep(literal, literal.text.parse()));
+        platforms.filter(|platform: &Platform| known.insert(platform.clone())).collect()
     }
 
     fn exclude(&mut self, body: &Body) -> Vec<Exclude> {
@@ -265,7 +260,7 @@ impl Reader<'_> {
         if ids().any(|id| id == label.text) {
             return Some(label.text.to_owned());
         }
-        let meant = did_you_mean(nearest(label.text, ids()));
+        let meant = did_you_mean(self.nearest(label.text, ids()));
         let problem = Problem::from(format!("there is no rule {:?}{meant}", label.text));
         self.report(label.offset, problem.hint(step!("`tflock explain` lists the rules")));
         None

@@ -15,7 +15,7 @@ use super::body::{Argument, Block, Body, BodyContents, BodySchema, Located, nati
 use super::json;
 use super::module::{Constraint, Import, Location, ModuleCall, Names, ProviderConfig, RequiredProvider, Resource};
 use super::value::{Node, Value};
-use super::{ConfigError, ConfigErrorKind};
+use super::{ConfigError, ConfigErrorKind, first_problems};
 
 pub(super) use blocks::implied_local_name;
 
@@ -111,10 +111,10 @@ pub(super) fn read_file<T>(
     let errors = reader.errors.iter().map(|(at, kind)| ConfigError {
         file: path.to_owned(),
         position: place(*at),
-        line: reader.lines.line(*at).to_owned(),
+        line: reader.lines.excerpt(*at),
         kind: kind.clone(),
     });
-    (decoded, errors.collect())
+    (decoded, first_problems(errors))
 }
 
 /// Where git left both sides of a conflict in a text that does not parse.

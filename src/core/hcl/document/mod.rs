@@ -17,13 +17,20 @@ use hcl_edit::structure::{Attribute, Block, Body};
 
 pub use writer::{Anchor, Comments, Remark, Value, Writer};
 
+use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{LineIndex, Position};
+use crate::hcl::scan::outline_for_parser;
 use crate::step::Step;
+
+/// How many problems of a document are listed; the rest is counted.
+const MOST_PROBLEMS: usize = 100;
 
 pub struct Reader<'a> {
     lines: LineIndex<'a>,
     errors: Vec<(Position, Problem)>,
+    /// How many more problems there are.
+    left_out: usize,
 }
 
 /// What is wrong with a part of a document, and perhaps what to write.
@@ -68,11 +75,15 @@ pub fn read<T>(
     read: impl FnOnce(&mut Reader<'_>, &Body) -> T,
 ) -> Result<T, Vec<Error>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader { lines: LineIndex::new(text), errors: Vec::new() };
-    let read = match parse_body(text) {
+    let mut reader = Reader { lines: LineIndex::new(text), errors: Vec::new(), left_out: 0 };
+    let parsed = match outline_for_parser(text) {
+        Ok(_) => parse_body(text).map_err(|error| (error.location().offset(), error.message().to_owned())),
+        Err(error) => Err((error.at, error.kind.to_string())),
+    };
+    let read = match parsed {
         Ok(body) => Some(read(&mut reader, &body)),
-        Err(error) => {
-            reader.report(error.location().offset(), format!("{file_name} is not valid HCL: {}", error.message()));
+        Err((at, reason)) => {
+            reader.report(at, format!("{file_name} is not valid HCL: {reason}"));
             None
         }
     };
@@ -83,7 +94,11 @@ pub fn read<T>(
             let error = |(position, Problem { message, hint })| {
                 hint.into_iter().fold(Error::new(kind, message).in_file(file).at(position), Error::hint)
             };
-            Err(reader.errors.into_iter().map(error).collect())
+            let left_out = (reader.left_out > 0).then(|| {
+                let message = format!("not listed: {} of this file", counted(reader.left_out, "more problem"));
+                Error::new(kind, message).in_file(file)
+            });
+            Err(reader.errors.into_iter().map(error).chain(left_out).collect())
         }
     }
 }
@@ -94,8 +109,11 @@ impl Reader<'_> {
     }
 
     pub fn report(&mut self, offset: usize, problem: impl Into<Problem>) {
-        let position = self.lines.position(offset);
-        self.errors.push((position, problem.into()));
+        if self.errors.len() < MOST_PROBLEMS {
+            self.errors.push((self.lines.position(offset), problem.into()));
+        } else {
+            self.left_out += 1;
+        }
     }
 
     /// Keeps the error of a literal and goes on without its value.
@@ -127,11 +145,16 @@ impl Reader<'_> {
 
     fn report_unknown(&mut self, offset: usize, (what, name): (&str, &str), place: &Schema) {
         let known = || place.attributes.iter().chain(place.blocks).copied();
-        let suggestion = nearest(name, known());
+        let suggestion = self.nearest(name, known());
         let meant = did_you_mean(suggestion);
         let problem = Problem::from(format!("unknown {what} {name:?}{}{meant}", place.name));
         let expected = || format!("write one of: {}", known().collect::<Vec<_>>().join(", "));
         self.report(offset, if suggestion.is_none() { problem.hint(expected()) } else { problem });
+    }
+
+    /// The word that was perhaps meant; none once so many problems are known that this one is not listed.
+    pub fn nearest(&self, text: &str, words: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+        if self.errors.len() < MOST_PROBLEMS { nearest(text, words) } else { None }
     }
 
     fn report_type(&mut self, value: &Expression, name: &str, wanted: &str) {
@@ -155,7 +178,7 @@ impl Reader<'_> {
         let found = table.iter().find(|(word, _)| *word == literal.text).map(|(_, value)| *value);
         if found.is_none() {
             let words: Vec<_> = table.iter().map(|(word, _)| *word).collect();
-            let meant = did_you_mean(nearest(literal.text, words.iter().copied()));
+            let meant = did_you_mean(self.nearest(literal.text, words.iter().copied()));
             let problem = Problem::from(format!("{name} cannot be {:?}{meant}", literal.text));
             self.report(literal.offset, problem.hint(format!("write one of: {}", words.join(", "))));
         }
@@ -243,8 +266,14 @@ pub fn last_byte(part: &impl Span) -> usize {
     part.span().map_or(0, |span| span.end.saturating_sub(1))
 }
 
+/// To compare a text with a word takes time and memory in proportion to both.
+const LONGEST_WORD: usize = 64;
+
 /// The word nearest to a text, if it is near enough for a suggestion.
 pub fn nearest(text: &str, words: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+    if text.len() > LONGEST_WORD {
+        return None;
+    }
     let text = text.to_lowercase();
     let distance = |word: &&str| strsim::damerau_levenshtein(&text, word);
     let near = |word: &&str| {

@@ -23,6 +23,8 @@ pub(super) enum Frame {
 
 /// The bytes that mean something in code; all others are skipped.
 const CODE: [bool; 256] = foreign(table(b"\"#/<()[]{}\r\n"));
+/// The same where entries of maps are counted.
+const CODE_WITH_MEMBERS: [bool; 256] = foreign(table(b"\"#/<()[]{}\r\n=:"));
 /// The bytes that mean something in a quoted string.
 const QUOTED: [bool; 256] = table(b"\"\\$%\r\n");
 
@@ -88,7 +90,7 @@ impl Scanner<'_> {
 
     fn code(&mut self) -> Result<ScanStep, ScanError> {
         let at = self.at;
-        self.skip_plain(&CODE);
+        self.skip_plain(if self.members_left.is_none() { &CODE } else { &CODE_WITH_MEMBERS });
         if self.at > at {
             // Between brackets commas separate; between arguments they are a mistake of many.
             if self.frames.is_empty()
@@ -118,6 +120,7 @@ impl Scanner<'_> {
                 }
                 _ => self.at += 1,
             },
+            b'=' | b':' => self.count_member()?,
             b'"' => self.enter(Frame::Quote(at), 1),
             b'(' | b'[' | b'{' => self.enter(Frame::Bracket(at), 1),
             b'<' => self.less_than(),
@@ -127,6 +130,14 @@ impl Scanner<'_> {
             _ => return Err(error(at, StructureError::Character(char::from(byte)))),
         }
         Ok(ScanStep::Code)
+    }
+
+    fn count_member(&mut self) -> Result<(), ScanError> {
+        if let Some(left) = self.members_left.as_mut().filter(|_| !self.frames.is_empty()) {
+            *left = left.checked_sub(1).ok_or_else(|| error(self.at, StructureError::TooManyMembers))?;
+        }
+        self.at += 1;
+        Ok(())
     }
 
     fn end_of_text(&self) -> Result<ScanStep, ScanError> {

@@ -107,18 +107,34 @@ pub enum StructureError {
     /// `a { b {} }`, or two arguments.
     #[error("a block on a single line can contain only one argument")]
     SingleLineBlock,
+    /// The general parser compares each key of a map with all before it.
+    #[error("the maps of this file have more than {MOST_MEMBERS} entries")]
+    TooManyMembers,
 }
+
+/// How many entries the maps of a document have at most that the general parser reads.
+pub const MOST_MEMBERS: usize = 4_000;
 
 /// Finds the arguments and blocks of a body: a whole file, or what is between two braces.
 ///
 /// Offsets are those of the whole text. A byte order mark at its start is skipped.
 pub fn outline(text: &str, body: Range<usize>) -> Result<Outline<'_>, ScanError> {
+    scan(text, body, None)
+}
+
+/// The same of a whole text that the general parser is going to read: it has at most [`MOST_MEMBERS`] entries of maps.
+pub fn outline_for_parser(text: &str) -> Result<Outline<'_>, ScanError> {
+    scan(text, 0..text.len(), Some(MOST_MEMBERS))
+}
+
+fn scan(text: &str, body: Range<usize>, members_left: Option<usize>) -> Result<Outline<'_>, ScanError> {
     let mut scanner = Scanner {
         text,
         bytes: &text.as_bytes()[..body.end],
         at: body.start,
         open: Vec::new(),
         frames: Vec::new(),
+        members_left,
         outline: Outline::default(),
     };
     if body.start == 0 && text.starts_with('\u{feff}') {
@@ -136,6 +152,8 @@ struct Scanner<'a> {
     open: Vec<usize>,
     /// What is open within the current expression.
     frames: Vec<Frame>,
+    /// How many signs may follow that are before the values of maps; `None` if they are not counted.
+    members_left: Option<usize>,
     outline: Outline<'a>,
 }
 
