@@ -35,11 +35,11 @@ pub use value::Node;
 
 use crate::addr::{AddrError, PartError};
 use crate::dialect::Dialect;
-use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::hcl::scan::StructureError;
 use crate::version::{ConstraintError, ModuleVersionError};
+use crate::words::counted;
 use decode::{Role, decode};
 use side_files::{is_automatic_variable_file, sort_variable_files};
 

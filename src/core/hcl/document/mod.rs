@@ -17,11 +17,11 @@ use hcl_edit::structure::{Attribute, Block, Body};
 
 pub use writer::{Anchor, Comments, Remark, Value, Writer};
 
-use crate::documents::counted;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{LineIndex, Position};
 use crate::hcl::scan::outline_for_parser;
 use crate::step::Step;
+use crate::words::counted;
 
 /// How many problems of a document are listed; the rest is counted.
 const MOST_PROBLEMS: usize = 100;
