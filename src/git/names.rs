@@ -197,6 +197,18 @@ impl Git {
         Ok(self.launcher.run(["config", "--get-all", &key])?.succeeded())
     }
 
+    /// True if a commit is HEAD, its upstream, or an ancestor of one of them; a shallow clone may not know.
+    pub fn is_in_branch(&self, commit: &Commit) -> Result<bool, GitError> {
+        for branch in ["HEAD", "HEAD@{upstream}"] {
+            let Some(tip) = self.commit(branch)? else { continue };
+            let answer = self.launcher.run(["merge-base", "--is-ancestor", &commit.id, &tip.id])?;
+            if answer.succeeded() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Where two lines of history part.
     pub fn merge_base(&self, old: &Commit, new: &Commit) -> Result<Commit, GitError> {
         let answer = self.launcher.run(["merge-base", &old.id, &new.id])?;
@@ -228,9 +240,25 @@ impl Git {
         if let Some(bytes) = self.file_with(&head, path, text)? {
             return Ok(Some(Last { bytes, commit: shown(&head), until: None }));
         }
-        let Some((parent, until)) = self.taken_out(path, text)? else { return Ok(None) };
+        let Some((parent, until)) = self.before_change(path, text)? else { return Ok(None) };
         let bytes = self.file_with(&parent, path, text)?;
         Ok(bytes.map(|bytes| Last { bytes, commit: shown(&parent), until: Some(until) }))
+    }
+
+    /// The file, by its path from the top, in the last commit in which it did not have a text: HEAD, or the one before the text was
+    /// added; `None` if it has had the text as long as it was there, as far as the clone reaches.
+    pub fn last_without(&self, path: &str, text: &str) -> Result<Option<Last>, GitError> {
+        let Some(head) = self.commit("HEAD")? else { return Ok(None) };
+        let without = |commit: &Commit| -> Result<Option<Vec<u8>>, GitError> {
+            let file = self.files(commit, &[path.to_owned()])?.pop().flatten();
+            Ok(file.filter(|bytes| memchr::memmem::find(bytes, text.as_bytes()).is_none()))
+        };
+        if let Some(bytes) = without(&head)? {
+            return Ok(Some(Last { bytes, commit: "HEAD".to_owned(), until: None }));
+        }
+        let Some((parent, until)) = self.before_change(path, text)? else { return Ok(None) };
+        let commit = parent.id.get(..10).unwrap_or(&parent.id).to_owned();
+        Ok(without(&parent)?.map(|bytes| Last { bytes, commit, until: Some(until) }))
     }
 
     /// When HEAD was committed, in seconds since 1970; none without a commit.
@@ -278,8 +306,8 @@ impl Git {
         Ok(file.filter(|bytes| memchr::memmem::find(bytes, text.as_bytes()).is_some()))
     }
 
-    /// The parent of the last commit that took a text out of a file, and the day of that commit.
-    fn taken_out(&self, path: &str, text: &str) -> Result<Option<(Commit, String)>, GitError> {
+    /// The parent of the last commit that added a text to a file or took it out, and the day of that commit.
+    fn before_change(&self, path: &str, text: &str) -> Result<Option<(Commit, String)>, GitError> {
         let (text, path) = (format!("-S{text}"), format!(":(top,literal){path}"));
         let args = ["log", "-1", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%P %cs", &text, "--", &path];
         let answer = self.launcher.run(args)?.checked("log")?;

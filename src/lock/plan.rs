@@ -39,6 +39,8 @@ pub struct Intent {
     pub reselected: BTreeMap<ProviderAddr, Reselect>,
     /// Releases whose new hashes may replace the recorded ones.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
+    /// Take out each recorded `h1:` that no archive of its release has.
+    pub drop_unattested: bool,
     /// Providers that take over the version of an entry at another address: new to old address.
     pub moves: BTreeMap<ProviderAddr, ProviderAddr>,
 }
@@ -109,6 +111,7 @@ pub fn plan(
                 let step = Query {
                     constraints: requirement.constraints.clone(),
                     accept_republished: accepts(intent, addr, &selection),
+                    drop_unattested: intent.drop_unattested,
                     selection,
                     platforms,
                     recorded: lock.get(addr).cloned().or(earlier),
@@ -307,7 +310,8 @@ pub fn is_complete(step: &Query, release: &Release) -> bool {
     };
     let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
     let is_listed = release.listed.iter().all(|digest| recorded(&PackageHash::zh(*digest)));
-    if entry.version != *version || step.accept_republished || release.listed.is_empty() || !is_listed {
+    let is_questioned = step.accept_republished || step.drop_unattested;
+    if entry.version != *version || is_questioned || release.listed.is_empty() || !is_listed {
         return false;
     }
     let accepts = step.rules.reported == ReportedRule::Write;

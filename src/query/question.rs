@@ -28,6 +28,8 @@ pub struct Query {
     pub moved: Option<Moved>,
     /// Whether another release under the recorded version may take its place.
     pub accept_republished: bool,
+    /// Whether a recorded `h1:` that no archive of the release has may go: each archive is hashed here to find out.
+    pub drop_unattested: bool,
     pub rules: Rules,
     pub goal: Goal,
 }
@@ -103,6 +105,7 @@ impl Query {
             recorded: None,
             moved: None,
             accept_republished: false,
+            drop_unattested: false,
             rules,
             goal: Goal::Hashes(explain),
         }
@@ -346,6 +349,7 @@ mod tests {
             recorded: None,
             moved: None,
             accept_republished: false,
+            drop_unattested: false,
             rules: Rules { optional: [platform("linux_arm64")].into(), ..Rules::default() },
             goal: Goal::Packages,
         };

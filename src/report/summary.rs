@@ -345,16 +345,19 @@ fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
         return hinted.or_else(|| again(outcome).command()).filter(|_| outcome.code != ExitCode::Done);
     };
     let of_worst: Vec<&FindingGroup<'_>> = groups.iter().filter(|group| group.first.level == worst).collect();
-    // What may be an attack is looked into before anything is accepted or written.
-    if let Some(group) = of_worst.iter().find(|group| worst == Level::Deny && needs_a_look(group.first.rule)) {
-        return explain(group.first.rule).command();
+    let advice = advice(groups, RootSummary::of(outcome, Style::default()));
+    let mut steps = groups.iter().zip(&advice).filter(|(group, _)| group.first.level == worst);
+    // What may be an attack is looked into before anything is accepted or written. To go back accepts nothing.
+    let needs_a_look = |(group, _): &(&FindingGroup<'_>, &Step)| worst == Level::Deny && needs_a_look(group.first.rule);
+    if let Some((group, step)) = steps.clone().find(needs_a_look) {
+        let goes_back = step.commands().next().is_some_and(|command| command.has("--restore-from"));
+        let command = if goes_back { step.command() } else { None };
+        return command.or_else(|| explain(group.first.rule).command());
     }
     if of_worst.iter().any(|group| group.first.repairable) {
         return fix(outcome).command();
     }
-    let advice = advice(groups, RootSummary::of(outcome, Style::default()));
-    let steps = groups.iter().zip(&advice).filter(|(group, _)| group.first.level == worst);
-    let command = steps.map(|(_, step)| step).find_map(Step::command);
+    let command = steps.find_map(|(_, step)| step.command());
     command.or_else(|| explain(of_worst.first()?.first.rule).command())
 }
 

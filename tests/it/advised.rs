@@ -119,14 +119,6 @@ const ADVICE: &[Advice] = &[
         ..PLAIN
     },
     Advice {
-        rule: Rule::UnexplainedHash,
-        world: |_, it| edit(it, LOCK, |text| planted(&text, ZH)),
-        raise: &["lock", "--platform", "linux_amd64", "--no-cache", "--format", "json"],
-        code: 3,
-        settles: false,
-        ..PLAIN
-    },
-    Advice {
         rule: Rule::SignerChanged,
         world: |registry, it| {
             it.write(TRUST, &pinned(registry).replacen(&keys::GOOD.fingerprint(), &keys::OTHER.fingerprint(), 1));
@@ -175,10 +167,37 @@ const ADVICE: &[Advice] = &[
         by_hand: |_, it| without(it, "h1:nonsense"),
         ..PLAIN
     },
+    Advice { rule: Rule::UnattestedHash, world: |_, it| edit(it, LOCK, |text| planted(&text, H1)), ..PLAIN },
     Advice {
         rule: Rule::UnattestedHash,
-        world: |_, it| edit(it, LOCK, |text| planted(&text, H1)),
-        by_hand: |_, it| without(it, H1),
+        world: |_, it| edit(it, LOCK, |text| planted(&text, ZH)),
+        by_hand: |_, it| without(it, ZH),
+        ..PLAIN
+    },
+    Advice {
+        rule: Rule::UnattestedHash,
+        world: |_, it| {
+            it.write(".tflock.hcl", PLATFORMS);
+            edit(it, LOCK, |text| planted(&text, H1));
+        },
+        raise: &["lock", "--dry-run", "--format", "json"],
+        ..PLAIN
+    },
+    Advice {
+        rule: Rule::LockFileAltered,
+        world: |registry, it| {
+            committed(it);
+            edit(it, LOCK, |text| text.replace(&registry.package("acme/widget", "1.4.0", "linux_amd64").zh(), ZH));
+        },
+        ..PLAIN
+    },
+    Advice {
+        rule: Rule::HashReplaced,
+        world: |registry, it| {
+            committed(it);
+            edit(it, LOCK, |text| text.replace(&registry.package("acme/widget", "1.4.0", "linux_amd64").h1, H1));
+        },
+        raise: &["verify", "--base", "HEAD", "--format", "json"],
         ..PLAIN
     },
     Advice {
@@ -257,7 +276,7 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 33] = [
+const ELSEWHERE: [(Rule, &str); 32] = [
     (Rule::ProvenanceChanged, "core/provenance: where it was built; trust: what `rotate` refuses"),
     (Rule::UnexpectedPublisher, "publishers: a reason settles it"),
     (Rule::Downgraded, "publishers: an older version than at the base"),
@@ -284,7 +303,6 @@ const ELSEWHERE: [(Rule, &str); 33] = [
     (Rule::VersionsDiffer, "same_versions: `why` tells who asks"),
     (Rule::ExplicitHost, "migrate: `--edit-config`"),
     (Rule::ModuleNotInstalled, "modules: installed, then locked"),
-    (Rule::HashReplaced, "the same command as for `republished`"),
     (Rule::PinChanged, "verify_base: `--allow-trust-change`"),
     (Rule::SimilarName, "squat: `--allow-trust-change`, and a pin at the base"),
     (Rule::RepublicationAccepted, "verify_base: `--allow-trust-change`"),

@@ -1,8 +1,6 @@
 //! A changed lock file is not a republished release: tflock compares it with other records of the release,
 //! and the advised command takes the entry back.
 
-use std::path::Path;
-
 use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};
 use crate::support::proposal::{self, commit, edit, gate};
 use crate::support::registry::Registry;
@@ -43,12 +41,13 @@ fn command(help: &str) -> Vec<&str> {
     help.split('`').nth_back(1).unwrap().split(' ').collect()
 }
 
-/// Runs the advised command of git.
+/// Runs the advised command, which restores the entry.
 #[track_caller]
-fn follow(workspace: &Workspace, help: &str) {
-    let [program, args @ ..] = &command(help)[..] else { panic!("{help}") };
-    assert_eq!(*program, "git", "{help}");
-    workspace.git(args.iter().copied());
+fn follow(workspace: &Workspace, registry: &Registry, help: &str) {
+    let words = command(help);
+    let ["tflock", args @ ..] = &words[..] else { panic!("{help}") };
+    assert!(args.contains(&"--restore-from"), "{help}");
+    workspace.tflock(registry, args).ended_with(0);
 }
 
 #[test]
@@ -66,7 +65,7 @@ fn head_has_the_unaltered_entry() {
         assert!(run.touched().is_empty() && workspace.lock_file().contains(FAKE), "{run}");
         assert_eq!(help(&run), advised);
     }
-    follow(&workspace, &advised);
+    follow(&workspace, &registry, &advised);
     assert_eq!(workspace.lock_file(), sound);
     verify(&workspace, &registry, &[]).ended_with(0);
 }
@@ -80,7 +79,7 @@ fn diff_says_that_the_file_was_edited_and_how_to_restore_it() {
     let text = workspace.tflock(&registry, ["diff", "--online"]).ended_with(0).stdout;
     assert!(text.contains("The entry was edited") && !text.contains("the publisher re-uploaded"), "{text}");
     let advised = help(&workspace.tflock(&registry, ["diff", "--online", "--format", "json"]).ended_with(0));
-    follow(&workspace, &advised);
+    follow(&workspace, &registry, &advised);
     assert_eq!(workspace.lock_file(), sound);
 }
 
@@ -92,12 +91,11 @@ fn the_history_has_the_unaltered_entry() {
     workspace.write(LOCK, &changed(&registry, &sound));
     commit(&workspace, "changed");
     let advised = help(&verify(&workspace, &registry, &[]).ended_with(3));
-    follow(&workspace, &advised);
+    follow(&workspace, &registry, &advised);
     assert_eq!(workspace.lock_file(), sound);
     verify(&workspace, &registry, &[]).ended_with(0);
 }
 
-#[cfg(unix)]
 #[test]
 fn only_the_lines_of_the_entry_are_taken_back_where_others_changed_too() {
     let registry = honest();
@@ -107,8 +105,7 @@ fn only_the_lines_of_the_entry_are_taken_back_where_others_changed_too() {
     let less: String = sound.split_inclusive('\n').filter(|line| !line.contains(&h1)).collect();
     workspace.write(LOCK, &changed(&registry, &less));
     let advised = help(&verify(&workspace, &registry, &[]).ended_with(3));
-    let script = format!("printf 'n\\ny\\n' | {}", command(&advised).join(" "));
-    workspace.program(Path::new("/bin/sh"), None, ["-c", &script]).ended_with(0);
+    follow(&workspace, &registry, &advised);
     assert_eq!(workspace.lock_file(), less);
 }
 
@@ -145,7 +142,7 @@ fn hashes_of_another_version_are_recognised() {
     assert!(run.touched().is_empty() && help(&run) == advised, "{run}");
     // What is advised leads to that version.
     let restore = advised.split('`').nth(1).unwrap();
-    follow(&workspace, &format!("`{restore}`"));
+    follow(&workspace, &registry, &format!("`{restore}`"));
     assert_eq!(workspace.lock_file(), sound);
     let upgrade = command(&advised);
     assert_eq!(upgrade[..3], ["tflock", "upgrade", "--precise"], "{advised}");
@@ -200,7 +197,7 @@ fn the_base_has_the_unaltered_entry() {
     edit(&workspace, &format!("app/{LOCK}"), |text| changed(&registry, text));
     commit(&workspace, "changed");
     let advised = help(&gate(&workspace, &registry, &[]).ended_with(3));
-    follow(&workspace, &advised);
+    follow(&workspace, &registry, &advised);
     gate(&workspace, &registry, &[]).ended_with(0);
 }
 

@@ -17,7 +17,6 @@ use crate::hash::PackageHash;
 use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
-use crate::path::shown;
 use crate::provenance::{BuildChange, Judged};
 use crate::release;
 use crate::release::continuity::{self, Witness};
@@ -260,9 +259,8 @@ fn altered(change: &Change, knowledge: &release::Lookup, pair: &Pair, sides: [&L
     let release = knowledge.release().filter(|release| release.current)?;
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let (version, recorded) = (old.version.clone(), old.hashes.clone());
-    let file = format!(":/{}", shown(&pair.path));
     let from = pair.restorable_from.as_deref();
-    let remedy = from.and_then(|commit| restore(&change.address, sides, (vec!["git".to_owned()], commit, &file)));
+    let remedy = from.and_then(|commit| restore(&change.address, sides, commit));
     let witness = Witness { version, recorded, place: pair.old.name.clone(), remedy };
     let doubtful = continuity::is_doubtful(&new.hashes, release);
     let finding = continuity::altered(&new.hashes, release, &[witness]).filter(|_| doubtful)?;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::restoring::Restoring;
 use super::{Learned, LockRoot, LockRoots, LockRun};
+use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::hashes::Publishing;
 use crate::commands::shared::lock_options::{LockOptions, WriteMode};
@@ -50,6 +52,19 @@ pub(crate) struct LockArgs {
     /// Remove entries that the configuration does not require.
     #[arg(long)]
     pub(crate) prune: bool,
+    /// Restore the entries of the named providers as this commit has them, and change nothing else. It must be an ancestor of HEAD
+    /// or of its upstream.
+    #[arg(
+        long,
+        value_name = "REV",
+        requires = "providers",
+        conflicts_with_all = ["from_lock", "prune", "state", "no_download", "accept_republished", "lock_modules", "create", "drop_unattested", "publish"],
+        help_heading = "Trust"
+    )]
+    restore_from: Option<String>,
+    /// Remove each h1 that no archive of the recorded release has, after hashing all its archives here.
+    #[arg(long, conflicts_with_all = ["no_download", "accept_republished"], help_heading = "Trust")]
+    pub(crate) drop_unattested: bool,
     /// A state file, or the output of `state pull`: providers in it are kept.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
@@ -90,6 +105,7 @@ impl LockArgs {
             providers: self.providers.clone(),
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),
+            drop_unattested: self.drop_unattested,
             lock_modules: self.lock_modules,
             ..self.locking.options()
         }
@@ -107,8 +123,22 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
     let tools = if args.create { tools_of_new(&targets) } else { None };
-    let locking = Locking { fail_fast: args.below.fail_fast, ..Locking::of("lock", args.options()) };
-    let mut outcome = run(locking, &targets, services);
+    let restoring = args.restore_from.as_deref().map(Restoring::new);
+    let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<Step>| match &restoring {
+        Some(restoring) => restoring.prepare(root, settings),
+        None => Ok(root),
+    };
+    let locking = Locking {
+        fail_fast: args.below.fail_fast,
+        prepare: if restoring.is_some() { Some(&prepare) } else { None },
+        restores: restoring.is_some(),
+        ..Locking::of("lock", args.options())
+    };
+    let outcome = run(locking, &targets, services);
+    let mut outcome = match &restoring {
+        Some(restoring) => restoring.finish(&args.providers, outcome),
+        None => outcome,
+    };
     outcome.notes.extend(tools);
     Ok(match publishing {
         Some(publishing) => publishing.publish_locked(&directories, services, outcome),
@@ -140,6 +170,8 @@ pub(in crate::commands) struct Locking<'a> {
     pub(in crate::commands) options: LockOptions,
     /// Changes the opened root module before planning, if the command needs that, and may add notes.
     pub(in crate::commands) prepare: Option<Prepare<'a>>,
+    /// True if entries are only put back: nothing is learned.
+    pub(in crate::commands) restores: bool,
     /// The new tool for all root modules. All of them are written, or none.
     pub(in crate::commands) to: Option<Dialect>,
     /// The signers to accept, in place of the trust files, which then stay as they are; and what is recorded stays.
@@ -148,7 +180,7 @@ pub(in crate::commands) struct Locking<'a> {
 
 impl Locking<'_> {
     pub(in crate::commands) fn of(command: &'static str, options: LockOptions) -> Self {
-        Self { command, fail_fast: false, options, prepare: None, to: None, pins: None }
+        Self { command, fail_fast: false, options, prepare: None, restores: false, to: None, pins: None }
     }
 
     /// True if nothing that is recorded may go.
@@ -186,7 +218,9 @@ pub(in crate::commands) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, 
     // Named root modules each report it; if some could not be opened, it is unknown.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
     let unlocked = if all_begun { unlocked(&options.reselected_modules, &learned.reselected) } else { None };
-    let mut outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
+    let unrecorded = if all_begun { unrecorded(&learned.accepted) } else { None };
+    let outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
+    let mut outcome = outcome.with_error(unrecorded);
     outcome.notes.extend(learned.notes);
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Drop the root modules without results: "up to date" would hide that no request was sent.
@@ -197,6 +231,17 @@ pub(in crate::commands) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, 
 
 fn not_begun(count: usize) -> Option<String> {
     (count > 0).then(|| format!("skipped {} after the failure above (--fail-fast)", counted(count, "root module")))
+}
+
+/// An error for each release to accept as republished that no lock file records.
+fn unrecorded(accepted: &BTreeMap<(ProviderAddr, Version), bool>) -> Option<Error> {
+    let unrecorded = accepted.iter().filter(|(_, is_recorded)| !**is_recorded);
+    Error::all(unrecorded.map(|((addr, version), _)| {
+        let message = format!("{addr} is not locked at {version}, so there is nothing to accept of that release");
+        Error::new(ErrorKind::NotFound, message)
+            .about(addr.clone())
+            .hint(step!("`tflock list` shows which versions are locked"))
+    }))
 }
 
 /// An error for each named module source that is not locked in any root module.

@@ -122,6 +122,15 @@ impl RootDecision<'_> {
             self.decision.findings.extend(findings.into_iter().map(leveled));
             self.decision.errors.extend(unknown);
         }
+        let is_accepted = |pins: &Pins| {
+            pins.republished.keys().any(|record| record.address == *addr && record.version == *facts.version())
+        };
+        if step.accept_republished
+            && settled.as_ref().is_ok_and(|settled| !settled.republished)
+            && !is_accepted(&self.pins)
+        {
+            self.decision.errors.push(not_republished(addr, facts.version()));
+        }
         match settled {
             Ok(settled) => {
                 if settled.republished {
@@ -134,6 +143,25 @@ impl RootDecision<'_> {
             }
             Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(addr, refusal)),
         }
+    }
+
+    /// Puts an entry back as a commit has it, unless the trust file or the settings refuse its release. Nothing is learned from it,
+    /// and it is no first use where that version is recorded now.
+    pub(super) fn restore(&mut self, addr: &ProviderAddr, entry: &LockEntry, answer: &Answer) {
+        let root = self.root;
+        let facts = match answer {
+            Ok(facts) => facts,
+            Err(refusal) => return self.refuse(addr, refusal.clone()),
+        };
+        let is_new = root.lock.get(addr).is_none_or(|now| now.version != entry.version);
+        let of_signer = continuity::remembered(&self.pins, &facts.release, root.first_use, is_new).err();
+        let Judged { findings, unknown, .. } = judge_release(Some(&self.pins), &root.settings.settings, &facts.release);
+        let found = facts.release.findings.iter().cloned().chain(of_signer).chain(findings);
+        let found = found.chain(settle::restored(entry, facts));
+        let leveled = found.map(|finding| root.rules.leveled(finding, Some(&entry.version)));
+        self.decision.findings.extend(leveled);
+        self.decision.errors.extend(unknown);
+        self.decision.entries.insert(addr.clone(), EntryDecision::kept(entry.clone()));
     }
 
     /// A note if the old address has a pinned place and the new one has none. The place is not copied: another registry may offer
@@ -207,6 +235,16 @@ impl RootDecision<'_> {
             cache: self.cache,
         }
     }
+}
+
+/// The error that a release which is to be accepted as republished is the recorded one.
+fn not_republished(addr: &ProviderAddr, version: &Version) -> Error {
+    let message = format!(
+        "{addr} {version} was not published again: its source serves the recorded release, so there is nothing to accept"
+    );
+    let hint =
+        step!("leave out --accept-republished; `tflock verify` says what is wrong with the entry, if anything is");
+    Error::new(ErrorKind::Usage, message).about(addr.clone()).hint(hint)
 }
 
 /// The next step that is about several providers: naming those that can be upgraded.

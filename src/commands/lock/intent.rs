@@ -39,6 +39,7 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Provi
         state,
         reselected: BTreeMap::new(),
         republished: republished.collect::<Result<_, Error>>()?,
+        drop_unattested: options.drop_unattested,
     })
 }
 

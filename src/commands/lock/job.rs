@@ -82,7 +82,8 @@ impl LockJob {
             let earlier = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
             (root.rules_of(addr), root.platforms_of(addr, root.recorded_platforms.as_ref()), earlier)
         };
-        let mut plan = plan::plan(&root.requirements, &root.lock, &root.intent, root.rules.dialect(), &wanted)
+        let lock = root.lock_with_restored();
+        let mut plan = plan::plan(&root.requirements, &lock, &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         for (addr, step) in &mut plan.steps {
             step.rules.provenance = shared.stores.provenance(&root.settings.trust, addr);
@@ -93,7 +94,9 @@ impl LockJob {
         let (mut against, mut open, mut unattributed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (addr, step) in &mut plan.steps {
             let mut findings = root.against(addr, step);
-            if !is_denied(&findings) {
+            if let Some(entry) = root.restored.get(addr).filter(|_| !is_denied(&findings)) {
+                open.insert(addr.clone(), root.query_restored(step, entry));
+            } else if !is_denied(&findings) {
                 let release = release(addr, step);
                 let complete = root.uses_origin() && release.as_ref().is_some_and(|it| plan::is_complete(step, it));
                 let of_kept = complete.then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten();
@@ -112,7 +115,7 @@ impl LockJob {
             }
             against.insert(addr.clone(), findings);
         }
-        let learns = root.first_use == FirstUseRule::Remember && root.uses_origin();
+        let learns = root.first_use == FirstUseRule::Remember && root.uses_origin() && !run.locking.restores;
         let mut kept = BTreeMap::new();
         if learns && (!open.is_empty() || shared.stores.exists(&root.settings.trust)) {
             let pins = shared.stores.pins(&root.settings.trust);
@@ -178,6 +181,10 @@ impl LockJob {
                 deciding.decision.keep(addr, step);
                 continue;
             };
+            if let Some(entry) = self.root.restored.get(addr) {
+                deciding.restore(addr, entry, answer);
+                continue;
+            }
             deciding.take(addr, step, answer);
             let is_about = |finding: &Finding| finding.address.as_ref() == Some(addr);
             let mut of_it = deciding.decision.findings.iter().filter(|finding| is_about(finding));

@@ -7,6 +7,7 @@ mod decision;
 mod intent;
 mod job;
 pub(super) mod requirements;
+mod restoring;
 mod root;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests write the files of root modules")]
@@ -37,6 +38,7 @@ use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::step::Step;
+use crate::version::Version;
 use crate::words::counted;
 use crate::workspace::{NamedProviders, RunSettings};
 
@@ -85,6 +87,8 @@ pub(super) struct LockRoots<'a> {
 pub(super) struct Learned {
     /// Warnings about configuration.
     pub(super) warnings: Vec<String>,
+    /// The releases that may be accepted as republished, and whether some root module records them.
+    pub(super) accepted: BTreeMap<(ProviderAddr, Version), bool>,
     /// The named packages that are locked in some root module.
     pub(super) reselected: BTreeSet<String>,
     /// The notes of the command.
@@ -196,11 +200,18 @@ impl LockRoots<'_> {
         self.named.see(root.names());
         let mut notes = BTreeSet::new();
         let (warnings, named) = (root.warnings.clone(), root.modules.named.clone());
+        let is_recorded = |(addr, version): &(ProviderAddr, Version)| {
+            root.lock.get(addr).is_some_and(|entry| entry.version == *version)
+        };
+        let accepted: Vec<_> = root.intent.republished.iter().map(|it| (it.clone(), is_recorded(it))).collect();
         let root = match locking.prepare {
             Some(prepare) => prepare(root, &settings, &mut notes),
             None => Ok(root),
         };
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        for (release, is_recorded) in accepted {
+            *learned.accepted.entry(release).or_default() |= is_recorded;
+        }
         learned.warnings.extend(warnings);
         learned.reselected.extend(named);
         learned.notes.extend(notes);

@@ -20,13 +20,14 @@ use crate::disk::root_files;
 use crate::disk::roots::{self, MissingModule, MissingModules, RemoteModuleCall, Reselected, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
+use crate::hash::HashScheme;
 use crate::lock::plan::{self, Intent};
-use crate::lockfile::{self, Decoded, LockFile};
+use crate::lockfile::{self, Decoded, LockEntry, LockFile};
 use crate::modulelock::{
     self, FILE_NAME, ModuleChange, ModuleKey, ModuleLock, ModuleLockFile, Resolved, ambiguous_reference, changes,
 };
 use crate::platform::Platform;
-use crate::query::question::{Goal, Query, Selection};
+use crate::query::question::{Depth, Explain, Goal, Query, Selection};
 use crate::query::select::{Criteria, Rules};
 use crate::release::continuity::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
@@ -55,6 +56,8 @@ pub struct LockRoot {
     pub(crate) pending: Option<Pending>,
     /// Entries in git's history for providers without an entry, or for those to be restored to it.
     pub(crate) earlier: BTreeMap<ProviderAddr, Earlier>,
+    /// The entries of an earlier commit that take the place of the present ones, unchanged.
+    pub(super) restored: BTreeMap<ProviderAddr, LockEntry>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) warnings: Vec<String>,
     pub(crate) modules: ModuleLockEdit,
@@ -128,6 +131,7 @@ impl LockRoot {
             edits: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
             pending: None,
             earlier: BTreeMap::new(),
+            restored: BTreeMap::new(),
             findings: findings.into_iter().chain(modules.findings.iter().cloned()).collect(),
             modules,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
@@ -149,6 +153,24 @@ impl LockRoot {
     pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
         self.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
         self
+    }
+
+    /// The lock file to plan for.
+    pub(super) fn lock_with_restored(&self) -> LockFile {
+        let mut lock = self.lock.clone();
+        for (addr, entry) in &self.restored {
+            lock.insert(addr.clone(), entry.clone());
+        }
+        lock
+    }
+
+    /// The query about the release of an entry to restore: its signer and its checksums, without a download where a registry
+    /// signs them. A mirror has to show a package that the entry records.
+    pub(super) fn query_restored(&self, step: &Query, entry: &LockEntry) -> Query {
+        let of = |scheme| entry.hashes.of(scheme).cloned().collect();
+        let depth = Depth { download: !self.uses_origin(), ..Depth::DOCUMENTS };
+        let explain = Explain { h1: of(HashScheme::H1), zh: of(HashScheme::Zh), depth, ..Explain::default() };
+        Query { goal: Goal::Hashes(explain), ..step.clone() }
     }
 
     /// Restricted to the entries of these providers.
@@ -207,6 +229,7 @@ impl LockRoot {
             recorded: self.lock.get(addr).cloned(),
             moved: None,
             accept_republished: false,
+            drop_unattested: false,
             rules,
             goal: Goal::Version,
         })
@@ -234,6 +257,11 @@ impl LockRoot {
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
         let platforms = self.platforms_of(addr, self.recorded_platforms.as_ref());
         let mut rules = self.rules.of(addr, &platforms);
+        if self.intent.drop_unattested {
+            // Only what was hashed here takes anything out.
+            rules.indexes.clear();
+            rules.imported = false;
+        }
         if let Some(recorded_platforms) = &self.recorded_platforms {
             let before = || recorded_platforms.entry(self.intent.moves.get(addr)?);
             let own = recorded_platforms.entry(addr).or_else(before);

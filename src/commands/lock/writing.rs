@@ -69,7 +69,7 @@ impl LockJob {
                 change.standing = Standing::Pinned;
             }
             change.hashes_added.clone_from(&settled.added);
-            if self.root.earlier.contains_key(&change.address) {
+            if self.root.earlier.contains_key(&change.address) || self.root.restored.contains_key(&change.address) {
                 change.hashes_added.extend(remembered(settled, self.root.lock.get(&change.address)));
             }
         }

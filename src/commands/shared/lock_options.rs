@@ -40,6 +40,8 @@ pub struct LockOptions {
     pub h1: Option<H1Rule>,
     /// Releases whose recorded hashes may be replaced: source addresses as typed, with versions.
     pub accept_republished: Vec<(String, Version)>,
+    /// Take out each recorded `h1:` that no archive of its release has.
+    pub drop_unattested: bool,
     pub upgrade: Option<Upgrade>,
     /// The versions to select instead of the newest ones: source addresses as typed.
     pub precise: Vec<(String, Version)>,

@@ -51,7 +51,7 @@ impl RuleBook {
     /// By the settings, the environment and the tool of a root module.
     pub(in crate::commands) fn for_root(settings: &RunSettings) -> Self {
         let opentofu = settings.dialect == Dialect::OpenTofu;
-        let mut own = settings.settings.clone();
+        let mut own = settings.settings.clone().for_writing();
         if !settings.cache {
             // Requiring locally computed hashes excludes shared indexes too.
             own.indexes.clear();
@@ -104,6 +104,9 @@ impl RuleBook {
         if finding.level == Level::Deny && UNMOVED.contains(&finding.rule) {
             return finding;
         }
+        // What is recorded stays with a warning, unless the settings say more of it.
+        let stated = self.stated(finding.rule).filter(|_| finding.rule == Rule::UnattestedHash);
+        let finding = Finding { level: stated.unwrap_or(finding.level), ..finding };
         leveled(finding, version, (&self.settings, self.now))
     }
 

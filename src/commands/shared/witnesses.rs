@@ -9,16 +9,16 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::finding::{Finding, Rule};
 use crate::git::{Git, GitError, Last};
-use crate::hash::Sums;
-use crate::hash::{PackageHash, PackageHashes};
+use crate::hash::{HashScheme, PackageHash, PackageHashes, Sums};
 use crate::lockfile::{self, LockEntry, LockFile};
 use crate::query::cached;
 use crate::release::Release;
 use crate::release::continuity::{self, Witness};
+use crate::release::hashes::HashJudge;
 use crate::step::{Step, Value};
 use crate::trust::Evidence;
 use crate::version::Version;
-use crate::workspace::{RunSettings, git_in};
+use crate::workspace::RunSettings;
 
 /// How many hashes of a release to look up in the history; each is one call of git.
 const LOOKED_FOR: usize = 3;
@@ -52,7 +52,7 @@ impl Witnesses<'_> {
     pub(crate) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
         let (place, revision) = named;
         let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
-        let remedy = restore(addr, [before, self.lock], (git_in(self.root), revision, lockfile::FILE_NAME));
+        let remedy = restore(addr, [before, self.lock], revision);
         Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy })
     }
 
@@ -61,12 +61,12 @@ impl Witnesses<'_> {
     fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<Witness>, bool)> {
         let git = Git::open(self.root).ok()?;
         let path = git.directory().join(lockfile::FILE_NAME);
-        let last = |text: &str| -> Option<(String, LockFile)> {
-            let Last { bytes, commit, until } = git.last_with(&path, text).ok()??;
+        let decoded = |Last { bytes, commit, until }: Last| -> Option<(String, LockFile)> {
             let lock = lockfile::decode(&bytes, self.dialect).ok()?.lock;
             lock.get(&release.address)?;
             Some((if until.is_some() { commit } else { "HEAD".to_owned() }, lock))
         };
+        let last = |text: &str| git.last_with(&path, text).ok().flatten().and_then(decoded);
         let archives = release.archives().copied().map(PackageHash::zh);
         let computed = release.h1.iter().filter(|(_, attested)| attested.evidence == Evidence::Computed);
         let contents = computed.map(|(hash, _)| hash.clone());
@@ -75,7 +75,10 @@ impl Witnesses<'_> {
         let is_of_version = |lock: &LockFile| lock.get(&release.address).is_some_and(|it| it.version == entry.version);
         let is_known = any.as_ref().is_some_and(|(_, lock)| is_of_version(lock));
         let of_version = available.filter_map(|hash| last(hash.as_str())).filter(|(_, lock)| is_of_version(lock));
-        let found = any.into_iter().chain(of_version);
+        let judge = HashJudge::of(Some(release));
+        let refuted = entry.hashes.iter().find(|hash| judge.judge(hash).status.is_refuted());
+        let before = refuted.and_then(|hash| git.last_without(&path, hash.as_str()).ok().flatten()).and_then(decoded);
+        let found = any.into_iter().chain(before).chain(of_version);
         let witnesses = found.filter_map(|(revision, lock)| {
             let place = if revision == "HEAD" { revision.clone() } else { format!("commit {revision}") };
             self.revision(&release.address, &lock, (&place, &revision))
@@ -107,28 +110,9 @@ impl Witnesses<'_> {
     }
 }
 
-/// How to restore an entry from a revision, with a command: the whole file if nothing else differs.
-pub(crate) fn restore(
-    addr: &ProviderAddr,
-    [before, now]: [&LockFile; 2],
-    (git, revision, file): (Vec<String>, &str, &str),
-) -> Option<Step> {
-    let others = |lock: &LockFile| {
-        let mut others = lock.clone();
-        others.remove(addr);
-        others
-    };
-    let git = Value::Words(git);
-    let restore = if others(before) == others(now) {
-        step!("Restore the entry: `{} checkout {} -- {}`.", git, revision, file)
-    } else {
-        step!(
-            "Restore the lines of this entry, and no others: `{} restore --source {} --patch -- {}`.",
-            git,
-            revision,
-            file
-        )
-    };
+/// How to restore an entry from a revision.
+pub(crate) fn restore(addr: &ProviderAddr, [before, now]: [&LockFile; 2], revision: &str) -> Option<Step> {
+    let restore = step!("Restore the entry as that commit has it: `tflock lock {} --restore-from {}`.", addr, revision);
     let version = &before.get(addr)?.version;
     Some(match now.get(addr).map(|entry| &entry.version).filter(|now| *now != version) {
         None => restore,
@@ -141,6 +125,27 @@ pub(crate) fn restore(
             addr
         ),
     })
+}
+
+/// The last commit of the history whose entry is for the same version and has a hash, but none of these.
+pub(crate) fn revision_without(
+    (root, dialect): (&Path, Dialect),
+    (addr, entry): (&ProviderAddr, &LockEntry),
+    refuted: &[&str],
+) -> Option<String> {
+    let git = Git::open(root).ok()?;
+    let path = git.directory().join(lockfile::FILE_NAME);
+    let Last { bytes, commit, .. } = git.last_without(&path, refuted.first()?).ok()??;
+    let lock = lockfile::decode(&bytes, dialect).ok()?.lock;
+    is_before(lock.get(addr)?, entry, refuted).then_some(commit)
+}
+
+/// True if an entry is for the same version as another and has a hash, but none of these.
+pub(crate) fn is_before(before: &LockEntry, entry: &LockEntry, refuted: &[&str]) -> bool {
+    let can_match = |hash: &PackageHash| hash.scheme() != HashScheme::Other && hash.is_well_formed();
+    before.version == entry.version
+        && before.hashes.iter().any(can_match)
+        && !before.hashes.iter().any(|hash| refuted.contains(&hash.as_str()))
 }
 
 /// The next step if no revision has the entry unchanged.

@@ -6,8 +6,10 @@ pub mod facts;
 mod fix;
 mod gate;
 mod modules;
+mod restore;
 pub mod root;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +70,8 @@ pub fn judged<'a>(
     options: VerifyOptions,
 ) -> (Vec<JudgedRoot<'a>>, Vec<String>) {
     let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
-    let by = Judging { known, others: &releases, cache, options };
+    let searches = Cell::new(restore::MOST_SEARCHES);
+    let by = Judging { known, others: &releases, cache, options, searches };
     let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), Alike::default());
     let mut listed = Listed::default();
     for (path, root) in roots {
@@ -139,6 +142,8 @@ struct Judging<'a> {
     others: &'a [Arc<Release>],
     cache: &'a Cache,
     options: VerifyOptions,
+    /// How many more entries may be looked up in the history.
+    searches: Cell<usize>,
 }
 
 impl Judging<'_> {
@@ -193,9 +198,10 @@ impl Judging<'_> {
 
 fn judge(root: &GateRoot, by: &Judging<'_>) -> Judgment {
     let (verified, findings) = of_root(root, by);
-    let findings = approvable(findings, root, by.known);
-    // For a doubtful release the history of each lock file matters.
+    let findings = restore::remedied(approvable(findings, root, by.known), root, &by.searches);
+    // For a doubtful release, and for a hash that no package has, the history of each lock file matters.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());
+    let in_doubt = in_doubt || findings.iter().any(|finding| restore::refuted(finding).is_some());
     Judgment { verified, findings, of_files_alone: !by.options.installed && !in_doubt }
 }
 
@@ -215,10 +221,8 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let facts = Facts { releases, others: by.others, witnesses, served_within: Some(&root.served_within) };
     let (mut verified, findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     let named = |finding: Finding| match root.compared() {
-        Some(base) if finding.rule == Rule::LockFileRemoved => {
-            finding.filled(crate::step::Hole::Revision, base.short())
-        }
-        _ => finding,
+        Some(base) => finding.filled(crate::step::Hole::Revision, base.short()),
+        None => finding,
     };
     let mut findings: Vec<Finding> = findings.into_iter().map(named).collect();
     verified.inconclusive.extend(root.unknown_tree().inconclusive);

@@ -78,7 +78,7 @@ pub struct Finding {
     pub position: Option<Position>,
     /// What to do about it, where that is more than the rule can know.
     pub remedy: Option<Box<Step>>,
-    /// What only it knows of the help of its rule.
+    /// What only it knows of what to do.
     pub fillings: Vec<(Hole, Box<str>)>,
     /// Where its user is.
     pub place: Option<Arc<Place>>,
@@ -138,6 +138,11 @@ impl Finding {
         self
     }
 
+    /// What only it knows of what to do.
+    pub fn filling(&self, hole: Hole) -> Option<&str> {
+        self.fillings.iter().find(|(own, _)| *own == hole).map(|(_, value)| &**value)
+    }
+
     /// The same finding about an advisory, by all its ids.
     #[must_use]
     pub fn by_advisory<'i>(mut self, ids: impl IntoIterator<Item = &'i str>) -> Self {
@@ -172,11 +177,11 @@ impl Finding {
 
     /// The same wherever the run was started.
     pub fn general_help(&self) -> Step {
-        if let Some(remedy) = &self.remedy {
-            return (**remedy).clone();
+        let of_rule = || Step::from(self.rule.help());
+        let mut help = self.remedy.as_deref().cloned().unwrap_or_else(of_rule);
+        for (hole, value) in &self.fillings {
+            help = help.filled(*hole, value);
         }
-        let fill = |help: Step, (hole, value): &(Hole, Box<str>)| help.filled(*hole, value);
-        let mut help = self.fillings.iter().fold(Step::from(self.rule.help()), fill);
         if let Some(address) = &self.address {
             if let Some(version) = &self.version {
                 help = help.filled(Hole::Release, format!("{address}@{version}"));

@@ -143,12 +143,35 @@ pub fn altered(recorded: &PackageHashes, release: &Release, witnesses: &[Witness
         let witness = others.into_iter().find(|witness| explains(&witness.recorded, recorded, release))?;
         (witness, moved(recorded, release, witness))
     };
+    Some(altered_as(release, witness, &what))
+}
+
+/// The finding that an entry was changed, if hashes that no package has took the place of some that a witness recorded for the
+/// same version; none where they only came.
+///
+/// Only for an entry whose release is the recorded one.
+pub fn replaced(
+    recorded: &PackageHashes,
+    release: &Release,
+    refuted: &[&PackageHash],
+    witnesses: &[Witness],
+) -> Option<Finding> {
+    let is_before = |witness: &&Witness| {
+        witness.version == release.version
+            && !refuted.iter().any(|hash| witness.recorded.contains(hash))
+            && witness.recorded.iter().any(|hash| !recorded.contains(hash) && release.owns(hash))
+    };
+    let witness = witnesses.iter().find(is_before).filter(|_| !refuted.is_empty())?;
+    Some(altered_as(release, witness, &changed(recorded, witness)))
+}
+
+fn altered_as(release: &Release, witness: &Witness, what: &str) -> Finding {
     let message = format!("the entry of {} {} was changed: {what}", release.address, release.version);
     let finding = Finding::new(Rule::LockFileAltered, message).about(&release.address).of_version(&release.version);
-    Some(match &witness.remedy {
+    match &witness.remedy {
         Some(remedy) => finding.remedied_by(remedy.clone()),
         None => finding,
-    })
+    }
 }
 
 /// An entry that lacks what a witness recorded for its version.

@@ -12,7 +12,7 @@ use hcl_edit::structure::{Block, Body};
 
 use super::{
     Ban, Exclude, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, LinkChoice,
-    OptionalPlatforms, Policy, ProviderScope, Settings, SignatureRule, ToolChoice,
+    OptionalPlatforms, Policy, ProviderScope, Settings, SignatureRule, ToolChoice, UNEXPLAINED_HASH,
 };
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
@@ -257,7 +257,7 @@ impl Reader<'_> {
     fn rule(&mut self, block: &Block, kind: &'static str) -> Option<String> {
         let label = self.label(block, kind, "one label, the id of a rule")?;
         let ids = || Rule::ALL.iter().map(|rule| rule.id());
-        if ids().any(|id| id == label.text) {
+        if label.text == UNEXPLAINED_HASH || ids().any(|id| id == label.text) {
             return Some(label.text.to_owned());
         }
         let meant = did_you_mean(self.nearest(label.text, ids()));

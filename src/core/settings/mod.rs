@@ -117,6 +117,10 @@ pub struct Exemption {
     pub until: Option<Date>,
 }
 
+/// What settings may still call [`Rule::UnattestedHash`] in commands that write lock files. `verify` does not know the name:
+/// settings that were written when it stood for a warning of `lock` do not weaken the gate.
+pub const UNEXPLAINED_HASH: &str = "unexplained-hash";
+
 /// How many entries of all kinds apply at one place, from all files on the way to it. Bans and exemptions of a change are
 /// compared with those of its base, and each release with all of them.
 const MOST_ENTRIES: usize = 1_000;
@@ -220,6 +224,19 @@ fn joined<T>(mut own: Vec<T>, outer: Vec<T>) -> Vec<T> {
 }
 
 impl Settings {
+    /// The same with [`UNEXPLAINED_HASH`] under the name of its rule: of two levels the stricter.
+    #[must_use]
+    pub fn for_writing(mut self) -> Settings {
+        let id = Rule::UnattestedHash.id();
+        if let Some(level) = self.levels.remove(UNEXPLAINED_HASH) {
+            self.levels.entry(id.to_owned()).and_modify(|stated| *stated = level.max(*stated)).or_insert(level);
+        }
+        for exemption in self.exemptions.iter_mut().filter(|exemption| exemption.rule == UNEXPLAINED_HASH) {
+            id.clone_into(&mut exemption.rule);
+        }
+        self
+    }
+
     /// Lays these settings over those of a directory further out.
     ///
     /// The nearest `platforms`, `tool` and `source` win; optional platforms and bans add up. What the outer file says of

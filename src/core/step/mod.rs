@@ -117,6 +117,11 @@ impl CommandLine {
         self.subcommand.is_some_and(|it| it.name == name)
     }
 
+    /// True if it has this option.
+    pub fn has(&self, option: &str) -> bool {
+        self.words.iter().any(|word| matches!(word, Word::Plain(text) if text == option))
+    }
+
     fn is_recursive(&self) -> bool {
         let is = |text: &str| ["-r", "--recursive"].contains(&text);
         self.words.iter().any(|word| match word {

@@ -19,7 +19,7 @@ use crate::release::continuity::{self, Continuity, verdict};
 use crate::release::hashes::{self, HashJudge, HashStatus};
 use crate::release::{Lookup, Release};
 use crate::settings::{Basis, SignatureRule};
-use crate::step::Template;
+use crate::step::{Hole, Template};
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 use crate::trust::signer::{SignerVerdict, by_signer, judge, listed, not_pinned, refused, signed_by};
@@ -97,6 +97,29 @@ impl JudgedEntry<'_> {
         Some(continuity::altered(hashes, release, witnesses)?.at(at))
     }
 
+    /// Drops what follows from another finding, unless it refuses more than that does. That a hash which took the place of a
+    /// recorded one belongs to no package follows from the replacement. That no recorded `h1:` is of a wanted platform follows
+    /// from each of these, and locking the platform would not remove the cause.
+    pub(super) fn leave_out_consequences(&self, found: &mut Vec<Finding>) {
+        let is_contents = |it: &&Finding| it.filling(Hole::Hash).is_none_or(|hash| hash.starts_with("h1:"));
+        let of = |rules: &[Rule]| found.iter().filter(|it| rules.contains(&it.rule)).collect::<Vec<_>>();
+        let level = |rules: &[Rule]| of(rules).into_iter().filter(is_contents).map(|it| it.level).max();
+        let replaced = level(&[Rule::HashReplaced]);
+        let of_hashes = level(&[Rule::HashReplaced, Rule::UnattestedHash, Rule::ContradictedHash]);
+        // What a finding about the whole release or entry lets pass, its consequences may pass too.
+        let of_release = level(&[Rule::Republished, Rule::LockFileAltered]).map(|_| Level::Deny);
+        let came: BTreeSet<&str> = self.came().map(PackageHash::as_str).collect();
+        found.retain(|finding| {
+            let is_new = || finding.filling(Hole::Hash).is_some_and(|hash| came.contains(hash));
+            let cause = match finding.rule {
+                Rule::UnattestedHash | Rule::ContradictedHash if is_new() => replaced,
+                Rule::PlatformUncovered => of_hashes.max(of_release),
+                _ => None,
+            };
+            cause.is_none_or(|cause| finding.level > cause)
+        });
+    }
+
     /// What speaks against the release being the recorded one, and against each refuted hash; one finding for all of them
     /// if nothing else is recorded.
     fn refuted(&self, release: &Release, refuted: &[&PackageHash], none_fits: bool) -> Vec<Finding> {
@@ -134,7 +157,7 @@ impl JudgedEntry<'_> {
             let message = format!("recorded hash {hash} of {name} belongs to {}", list(&owners));
             (Rule::ContradictedHash, message)
         };
-        self.find(rule, message).at(self.place_of(hash)).filled(crate::step::Hole::Hash, hash.as_str())
+        self.find(rule, message).at(self.place_of(hash)).filled(Hole::Hash, hash.as_str())
     }
 
     /// The finding about served archives that are not recorded, if others are.
@@ -235,10 +258,21 @@ impl JudgedEntry<'_> {
             && self.entry.hashes.iter().any(is_proven)
     }
 
+    /// That hashes were replaced, and whether the release has the new ones. If it has none of them, no publisher can be the cause.
     fn replaced(&self, shift: &Shift<'_>) -> Finding {
         let (first_gone, first_new) = (shift.removed[0], shift.came[0]);
+        let refuted = shift.came.iter().filter(|hash| status(self.knowledge, hash).is_refuted()).count();
+        let verdict = match refuted {
+            0 => String::new(),
+            1 if shift.came.len() == 1 => ", and belongs to no package of the release".to_owned(),
+            all if all == shift.came.len() => ", and belong to no package of the release".to_owned(),
+            some => format!(
+                ", of which {some} {} to no package of the release",
+                if some == 1 { "belongs" } else { "belong" }
+            ),
+        };
         let message = format!(
-            "hashes of {} were replaced: {} recorded at the base {} missing (first: {}), {} {} new (first: {})",
+            "hashes of {} were replaced: {} recorded at the base {} missing (first: {}), {} {} new (first: {}){verdict}",
             self.name(),
             shift.removed.len(),
             are(shift.removed.len()),
@@ -247,7 +281,8 @@ impl JudgedEntry<'_> {
             are(shift.came.len()),
             first_new.abridged(),
         );
-        self.find(Rule::HashReplaced, message).at(self.place_of(first_new))
+        let finding = self.find(Rule::HashReplaced, message).at(self.place_of(first_new));
+        if refuted > 0 { finding.remedied_by(RESTORE) } else { finding }
     }
 
     fn dropped(&self, old: &LockEntry, shift: &Shift<'_>) -> Finding {
@@ -280,6 +315,9 @@ impl JudgedEntry<'_> {
         warning.remedied_by("Nothing, if the reason given there is right: the trust file accepts the new hashes.")
     }
 }
+
+/// What to do where the release does not have what took the place of recorded hashes.
+const RESTORE: Template = template!("Restore the entry as the base has it: `tflock lock ADDR --restore-from REV`.");
 
 fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }

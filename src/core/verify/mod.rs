@@ -35,7 +35,7 @@ pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::error::{Error, ExitCode};
-use crate::finding::{Finding, Level, Position, Rule};
+use crate::finding::{Finding, Level, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};
 use crate::release::continuity::Witness;
@@ -91,12 +91,9 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
             Some(altered) => found.push(altered),
             None => found.extend(judged.continuity().into_iter().chain(of_hashes)),
         }
-        // That no recorded hash is of a wanted platform follows from it, and is not mended by locking the platform.
-        if found.iter().any(|finding| [Rule::Republished, Rule::LockFileAltered].contains(&finding.rule)) {
-            found.retain(|finding| finding.rule != Rule::PlatformUncovered);
-        }
-        let found: Vec<Finding> =
+        let mut found: Vec<Finding> =
             found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))).collect();
+        judged.leave_out_consequences(&mut found);
         // What the settings let pass is the finding; it proves no hash.
         if found.iter().all(|finding| finding.level < Level::Deny) {
             verified.inconclusive.extend(judged.unproven(verified.unknown - unknown_before));

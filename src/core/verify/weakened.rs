@@ -10,7 +10,9 @@ use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
 use crate::settings::decode::{EXPIRED_KEYS, LEVELS, SIGNATURES, word};
-use crate::settings::{Ban, Exclude, Exemption, H1Rule, Index, IndexTrust, ProviderScope, Settings, SourceChoice};
+use crate::settings::{
+    Ban, Exclude, Exemption, H1Rule, Index, IndexTrust, ProviderScope, Settings, SourceChoice, UNEXPLAINED_HASH,
+};
 use crate::version::{Constraints, Version};
 
 /// One thing that is let pass now.
@@ -94,7 +96,8 @@ pub fn weakenings_within(old: &Settings, new: &Settings, outer: Outer) -> Vec<We
         !known.contains(exemption) && !old.exemptions.iter().any(|other| is_excused(exemption, other))
     };
     found.extend(own(&new.exemptions, outer.new.exemptions).iter().filter(is_more).map(exempted));
-    found.extend(Rule::ALL.iter().filter_map(|rule| level(*rule, old, new)));
+    let rules = Rule::ALL.iter().map(|rule| (rule.id(), rule.level())).chain([(UNEXPLAINED_HASH, Level::Warn)]);
+    found.extend(rules.filter_map(|rule| level(rule, old, new)));
     found
 }
 
@@ -225,11 +228,11 @@ fn exempted(exemption: &Exemption) -> Weakening {
     weakening(format!("exempt \"{}\"", exemption.rule), message)
 }
 
-fn level(rule: Rule, old: &Settings, new: &Settings) -> Option<Weakening> {
-    let [was, is] = [old, new].map(|settings| settings.level(rule.id()).unwrap_or(rule.level()));
+fn level((rule, default): (&str, Level), old: &Settings, new: &Settings) -> Option<Weakening> {
+    let [was, is] = [old, new].map(|settings| settings.level(rule).unwrap_or(default));
     (is < was).then(|| {
         let [was, is] = [was, is].map(|level: Level| word(&LEVELS, &level).unwrap_or_default());
-        weakening(format!("level \"{}\"", rule.id()), format!("{} is at level {is}; before, {was}", rule.id()))
+        weakening(format!("level \"{rule}\""), format!("{rule} is at level {is}; before, {was}"))
     })
 }
 

@@ -59,6 +59,7 @@ fn step(hashes: &[PackageHash], platforms: &[&str]) -> Query {
         recorded: Some(entry),
         moved: None,
         accept_republished: false,
+        drop_unattested: false,
         rules: Rules::default(),
         goal: crate::query::question::Goal::Packages,
     }

@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod tests;
+mod unattested;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use crate::platform::Platform;
 use crate::query::question::{PackageFacts, Query, Refusal, Selected, Selection};
 use crate::query::select::ReportedRule;
 use crate::release::continuity::{self, Continuity, Witness};
-use crate::release::hashes::{HashJudge, HashStatus};
+use crate::release::hashes::HashJudge;
 use crate::release::{Release, hashes};
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
@@ -85,9 +86,13 @@ pub fn settle(
     };
     let identical = identical(step, facts);
     let republished = first_use && recorded.is_some_and(has_known);
+    let dropped = match recorded.filter(|_| step.drop_unattested && !first_use) {
+        Some(entry) => unattested::droppable(entry, &facts.release).map_err(|error| vec![Refusal::Error(error)])?,
+        None => BTreeSet::new(),
+    };
     let kept = match recorded {
         Some(_) if republished => PackageHashes::new(),
-        Some(entry) => entry.hashes.clone(),
+        Some(entry) => entry.hashes.iter().filter(|hash| !dropped.contains(*hash)).cloned().collect(),
         None => identical.map(|entry| entry.hashes.clone()).unwrap_or_default(),
     };
     let unsigned_entry = recorded.filter(|_| !first_use && !is_signed(facts));
@@ -98,13 +103,33 @@ pub fn settle(
         .collect();
     let entry = recorded.filter(|_| !republished).or(identical);
     if let (Some(entry), Some(_)) = (entry, &facts.release.signer) {
-        findings.extend(unattributed(addr, entry, facts).into_iter().map(leveled));
+        let staying = LockEntry { hashes: kept.clone(), ..entry.clone() };
+        let unattested = unattested::kept(&staying, &facts.release);
+        findings.extend(unattested.into_iter().chain(unattributed(addr, &staying, facts)).map(leveled));
     }
     let mut hashes = kept;
     hashes.extend(added.iter().map(|added| added.hash.clone()));
     findings.extend(fewer(addr, step, &hashes));
     let entry = LockEntry { version: facts.version().clone(), constraints: step.constraints.clone(), hashes };
     Ok(EntryDecision { entry, added, signer, first_use, republished, identical: identical.is_some(), findings })
+}
+
+/// What is said of an entry that is put back as an earlier commit has it: warnings if the source serves something else by now,
+/// or a refusal if a mirror has no package of it, since nothing else shows which release a mirror serves.
+pub fn restored(entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
+    let release = &facts.release;
+    let differs = hashes::differs(release, &entry.hashes);
+    let verdict = continuity::judge_release(&entry.hashes, release);
+    let republished = match verdict {
+        // Without packages it is open whose the contents are.
+        Continuity::Republished { .. } if differs.is_none() && is_signed(facts) => {
+            continuity::republished(&entry.hashes, release, &verdict)
+        }
+        _ => None,
+    };
+    let unattested = if republished.is_none() { unattested::kept(entry, release) } else { Vec::new() };
+    let warned = republished.map(|finding| Finding { level: Level::Warn, ..finding });
+    differs.into_iter().chain(warned).chain(unattested).collect()
 }
 
 /// A warning if only a mirror attests new hashes: for a release that is new to the file, or for packages without a recorded hash.
@@ -229,9 +254,7 @@ fn continuity(
             let message = format!("{name} records no hash of a known scheme: this is a first use");
             (vec![said(Rule::FirstUse, message)], true)
         }
-        Continuity::Shown { unexplained } => {
-            (unexplained.iter().map(|hash| unexplained_hash(&release.address, entry, hash)).collect(), false)
-        }
+        Continuity::Shown { .. } => (Vec::new(), false),
         Continuity::Grew { new } => {
             let message = format!(
                 "{name} has {new} {} that {} not recorded; all recorded packages are unchanged",
@@ -244,13 +267,40 @@ fn continuity(
             let altered = || continuity::altered(&entry.hashes, release, &witnesses(release));
             // A mirror may have only a part of a release.
             match release.signer.as_ref().and_then(|_| altered()) {
-                Some(altered) => (vec![altered], false),
+                Some(altered) => (vec![unaccepted(altered, step)], false),
                 None if step.accept_republished => (Vec::new(), true),
                 None => (continuity::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
             }
         }
     };
+    if !first_use && let Some(replaced) = replaced(entry, step, release, witnesses) {
+        return (vec![replaced], false);
+    }
     (said.into_iter().chain(malformed).collect(), first_use)
+}
+
+/// The finding that an entry was changed whose release is the recorded one: hashes that no package has took the place of
+/// recorded ones. To drop the former and compute the latter is another way back.
+fn replaced(
+    entry: &LockEntry,
+    step: &Query,
+    release: &Release,
+    witnesses: &dyn Fn(&Release) -> Vec<Witness>,
+) -> Option<Finding> {
+    let refuted = unattested::refuted(&entry.hashes, release);
+    if refuted.is_empty() || step.drop_unattested || continuity::is_doubtful(&entry.hashes, release) {
+        return None;
+    }
+    continuity::replaced(&entry.hashes, release, &refuted, &witnesses(release)).map(|it| unaccepted(it, step))
+}
+
+/// The finding, for a user who takes the change of the file for one of the release.
+fn unaccepted(finding: Finding, step: &Query) -> Finding {
+    if !step.accept_republished {
+        return finding;
+    }
+    let message = format!("{}; the release was not published again, so there is nothing to accept", finding.message);
+    Finding { message, ..finding }
 }
 
 /// Recorded hashes that no package can have, which stay next to valid ones. The flag is true if there are no valid
@@ -293,29 +343,14 @@ fn severity(verdict: &Continuity) -> u8 {
     }
 }
 
-fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) -> Finding {
-    let message = format!("recorded hash {hash} of {addr} {} is not in its checksums; kept", entry.version);
-    Finding::new(Rule::UnexplainedHash, message).about(addr)
-}
-
-fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
+fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Option<Finding> {
     let judge = HashJudge::of(Some(&facts.release));
-    let recorded: Vec<(&PackageHash, HashStatus)> =
-        entry.hashes.of(HashScheme::H1).map(|hash| (hash, judge.judge(hash).status)).collect();
-    let refuted = recorded.iter().filter(|(_, status)| status.is_refuted());
-    let mut findings: Vec<Finding> = refuted
-        .map(|(hash, _)| {
-            let message = format!("recorded hash {hash} of {addr} {} belongs to no package; kept", entry.version);
-            Finding::new(Rule::UnexplainedHash, message).about(addr)
-        })
-        .collect();
-    let message = match recorded.iter().filter(|(_, status)| status.is_open()).count() {
-        0 => return findings,
+    let message = match entry.hashes.of(HashScheme::H1).filter(|hash| judge.judge(hash).status.is_open()).count() {
+        0 => return None,
         1 => format!("a recorded h1 of {addr} {} belongs to an unknown platform; kept", entry.version),
         count => format!("{count} recorded h1 of {addr} {} belong to unknown platforms; kept", entry.version),
     };
-    findings.push(Finding::new(Rule::UnknownPlatformHash, message).about(addr));
-    findings
+    Some(Finding::new(Rule::UnknownPlatformHash, message).about(addr))
 }
 
 struct Claims {

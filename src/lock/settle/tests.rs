@@ -45,6 +45,7 @@ fn step(recorded: Option<&[PackageHash]>) -> Query {
         recorded: recorded.map(entry),
         moved: None,
         accept_republished: false,
+        drop_unattested: false,
         rules: Rules::default(),
         goal: Goal::default(),
     }
@@ -137,7 +138,7 @@ fn a_recorded_release_gets_what_is_missing() {
 fn a_planted_hash_is_kept_and_named() {
     let step = step(Some(&[zh(1), zh(2), zh(7)]));
     assert!(written(&step, &release(&[1, 2])).contains(&zh(7)));
-    assert_eq!(said(&step, &release(&[1, 2])), [Rule::UnexplainedHash]);
+    assert_eq!(said(&step, &release(&[1, 2])), [Rule::UnattestedHash]);
 }
 
 #[test]
@@ -194,10 +195,70 @@ fn contents_of_a_platform_that_was_not_looked_at_are_kept_with_a_note() {
 
 #[test]
 fn contents_that_no_package_has_are_kept_with_a_warning() {
-    let mut all_known = release(&[1, 2]);
-    all_known.release.look_at(&DARWIN.parse().unwrap(), None, Some(&h1(2)));
-    all_known.release.complete = true;
-    assert_eq!(said(&step(Some(&[zh(1), zh(2), h1(1), h1(7)])), &all_known), [Rule::UnexplainedHash]);
+    assert_eq!(said(&step(Some(&[zh(1), zh(2), h1(1), h1(7)])), &all_hashed()), [Rule::UnattestedHash]);
+}
+
+/// The release with both archives hashed here.
+fn all_hashed() -> Selected {
+    let mut all = release(&[1, 2]);
+    all.release.look_at(&DARWIN.parse().unwrap(), None, Some(&h1(2)));
+    all.release.complete = true;
+    all
+}
+
+#[test]
+fn contents_that_took_the_place_of_recorded_ones_are_an_altered_entry() {
+    let witness = |recorded: &[PackageHash]| Witness {
+        version: version(),
+        recorded: recorded.iter().cloned().collect(),
+        place: "HEAD".to_owned(),
+        remedy: None,
+    };
+    let swapped = step(Some(&[zh(1), zh(2), h1(2), h1(7)]));
+    let sound = witness(&[zh(1), zh(2), h1(1), h1(2)]);
+    assert_eq!(refused(&swapped, &all_hashed(), std::slice::from_ref(&sound)), [Rule::LockFileAltered]);
+    // They only came, or were there before, or another version is the witness, or it has nothing that is missing.
+    for (step, witness) in [
+        (step(Some(&[zh(1), zh(2), h1(1), h1(2), h1(7)])), sound.clone()),
+        (swapped.clone(), witness(&[zh(1), zh(2), h1(1), h1(2), h1(7)])),
+        (swapped.clone(), Witness { version: Version::new(1, 0, 1), ..sound.clone() }),
+        (swapped.clone(), witness(&[zh(1), zh(2), h1(2)])),
+        (swapped.clone(), witness(&[zh(1), zh(2), h1(2), h1(8)])),
+    ] {
+        assert!(decided(&step, &all_hashed(), &[witness]).is_ok());
+    }
+    let dropping = Query { drop_unattested: true, ..swapped };
+    let decision = decided(&dropping, &all_hashed(), &[sound]).unwrap();
+    assert!(!decision.entry.hashes.contains(&h1(7)) && decision.entry.hashes.contains(&h1(1)));
+}
+
+#[test]
+fn unattested_contents_go_only_if_each_archive_was_hashed() {
+    let recorded = [zh(1), zh(2), zh(8), h1(1), h1(7)];
+    let dropping = Query { drop_unattested: true, ..step(Some(&recorded)) };
+    let left: Vec<PackageHash> = recorded[..4].to_vec();
+    assert_eq!(written(&dropping, &all_hashed()), sorted(&left));
+    // A checksum stays, with its warning.
+    assert_eq!(said(&dropping, &all_hashed()), [Rule::UnattestedHash]);
+    assert!(error(&dropping, &release(&[1, 2])).starts_with("1 of the 2 archives"));
+    let mut reported = all_hashed();
+    let darwin: Platform = DARWIN.parse().unwrap();
+    reported.release.h1.remove(&h1(2));
+    reported.release.attest(h1(2), Attestation::new(Some(darwin), Evidence::ReportedByOrigin));
+    assert!(error(&dropping, &reported).contains("could not be hashed"));
+    let mut unnamed = all_hashed();
+    unnamed.release.zips.insert(("own-name.zip".to_owned(), digest(9)));
+    unnamed.release.lines.insert(digest(9), ListedLine::Other);
+    assert!(error(&dropping, &unnamed).contains("own-name.zip"));
+    assert!(error(&dropping, &mirrored(all_hashed())).contains("does not show which archives"));
+    // Nothing is looked at where all is explained.
+    let explained = Query { drop_unattested: true, ..step(Some(&[zh(1), zh(2), h1(1)])) };
+    assert_eq!(written(&explained, &release(&[1, 2])), sorted(&[zh(1), zh(2), h1(1)]));
+    // What is proven stays, and another release takes nothing out.
+    let contents = Query { drop_unattested: true, ..step(Some(&[h1(1), h1(7)])) };
+    assert_eq!(written(&contents, &all_hashed()), sorted(&[zh(1), zh(2), h1(1)]));
+    let other = Query { drop_unattested: true, ..step(Some(&[h1(6), h1(7)])) };
+    assert_eq!(refused(&other, &all_hashed(), &[]), [Rule::Republished]);
 }
 
 #[test]

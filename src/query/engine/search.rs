@@ -70,9 +70,20 @@ fn next_batch(left: &mut Vec<Platform>, release: &Release, query: &Query, done: 
 fn wanted(release: &Release, query: &Query) -> usize {
     match &query.goal {
         Goal::Hashes(explain) if explain.depth.download => open(release, query).count(),
-        Goal::Packages => usize::from(to_show(release, query).is_some_and(|entry| !is_shown(release, entry))),
+        Goal::Packages => {
+            let is_open = to_show(release, query).is_some_and(|entry| !is_shown(release, entry));
+            usize::from(is_open).max(unexplained(release, query))
+        }
         _ => 0,
     }
+}
+
+/// How many recorded `h1:`, if unattested ones may go, no package explains that was looked at. A mirror does not show which
+/// packages there are.
+fn unexplained(release: &Release, query: &Query) -> usize {
+    let is_wanted = query.drop_unattested && !hashes::is_mirror_only(release);
+    let entry = query.recorded_as(&release.version).filter(|_| is_wanted);
+    entry.map_or(0, |entry| entry.hashes.of(HashScheme::H1).filter(|hash| !release.owns(hash)).count())
 }
 
 pub(super) fn open<'a>(release: &'a Release, query: &'a Query) -> impl Iterator<Item = &'a PackageHash> {

@@ -34,6 +34,7 @@ fn step(selection: Selection) -> Query {
         recorded: None,
         moved: None,
         accept_republished: false,
+        drop_unattested: false,
         rules: Rules::default(),
         goal: Goal::default(),
     }

@@ -79,7 +79,7 @@ const ATTACKS: &[Branch] = &[
         (3, &["unattested-hash"]),
         (3, &["unattested-hash"]),
     ),
-    Branch("h1-replaced", h1_replaced, (3, &["hash-replaced", "unattested-hash"]), (3, &["unattested-hash"])),
+    Branch("h1-replaced", h1_replaced, (3, &["hash-replaced"]), (3, &["unattested-hash"])),
     Branch(
         "h1-dropped",
         |it, _| edit(it, &lock(), |text| without_last_line_with(text, "h1:")),

@@ -114,6 +114,28 @@ fn refuted_hashes_may_be_replaced_by_computed_ones() {
     assert_eq!(shift(&planted, &mended, known(reporting), ""), [(Rule::HashReplaced, Level::Deny, 7)]);
 }
 
+/// What took the place of a recorded hash and belongs to no package is said once; what else came, or was there, by itself.
+#[test]
+fn a_replaced_hash_that_no_package_has_is_one_finding() {
+    let found = |old: &[PackageHash], new: &[PackageHash]| {
+        let findings = changed([old, new], known(release()), None, false).into_iter();
+        findings.filter(|it| it.level > Level::Note).map(|it| (it.rule, it.help().to_string())).collect::<Vec<_>>()
+    };
+    let rules = |old: &[PackageHash], new: &[PackageHash]| -> Vec<Rule> {
+        found(old, new).into_iter().map(|(rule, _)| rule).collect()
+    };
+    let base = [zh(1), zh(2), h1(11), h1(12)];
+    assert_eq!(rules(&base, &[zh(1), zh(2), h1(12), h1(99)]), [Rule::HashReplaced]);
+    // If the release has the new ones, its publisher may be the reason.
+    let help = |new: &[PackageHash]| found(&[zh(1), h1(98)], new).remove(0).1;
+    assert!(help(&[zh(1), h1(11)]).contains("--accept-republished") && !help(&[zh(1), h1(99)]).contains("--accept"));
+    assert_eq!(rules(&base, &[zh(1), zh(2), h1(11), h1(12), h1(99)]), [Rule::UnattestedHash]);
+    let was_there = [zh(1), zh(2), h1(11), h1(12), h1(98)];
+    let both = rules(&was_there, &[zh(1), zh(2), h1(12), h1(98), h1(99)]);
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(both.contains(&Rule::HashReplaced) && both.contains(&Rule::UnattestedHash), "{both:?}");
+}
+
 /// Without configuration nothing tells that an entry is needed no more.
 #[test]
 fn removed_entries_without_configuration() {
