@@ -215,3 +215,63 @@ fn a_missing_platform_names_the_command() {
     judged("comment_platform", &seen, "Refused: 1 finding denied", 1);
     assert!(seen.terminal.contains("refused: all 8 root modules (platform-uncovered)\n"), "{}", seen.terminal);
 }
+
+/// What a bot proposes: three upgrades, a provider that is new, and between them one `h1:` that is none of the release.
+#[test]
+fn a_swapped_hash_among_upgrades_is_one_row_one_finding_and_one_command() {
+    let old = [("acme/widget", "1.4.0"), ("globex/queue", "2.0.0"), (AWS, "5.31.0"), ("globex/db", "1.22.0")];
+    let new = [
+        ("acme/widget", "1.5.0"),
+        ("globex/queue", "2.1.0"),
+        (AWS, "5.96.0"),
+        ("globex/db", "1.22.0"),
+        ("acme/extra", "1.0.0"),
+    ];
+    let registry = old.iter().fold(Registry::start(), |it, (name, version)| it.release(name, version, PLATFORMS));
+    let workspace = Workspace::with_files(&[(".tflock.hcl", "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n")]);
+    let write = |requirements: &[(&str, &str)]| {
+        let entry = |(source, version): &(&str, &str)| {
+            let name = source.replace('/', "-");
+            format!(
+                "    {name} = {{\n      source  = \"{}/{source}\"\n      version = \"{version}\"\n    }}\n",
+                registry.host()
+            )
+        };
+        let entries: String = requirements.iter().map(entry).collect();
+        let text = format!("terraform {{\n  required_providers {{\n{entries}  }}\n}}\n");
+        (0..3).for_each(|number| workspace.write(&format!("{}/main.tf", root(number)), &text));
+    };
+    write(&old);
+    workspace.git(["init", "--quiet"]);
+    workspace.git(["remote", "add", "origin", "https://user:secret@git.example.com/acme/infrastructure.git"]);
+    workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["-r", "--create"])).ended_with(0);
+    commit(&workspace, "main");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    write(&new);
+    let host = registry.host();
+    let registry = new.iter().fold(registry, |it, (name, version)| it.release(name, version, PLATFORMS));
+    workspace.tflock(&registry, ["upgrade", "-r"]).ended_with(0);
+    let sound = workspace.read(&format!("{}/{LOCK}", root(0)));
+    let h1 = registry.package("globex/db", "1.22.0", "linux_amd64").h1;
+    let swapped = sound.replace(&h1, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    (0..3).for_each(|number| workspace.write(&format!("{}/{LOCK}", root(number)), &swapped));
+    let seen = seen(&workspace, &registry);
+    judged("comment_swapped", &seen, "Refused: 1 finding denied", 3);
+    let rows = rows(&seen.markdown);
+    let dangerous = rows.iter().filter(|row| row.contains("dangerous")).count();
+    assert_eq!((rows.len(), dangerous, rows[0].contains("globex/db")), (5, 1, true), "{}", seen.markdown);
+    for text in [&seen.markdown, &seen.terminal, &seen.page, &seen.log] {
+        assert!(text.contains("hash-replaced"), "{text}");
+        assert!(!text.contains("platform-uncovered") && !text.contains("unattested-hash"), "{text}");
+    }
+    let merge_base = workspace.git(["rev-parse", "origin/main"]).stdout[..10].to_owned();
+    let next = ["lock", "-r", &format!("{host}/globex/db"), "--restore-from", &merge_base];
+    let line = seen.terminal.lines().last().unwrap();
+    assert_eq!(
+        line.replace("localhost:PORT", &host).replace("<commit>", &merge_base),
+        format!("next: `tflock {}`", next.join(" "))
+    );
+    workspace.tflock(&registry, next).ended_with(0);
+    (0..3).for_each(|number| assert_eq!(workspace.read(&format!("{}/{LOCK}", root(number))), sound));
+    workspace.tflock(&registry, ["verify", "-r", "--base", "origin/main"]).ended_with(0);
+}
