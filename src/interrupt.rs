@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::config::is_root_configuration;
 use crate::error::{Error, ErrorKind};
 use crate::parallel::locked;
 use crate::trust::pins;
@@ -216,7 +217,8 @@ impl What {
             (lockfile::FILE_NAME, _) => Self::LockFile,
             (modulelock::FILE_NAME, _) => Self::ModuleLockFile,
             (pins::FILE_NAME, _) => Self::TrustFile,
-            (_, "tf" | "tofu" | "json") => Self::Configuration,
+            (_, "json") => Self::Configuration,
+            _ if is_root_configuration(name) => Self::Configuration,
             _ => Self::File,
         }
     }

@@ -9,11 +9,11 @@ use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::below::{SurveyedDirectory, survey};
 use crate::disk::files::is_there;
 use crate::disk::root_files::{self, DirectoryLock};
-use crate::disk::roots::ReadModuleLock;
+use crate::disk::roots::{ReadModuleLock, kind_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::interrupt::What;
-use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
+use crate::lockfile::{FILE_NAME, LockFile, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
 use crate::outcome::{Body, FormattedFile, Outcome};
 use crate::path::shown;
@@ -72,14 +72,18 @@ struct Formatted {
     dialect: Dialect,
 }
 
-/// Formats the text of a lock file for `dialect`, else for the tool that the text belongs to, else for Terraform. Drops
+/// Formats the text of a lock file for `dialect`, else for the tool that the text belongs to, else for Terraform; of a stack
+/// or not, if that is known. Drops
 /// comments, module blocks and duplicate hashes, as the tools do.
-fn format(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Finding>> {
+fn format(text: &[u8], dialect: Option<Dialect>, is_stack: Option<bool>) -> Result<Formatted, Vec<Finding>> {
     let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
-    if is_canonical(text, dialect) {
+    let is_of_kind = is_stack.is_none_or(|is_stack| !is_stack && !LockFile::has_stacks_header(text));
+    if is_of_kind && is_canonical(text, dialect) {
         return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });
     }
-    let formatted = decode(text, dialect)?.lock.encode(dialect);
+    let lock = decode(text, dialect)?.lock;
+    let lock = is_stack.into_iter().fold(lock, LockFile::of_kind);
+    let formatted = lock.encode(dialect);
     Ok(Formatted { changed: formatted.as_bytes() != text, text: formatted, dialect })
 }
 
@@ -162,7 +166,7 @@ fn canonical(directory: &Path, text: &[u8], named: &Path, scope: &Scope) -> Resu
     }
     let dialect = dialect_of_text(directory, text, scope)?;
     let name = named.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let is_configuration = config::is_configuration(&name);
+    let is_configuration = config::is_root_configuration(&name);
     if is_configuration || [settings::FILE_NAME, pins::FILE_NAME].contains(&&*name) {
         let message = format!("{} is not a lock file, and `tflock fmt` formats nothing else", shown(named));
         let hint = if is_configuration {
@@ -172,7 +176,8 @@ fn canonical(directory: &Path, text: &[u8], named: &Path, scope: &Scope) -> Resu
         };
         return Err(Error::new(ErrorKind::Usage, message).in_file(named).hint(hint));
     }
-    format(text, Some(dialect))
+    let kind = kind_of(directory, dialect);
+    format(text, Some(dialect), kind.map(|kind| kind.traits().has_stacks_header))
         .map_err(|findings| refused(findings, &directory.join(named.file_name().unwrap_or_default()), named))
 }
 
@@ -184,26 +189,41 @@ mod tests {
 
     #[test]
     fn the_text_shows_the_tool_unless_an_option_names_one() {
-        let formatted = format(LOOSE, None).unwrap();
+        let formatted = format(LOOSE, None, Some(false)).unwrap();
         assert_eq!((formatted.dialect, formatted.changed), (Dialect::OpenTofu, true));
         assert!(formatted.text.contains("\"tofu init\""));
-        assert_eq!(format(LOOSE, Some(Dialect::Terraform)).unwrap().dialect, Dialect::Terraform);
-        assert_eq!(format(b"", None).unwrap().dialect, Dialect::Terraform);
+        assert_eq!(format(LOOSE, Some(Dialect::Terraform), Some(false)).unwrap().dialect, Dialect::Terraform);
+        assert_eq!(format(b"", None, Some(false)).unwrap().dialect, Dialect::Terraform);
     }
 
     #[test]
     fn a_canonical_text_stays_and_a_header_is_exchanged() {
-        let tofu = format(LOOSE, None).unwrap().text;
-        assert!(!format(tofu.as_bytes(), None).unwrap().changed);
-        let terraform = format(tofu.as_bytes(), Some(Dialect::Terraform)).unwrap();
+        let tofu = format(LOOSE, None, Some(false)).unwrap().text;
+        assert!(!format(tofu.as_bytes(), None, Some(false)).unwrap().changed);
+        let terraform = format(tofu.as_bytes(), Some(Dialect::Terraform), Some(false)).unwrap();
         assert!(terraform.changed);
         assert_eq!(terraform.text, tofu.replace("tofu init", "terraform init"));
     }
 
     #[test]
+    fn a_stack_has_its_own_header_and_no_constraints() {
+        let text =
+            "# x\nprovider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n  constraints = \"1.0.0\"\n}\n";
+        let of_stack = format(text.as_bytes(), None, Some(true)).unwrap().text;
+        assert!(
+            of_stack.contains("stacks providers-lock") && of_stack.ends_with(" {\n  version = \"1.0.0\"\n}\n"),
+            "{of_stack}"
+        );
+        let early = of_stack.replace("providers-lock", "providers lock");
+        assert!(!format(early.as_bytes(), None, Some(true)).unwrap().changed);
+        assert!(!format(early.as_bytes(), None, None).unwrap().changed);
+        assert!(format(early.as_bytes(), None, Some(false)).unwrap().text.contains("\"terraform init\""));
+    }
+
+    #[test]
     fn files_that_the_tool_refuses_are_refused() {
         let text = b"provider \"example.com/a/opentofu-x\" {\n  version = \"1.0.0\"\n}\n";
-        assert!(format(text, None).is_ok());
-        assert_eq!(format(text, Some(Dialect::OpenTofu)).unwrap_err().len(), 1);
+        assert!(format(text, None, Some(false)).is_ok());
+        assert_eq!(format(text, Some(Dialect::OpenTofu), Some(false)).unwrap_err().len(), 1);
     }
 }

@@ -44,14 +44,16 @@ pub(crate) struct GetArgs {
 }
 
 pub fn get(args: &GetArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
+    let mut targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
+    let skipped = targets.leave_out_kinds("get", |traits| traits.no_install)?;
     let roots = targets.all_settings()?;
     services.events_for(targets.dialect());
     let tracked = TrackedFiles::default();
-    let outcome = targets.outcome("get", &roots, |settings| {
+    let mut outcome = targets.outcome("get", &roots, |settings| {
         refuse_tracked(settings, &tracked)?;
         install(settings, &services.interrupt).map(Body::Installed)
     });
+    outcome.notes.extend(skipped);
     Ok(outcome)
 }
 

@@ -13,6 +13,7 @@ use super::shared::options::{LockFlags, Modules, Within};
 use super::shared::targets::{Targets, Unlocked};
 use crate::addr::{Hostname, ProviderAddr, default_host};
 use crate::config::edit::{self, FileEdit};
+use crate::config::is_of_tofu;
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::{Error, ErrorKind};
@@ -82,7 +83,8 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
         ..args.locking.options()
     };
     let mode = options.mode;
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
+    let mut targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
+    let skipped = targets.leave_out_kinds("migrate", |traits| traits.no_migration)?;
     let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<Step>| {
         notes.extend(remarks(settings).into_iter().map(Step::from));
         prepared(root, settings, args.edit_config)
@@ -93,6 +95,7 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
     if mode == WriteMode::Write && outcome.roots.iter().any(held_up) {
         outcome.notes.push("nothing was written, since not every root module can be migrated");
     }
+    outcome.notes.extend(skipped);
     Ok(outcome)
 }
 
@@ -138,16 +141,11 @@ fn remarks(settings: &RunSettings) -> Vec<String> {
     if to == Dialect::Terraform {
         // An unreadable directory is reported elsewhere.
         let files = roots::sources(&settings.root, Dialect::OpenTofu).unwrap_or_default();
-        let only_tofu = files.iter().map(|file| settings.path.join(&file.path)).filter(|path| is_tofu(path));
-        remarks.extend(only_tofu.map(|path| format!("Terraform does not read {}", shown(&path))));
+        let only_tofu = files.iter().filter(|file| is_of_tofu(&file.path.to_string_lossy()));
+        let only_tofu = only_tofu.map(|file| shown(&settings.path.join(&file.path)));
+        remarks.extend(only_tofu.map(|path| format!("Terraform does not read {path}")));
     }
     remarks
-}
-
-fn is_tofu(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.strip_suffix(".json").unwrap_or(&name);
-    Path::new(stem).extension().is_some_and(|extension| extension == "tofu")
 }
 
 /// The new addresses of entries, and the entries to remove. An entry that nothing requires moves too, since the new

@@ -11,6 +11,7 @@ use super::shared::targets::{Targets, Unlocked};
 use super::verify::root::{open, open_knowing};
 use super::verify::{GateRoot, GateRoots, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
+use crate::config::RootKind;
 use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
@@ -52,7 +53,10 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default());
     let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
     let error = Error::all(settings_errors(&judged));
-    let found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
+    let mut found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
+    for kind in (0..targets.paths.len()).map(|at| targets.kind(at)).filter(|kind| *kind != RootKind::Module) {
+        *found.kinds.entry(kind).or_default() += 1;
+    }
     let (name, of_many, effect) = found.next();
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
     let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
@@ -121,6 +125,8 @@ struct RepositoryState {
     unreadable: Vec<String>,
     not_checked: Vec<String>,
     unknown_hashes: usize,
+    requirements_unread: Vec<String>,
+    kinds: BTreeMap<RootKind, usize>,
     denied: BTreeMap<Rule, usize>,
     warned: BTreeMap<Rule, usize>,
     /// True if there is a finding that `lock` mends and `verify --fix` does not.
@@ -139,6 +145,9 @@ impl RepositoryState {
                 // Without the network only modules leave a question open.
                 all.not_checked.extend((!verified.inconclusive.is_empty()).then(|| name(&root.path)));
                 all.unknown_hashes += verified.unknown;
+            }
+            if root.findings.iter().any(|finding| finding.rule == Rule::RequirementsUnread) {
+                all.requirements_unread.push(name(&root.path));
             }
             if root.findings.iter().any(|finding| finding.rule == Rule::LockFileMissing) {
                 all.without_lock_file.push(name(&root.path));
@@ -165,6 +174,8 @@ impl RepositoryState {
             unreadable: self.unreadable,
             not_checked: self.not_checked,
             unknown_hashes: self.unknown_hashes,
+            kinds: self.kinds,
+            requirements_unread: self.requirements_unread,
             providers: providers.into_iter().map(|(address, versions)| StatusProvider { address, versions }).collect(),
             platforms: platforms.map(|platforms| platforms.into_iter().collect()),
             missing_platforms,

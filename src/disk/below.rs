@@ -10,7 +10,10 @@ use std::rc::Rc;
 use super::files;
 use super::roots::join;
 use super::walk::{Walk, WalkOptions};
-use crate::config::{ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, SourceFile, Surroundings, Syntax, Text};
+use crate::config::{
+    ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, RootKind, SourceFile, Surroundings, Syntax, Text,
+    is_root_configuration,
+};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::git::{ChangedFiles, Question};
@@ -21,10 +24,16 @@ use crate::trust::pins;
 /// Folders of the tools, with copies of files from other places.
 const SKIPPED: [&str; 2] = [".terraform", ".terragrunt-cache"];
 
+/// What the search walks past: these, and what Terragrunt generates, unless git tracks it.
+const WALKED_PAST: [&str; 3] = [".terraform", ".terragrunt-cache", ".terragrunt-stack"];
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurveyedDirectory {
     pub path: PathBuf,
     pub has_lock: bool,
+    /// What a root module here is; `None` without configuration.
+    pub kind: Option<RootKind>,
+    /// The configuration of a module or a stack, in the order of loading.
     pub configuration: Vec<String>,
 }
 
@@ -52,7 +61,7 @@ pub fn survey_knowing(start: &Path, changes: Option<&ChangedFiles>) -> Result<Su
     let tracked = known.map_or_else(|| Question::send(start), Question::answered);
     let walk = Walk::below(
         start,
-        &WalkOptions { skipped: &SKIPPED, names_repositories: false, excludes: None, is_wanted: &matters },
+        &WalkOptions { skipped: &WALKED_PAST, names_repositories: false, excludes: None, is_wanted: &matters },
     );
     let mut names: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for path in walk.files {
@@ -75,10 +84,9 @@ fn is_skipped(path: &Path) -> bool {
 }
 
 fn matters(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
-        [lockfile::FILE_NAME, pins::FILE_NAME].contains(&name)
-            || [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix))
-    })
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| [lockfile::FILE_NAME, pins::FILE_NAME].contains(&name) || is_root_configuration(name))
 }
 
 /// Keeps the names that matter, each once.
@@ -94,11 +102,17 @@ fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
 
 fn place(path: PathBuf, names: Vec<String>) -> Option<SurveyedDirectory> {
     let (locks, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == lockfile::FILE_NAME);
-    // OpenTofu reads all that Terraform reads, except for what its own files shadow.
+    // Only Terraform has stacks. All else that it reads OpenTofu reads too, except for what its own files shadow.
+    let of_terraform = RootKind::of(others.iter().map(String::as_str), Dialect::Terraform);
+    let of_stack = others.iter().filter(|name| RootKind::Stack.is_configuration(name)).cloned().collect();
     let files = ConfigFiles::select(others, Dialect::OpenTofu);
-    let configuration: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
+    let kind = of_terraform.max(files.kind);
+    let configuration = match kind {
+        Some(RootKind::Stack) => of_stack,
+        _ => files.primary.into_iter().chain(files.overrides).collect(),
+    };
     let has_lock = !locks.is_empty();
-    (has_lock || !configuration.is_empty()).then_some(SurveyedDirectory { path, has_lock, configuration })
+    (has_lock || kind.is_some()).then_some(SurveyedDirectory { path, has_lock, kind, configuration })
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,22 +122,30 @@ pub struct Calls {
     pub has_backend: bool,
     /// True if a provider is configured, as root modules do.
     pub configures_providers: bool,
+    /// True if it may call any directory, since its sources are not read.
+    pub has_unread_sources: bool,
 }
 
 pub fn calls(start: &Path, place: &SurveyedDirectory) -> Calls {
-    let mut calls = Calls::default();
+    let is_stack = place.kind == Some(RootKind::Stack);
+    let mut calls = Calls { has_unread_sources: place.kind == Some(RootKind::Unit), ..Calls::default() };
     for name in &place.configuration {
         let path = start.join(&place.path).join(name);
         let Ok(Some(bytes)) = files::read(&path) else { continue };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         calls.configures_providers |= text.lines().any(|line| line.starts_with("provider \""));
-        if Syntax::of(name) == Syntax::Native && !["module", "backend", "cloud"].iter().any(|word| text.contains(word))
-        {
+        let words = if is_stack { ["component", "stack"].as_slice() } else { &["module", "backend", "cloud"] };
+        if Syntax::of(name) == Syntax::Native && !words.iter().any(|word| text.contains(word)) {
             continue;
         }
         let file = SourceFile { path: PathBuf::from(name), text };
         // OpenTofu takes whatever Terraform takes, where only calls count.
-        let Ok(module) = Module::decode(&[file], &[], Dialect::OpenTofu) else { continue };
+        let decoded =
+            if is_stack { Module::decode_stack(&[file]) } else { Module::decode(&[file], &[], Dialect::OpenTofu) };
+        let Ok(module) = decoded else {
+            calls.has_unread_sources |= is_stack;
+            continue;
+        };
         calls.has_backend |= module.has_backend;
         let scope = ModuleScope { module: Rc::new(module), directory: Some(".".to_owned()), inputs: Inputs::Root };
         for call in scope.module.calls.values() {
@@ -219,6 +241,7 @@ mod calls_tests {
         let place = SurveyedDirectory {
             path: "env/prod".into(),
             has_lock: false,
+            kind: Some(RootKind::Module),
             configuration: ["main.tf", "b.tf.json", "other.tf", "wrong.tf"].map(str::to_owned).to_vec(),
         };
         let found = calls(folder.path(), &place);

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::changes::ListedFiles;
 use super::{Commit, Git, GitError};
-use crate::config::is_configuration;
+use crate::config::is_root_configuration;
 use crate::lockfile;
 use crate::path::RepoPath;
 
@@ -373,7 +373,7 @@ fn configuration(tree: &GitTree) -> Vec<(&str, &str)> {
 
 fn is_plain_configuration(path: &str) -> bool {
     let leaves = path.contains(['\n', '\\', ':']) || path.split('/').any(|part| matches!(part, "" | "." | ".."));
-    is_configuration(path) && !leaves
+    is_root_configuration(path.rsplit('/').next().unwrap_or(path)) && !leaves
 }
 
 fn write(files: &[(&str, &str)], texts: &BTreeMap<&str, Vec<u8>>) -> std::io::Result<TempDir> {

@@ -34,6 +34,8 @@ pub struct Changes {
     /// Whether a file is needed.
     pub need: Need,
     pub upgrading: bool,
+    /// True if not all requirements were read.
+    pub requirements_unread: bool,
     /// Relative to the working tree.
     pub path: PathBuf,
     /// By provider, in the order of the file.

@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::addr::ProviderAddr;
+use crate::config::RootKind;
 use crate::dialect::Dialect;
 use crate::error::{Error, ExitCode};
 use crate::finding::Finding;
@@ -56,6 +57,8 @@ pub struct Outcome {
     pub roots: Vec<RootOutcome>,
     /// Findings about the working tree as a whole, if no root module is at its top.
     pub work_tree: Option<WorkTreeFindings>,
+    /// The kinds of root modules that are no modules.
+    pub kinds: BTreeMap<PathBuf, RootKind>,
     /// For `verify --base`: what the change does to lock files, as `diff` explains it.
     pub since_base: Vec<RootOutcome>,
     /// True if several root modules were requested (`-C` repeated, `-r`), even if only one was found.

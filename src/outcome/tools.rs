@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::addr::ProviderAddr;
+use crate::config::RootKind;
 use crate::disk::cache::Stats;
 use crate::hash::PackageHash;
 use crate::merge::MergeRemark;
@@ -151,6 +152,10 @@ pub struct Status {
     pub not_checked: Vec<String>,
     /// The recorded hashes that no earlier run checked.
     pub unknown_hashes: usize,
+    /// How many are no modules, by kind.
+    pub kinds: BTreeMap<RootKind, usize>,
+    /// Those whose requirements are not read, or not all.
+    pub requirements_unread: Vec<String>,
     pub providers: Vec<StatusProvider>,
     /// The platforms that the settings want; `None` if no settings name any.
     pub platforms: Option<Vec<Platform>>,

@@ -8,6 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::addr::{AddrPattern, ProviderAddr};
+use crate::config::RootKind;
 use crate::dialect::Dialect;
 use crate::diff::{Change, Distance, Formatting, OriginChange, Standing, explain, headline, risk};
 use crate::error::{Error, ExitCode};
@@ -39,6 +40,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
     }
     // A result and an error form one body.
     outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
+    document.extend(outcome.kinds.values().next().map(|kind| ("kind".to_owned(), json!(kind))));
     if let Some(error) = &outcome.error {
         document.insert("error".to_owned(), json!(error));
     }
@@ -95,9 +97,10 @@ impl Serialize for Listing<'_> {
         let of_tree = |tree: &WorkTreeFindings| {
             let verified = Verified { base: tree.base.clone(), ..Verified::default() };
             let findings = tree.findings.clone();
-            in_list(&RootOutcome { findings, ..RootOutcome::of("", Body::Verified(verified)) })
+            in_list(&RootOutcome { findings, ..RootOutcome::of("", Body::Verified(verified)) }, None)
         };
-        serializer.collect_seq(self.0.work_tree.iter().map(of_tree).chain(self.0.roots.iter().map(in_list)))
+        let of_root = |root: &RootOutcome| in_list(root, self.0.kinds.get(&root.path));
+        serializer.collect_seq(self.0.work_tree.iter().map(of_tree).chain(self.0.roots.iter().map(of_root)))
     }
 }
 
@@ -112,8 +115,9 @@ impl<I: Iterator<Item = Value> + Clone> Serialize for Each<I> {
 }
 
 /// A root module in a list of several.
-fn in_list(root: &RootOutcome) -> Value {
+fn in_list(root: &RootOutcome, kind: Option<&RootKind>) -> Value {
     let mut object = Map::from_iter([("path".to_owned(), json!(shown(&root.path)))]);
+    object.extend(kind.map(|kind| ("kind".to_owned(), json!(kind))));
     // The file that a body is about must not hide which root module it is.
     let body = body(root).into_iter();
     object.extend(body.map(|(key, value)| if key == "path" { ("file".to_owned(), value) } else { (key, value) }));

@@ -113,6 +113,7 @@ enum End {
     Same,
     Passed,
     Warned,
+    Unread,
     Upgradable,
     Differs,
     Changed,
@@ -122,7 +123,7 @@ enum End {
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 13] = [
+const WORDS: [(End, &str); 14] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
@@ -130,6 +131,7 @@ const WORDS: [(End, &str); 13] = [
     (End::Same, "up to date"),
     (End::Passed, "passed"),
     (End::Warned, "passed with warnings"),
+    (End::Unread, "passed, requirements not read"),
     (End::Unchanged, "unchanged"),
     (End::NotChecked, "not checked"),
     (End::PartlyChecked, "not fully checked"),
@@ -228,6 +230,7 @@ fn end(root: &RootOutcome) -> End {
         },
         Ok(Body::Verified(verified)) if verified.not_checked.is_some() => End::NotChecked,
         Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
+        Ok(Body::Verified(_)) if is_unread(root) => End::Unread,
         Ok(Body::Verified(_)) if root.findings.iter().any(|finding| finding.level == Level::Warn) => End::Warned,
         Ok(Body::Verified(_)) => End::Passed,
         Ok(_) if root.is_upgradable() => End::Upgradable,
@@ -253,6 +256,8 @@ pub(super) fn verdict(verified: &Verified, found: &[Finding]) -> String {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
     let verdict = if denied > 0 { word(ExitCode::Refused, false) } else { word(verified.code(), warned > 0) };
+    let is_unread = denied == 0 && verified.code() == ExitCode::Done && found.iter().any(says_unread);
+    let verdict = if is_unread { "passed, requirements not read" } else { verdict };
     if verified.not_checked.is_some() && denied + warned == 0 {
         return "not checked: the configuration could not be read at the base either".to_owned();
     }
@@ -277,10 +282,21 @@ pub(super) fn counted_hashes(count: usize) -> String {
     if count == 1 { "1 hash".to_owned() } else { format!("{count} hashes") }
 }
 
+/// True if not all requirements of a root module were read, at whatever level that is reported.
+fn is_unread(root: &RootOutcome) -> bool {
+    root.findings.iter().any(says_unread)
+}
+
+fn says_unread(finding: &Finding) -> bool {
+    finding.rule == Rule::RequirementsUnread
+}
+
 pub(super) struct Verdict {
-    pub(super) word: &'static str,
+    word: &'static str,
     denied: usize,
     warned: usize,
+    /// How many root modules there are, and in how many of them requirements were not read.
+    roots: [usize; 2],
     /// A command that can be copied.
     next: Option<String>,
 }
@@ -295,12 +311,14 @@ impl Verdict {
         let count = |level| groups.iter().filter(|group| group.first.level == level).count();
         let (denied, warned) = (count(Level::Deny), count(Level::Warn));
         let next = next(outcome, &groups);
-        Some(Self { word: word(outcome.code, warned > 0), denied, warned, next })
+        let unread = outcome.roots.iter().filter(|root| is_unread(root)).count();
+        let word = word(outcome.code, warned > 0);
+        Some(Self { word, denied, warned, roots: [outcome.roots.len(), unread], next })
     }
 
     /// True if there is nothing to say but that all passed.
     pub(super) fn is_plain(&self) -> bool {
-        self.denied + self.warned == 0 && self.word == PASSED
+        self.denied + self.warned + self.roots[1] == 0 && self.word == PASSED
     }
 
     /// `refused: 2 findings denied, 1 warning`.
@@ -308,7 +326,13 @@ impl Verdict {
         let denied = (self.denied > 0).then(|| counted(self.denied, "finding") + " denied");
         let warned = (self.warned > 0).then(|| counted(self.warned, "warning"));
         let counts: Vec<String> = denied.into_iter().chain(warned).collect();
-        if counts.is_empty() { self.word.to_owned() } else { format!("{}: {}", self.word, counts.join(", ")) }
+        let [all, unread] = self.roots;
+        let word = if unread > 0 && self.word.starts_with(PASSED) {
+            format!("{PASSED}, requirements not read in {unread} of {}", root_modules(all))
+        } else {
+            self.word.to_owned()
+        };
+        if counts.is_empty() { word } else { format!("{word}: {}", counts.join(", ")) }
     }
 
     /// The command that comes next, without control characters.
@@ -319,7 +343,10 @@ impl Verdict {
     /// The last lines in a log.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let sentence = (!self.is_plain()).then(|| self.sentence());
-        sentence.into_iter().chain(self.next().map(|command| format!("next: `{command}`")))
+        let [all, unread] = self.roots;
+        let checked = || format!("requirements checked in {} of {}", all - unread, root_modules(all));
+        let next = self.next().map(|command| format!("next: `{command}`"));
+        sentence.into_iter().chain(next).chain((unread > 0 && all > 1).then(checked))
     }
 }
 

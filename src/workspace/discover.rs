@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::addr::ProviderAddr;
+use crate::config::RootKind;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
@@ -30,6 +31,13 @@ pub struct Discovered {
     pub without_lock: Vec<PathBuf>,
     /// Such directories without a backend that configure a provider.
     pub like_roots: Vec<PathBuf>,
+    /// The kinds of those of `roots` that are no modules.
+    pub kinds: BTreeMap<PathBuf, RootKind>,
+    /// Directories without a lock file that are no roots, though no module calls them: a source that is not read may name
+    /// them.
+    pub withheld: Vec<PathBuf>,
+    /// The first directory whose sources are not read, as far as that matters.
+    pub unread_caller: Option<PathBuf>,
     /// Trust files, relative to where the search began.
     pub trust_files: Vec<PathBuf>,
     /// Errors about unreadable directories.
@@ -50,25 +58,36 @@ pub fn discover_knowing(
     changes: Option<&ChangedFiles>,
 ) -> Result<Discovered, Error> {
     let survey = below::survey_knowing(start, changes)?;
+    let is_unread = |place: &&SurveyedDirectory| place.kind == Some(RootKind::Unit);
+    let unread_caller = survey.places.iter().find(is_unread).map(|place| place.path.clone());
+    let mut found = Discovered { unread_caller, ..Discovered::default() };
     let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(|place| place.has_lock);
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
     if !others.is_empty() {
         let their_calls = read(start, &others);
-        let is_candidate = |calls: &Calls| create || calls.has_backend || calls.configures_providers;
+        let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
+            Some(RootKind::Module) => create || calls.has_backend || calls.configures_providers,
+            Some(RootKind::Stack) => create,
+            Some(RootKind::Unit) | None => false,
+        };
         let candidates: Vec<(&SurveyedDirectory, &Calls)> =
-            others.iter().zip(&their_calls).filter(|(_, calls)| is_candidate(calls)).collect();
+            others.iter().zip(&their_calls).filter(is_candidate).collect();
         if !candidates.is_empty() {
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
             // caller gets a lock file, so all of them matter.
-            let called = called(start, &locked, (&others, &their_calls), create);
-            for (place, calls) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
-                if create {
-                    roots.insert(place.path.clone());
-                } else if may_require(&start.join(&place.path)) {
-                    if calls.has_backend { &mut without_lock } else { &mut like_roots }.push(place.path.clone());
+            let Called { modules, unread_caller } = called(start, &locked, (&others, &their_calls), create);
+            for (place, calls) in candidates.into_iter().filter(|(place, _)| !modules.contains(&place.path)) {
+                let path = place.path.clone();
+                if create && unread_caller.is_some() && place.kind == Some(RootKind::Module) {
+                    found.withheld.push(path);
+                } else if create {
+                    roots.insert(path);
+                } else if may_require(&start.join(&path)) {
+                    if calls.has_backend { &mut without_lock } else { &mut like_roots }.push(path);
                 }
             }
+            found.unread_caller = found.unread_caller.or(unread_caller);
         }
     }
     let of_work_tree = || Exclusions::of_work_tree(start, roots.iter().chain(&without_lock).map(PathBuf::as_path));
@@ -77,9 +96,12 @@ pub fn discover_knowing(
     roots.retain(|path| !exclusions.cover(&top.join(path)));
     without_lock.retain(|path| !exclusions.cover(&top.join(path)));
     like_roots.retain(|path| !exclusions.cover(&top.join(path)));
+    found.withheld.retain(|path| !exclusions.cover(&top.join(path)));
+    let kinds = locked.into_iter().filter_map(|place| Some((place.path, place.kind?)));
+    found.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && roots.contains(path)).collect();
     let errors = survey.unreadable.into_iter().collect();
     let roots = roots.into_iter().collect();
-    Ok(Discovered { roots, without_lock, like_roots, trust_files: survey.trust_files, errors })
+    Ok(Discovered { roots, without_lock, like_roots, trust_files: survey.trust_files, errors, ..found })
 }
 
 /// False only if it is known that no provider is required; then `init` writes no lock file either.
@@ -136,16 +158,26 @@ fn read(start: &Path, places: &[SurveyedDirectory]) -> Vec<Calls> {
     parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at]))
 }
 
-/// The called directories, relative to the start of the search; callers may be anywhere in the working tree. With
-/// `of_all`, callers that no root module reaches count too.
+#[derive(Debug, Default)]
+struct Called {
+    /// Relative to the start of the search.
+    modules: BTreeSet<PathBuf>,
+    unread_caller: Option<PathBuf>,
+}
+
+/// The called directories; callers may be anywhere in the working tree. With `of_all`, callers that no root module reaches
+/// count too.
 fn called(
     start: &Path,
     locked: &[SurveyedDirectory],
     others: (&[SurveyedDirectory], &[Calls]),
     of_all: bool,
-) -> BTreeSet<PathBuf> {
-    let mut calls: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
-    let mut add = |place: &SurveyedDirectory, of: &Calls| calls.push((place.path.clone(), of.local_modules.clone()));
+) -> Called {
+    let (mut calls, mut unread): (Vec<(PathBuf, Vec<PathBuf>)>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+    let mut add = |place: &SurveyedDirectory, of: &Calls| {
+        unread.extend(of.has_unread_sources.then(|| place.path.clone()));
+        calls.push((place.path.clone(), of.local_modules.clone()));
+    };
     let of_locked = read(start, locked);
     locked.iter().zip(&of_locked).chain(others.0.iter().zip(others.1)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
@@ -157,13 +189,16 @@ fn called(
         let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
         for (place, of) in outside.iter().zip(read(&top, &outside)) {
             roots.extend(place.has_lock.then(|| from_start(&place.path)));
+            unread.extend(of.has_unread_sources.then(|| from_start(&place.path)));
             calls.push((from_start(&place.path), of.local_modules.iter().map(from_start).collect()));
         }
     }
-    if of_all {
-        return calls.into_iter().flat_map(|(_, modules)| modules).collect();
-    }
-    reached(roots, &calls.into_iter().collect())
+    let modules = if of_all {
+        calls.into_iter().flat_map(|(_, modules)| modules).collect()
+    } else {
+        reached(roots, &calls.into_iter().collect())
+    };
+    Called { modules, unread_caller: unread.into_iter().min() }
 }
 
 /// The directories that some directories call, directly or indirectly.

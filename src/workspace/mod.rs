@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::config::is_of_tofu;
 use crate::dialect::Dialect;
 use crate::disk::cache::exchange;
 use crate::disk::files;
@@ -316,9 +317,7 @@ fn of_cli_config(variables: &Variables) -> Option<Dialect> {
 }
 
 fn has_tofu_files(root: &Path) -> bool {
-    #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tool compares so")]
-    let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
-    files::names_in(root).iter().any(|name| is_tofu(name))
+    files::names_in(root).iter().any(|name| is_of_tofu(name))
 }
 
 /// The paths of the main CLI configuration files: Terraform's, and those that only OpenTofu reads. Source:

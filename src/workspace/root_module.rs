@@ -16,7 +16,7 @@ use crate::disk::roots::{
     placed, test_directory,
 };
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Position, Rule};
 use crate::git::Git;
 use crate::lockfile::{self, Decoded, FILE_NAME, LockFile, decode};
 use crate::requirements::Requirements;
@@ -84,7 +84,7 @@ impl RootModule {
         let options = TreeOptions { of_either_tool, ..self.settings.tree_options(missing) };
         let may_lack = !required || self.bytes.is_some();
         match self.settings.load_tree(&options) {
-            Ok(tree) => self.tree = Some(tree),
+            Ok(tree) => self.take_tree(tree)?,
             Err(errors) if may_lack && matches!(errors[..], [TreeError::NoConfiguration(_)]) => {}
             Err(errors) => {
                 let errors = errors.into_iter().map(|error| self.settings.tree_error(error));
@@ -92,6 +92,23 @@ impl RootModule {
                 return Err(Error::all(errors).unwrap_or_else(unknown));
             }
         }
+        Ok(())
+    }
+
+    /// Takes the configuration in, with what its kind decides: packages of stacks come from their origin registries alone.
+    pub fn take_tree(&mut self, tree: Arc<Tree>) -> Result<(), Error> {
+        let traits = tree.kind.traits();
+        if traits.only_origin {
+            if let Some(named) = self.settings.source.as_ref().filter(|source| **source != SourceChoice::Origin) {
+                let message =
+                    format!("in {}, packages come from the origin registry alone, not from {named}", traits.phrase);
+                return Err(Error::new(ErrorKind::Usage, message)
+                    .in_file(&self.settings.path)
+                    .hint("leave out --source"));
+            }
+            self.settings.settings.source = None;
+        }
+        self.tree = Some(tree);
         Ok(())
     }
 
@@ -107,8 +124,28 @@ impl RootModule {
         }
     }
 
+    /// The requirements, as far as they are known; `None` if nothing was read.
     pub fn requirements(&self) -> Option<&Requirements> {
-        self.tree.as_ref().map(|tree| &tree.requirements)
+        self.tree.as_ref().and_then(|tree| tree.known_requirements())
+    }
+
+    /// The findings about configuration that is not evaluated, or that a lock file lacks; files are relative to the root
+    /// module.
+    pub fn unread_requirements(&self) -> Vec<Finding> {
+        let finding = |what: &str, reason: &str| {
+            Finding::new(
+                Rule::RequirementsUnread,
+                format!("{what} not read, so not compared with the lock file: {reason}"),
+            )
+        };
+        let Some(tree) = &self.tree else {
+            let reason = "there is no configuration in this directory";
+            let none = finding("the requirements are", reason).in_file(FILE_NAME).at(Position::default());
+            return self.lock.iter().map(|_| none.clone()).collect();
+        };
+        let what = if tree.requirements.is_empty() { "the requirements are" } else { "a part of the requirements is" };
+        let parts = tree.unread_parts.iter();
+        parts.map(|part| finding(what, &part.reason).in_file(&*part.place.file).at(part.place.position)).collect()
     }
 
     pub fn entries(&self) -> Option<&LockFile> {

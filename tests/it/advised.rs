@@ -276,7 +276,9 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 32] = [
+const ELSEWHERE: [(Rule, &str); 34] = [
+    (Rule::RootKindChanged, "kinds: a change of what is not read is denied"),
+    (Rule::ProviderUndeclared, "kinds: verify judges a stack by what stacks require"),
     (Rule::ProvenanceChanged, "core/provenance: where it was built; trust: what `rotate` refuses"),
     (Rule::UnexpectedPublisher, "publishers: a reason settles it"),
     (Rule::Downgraded, "publishers: an older version than at the base"),

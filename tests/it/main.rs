@@ -28,6 +28,7 @@ mod install;
 mod interrupted;
 mod kept;
 mod killed;
+mod kinds;
 mod levels;
 mod lock;
 mod lock_broken;

@@ -46,7 +46,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// How a command ends that does not end with 0 where all is well.
-const ENDS: &[(&str, i32, &str)] = &[("tflock trust forget FINGERPRINT", 2, "the key is not denied in this world")];
+const ENDS: &[(&str, i32, &str)] = &[
+    ("tflock trust forget FINGERPRINT", 2, "the key is not denied in this world"),
+    ("tflock add ADDR", 2, "the provider is required already in this world"),
+];
 
 /// The commands of the README and of docs, and the first page that prints each.
 fn printed() -> BTreeMap<String, String> {

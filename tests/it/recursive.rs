@@ -91,7 +91,8 @@ fn what_counts_as_a_root_module() {
             (root["path"].as_str().unwrap(), root["changed"].as_bool().unwrap(), findings)
         })
         .collect();
-    assert_eq!(roots, [("app", true, 0), ("live", true, 0), ("state", false, 1)]);
+    assert_eq!(roots, [("app", true, 0), ("live", true, 1), ("state", false, 1)]);
+    assert_eq!(json["roots"][1]["findings"][0]["rule"], "requirements-unread");
     assert_eq!(json["roots"][2]["findings"][0]["rule"], "lock-file-missing");
     assert_eq!(workspace.read(&format!("live/{LOCK}")), workspace.read(&format!("app/{LOCK}")));
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::DiffArgs;
 use super::history::{History, history};
@@ -134,7 +133,7 @@ impl SideRequirements {
         match load_tree(&top.join(root), &options) {
             Ok(tree) => {
                 let unread = tree.unread();
-                Self { known: Some(Arc::unwrap_or_clone(tree).requirements), unread }
+                Self { known: tree.known_requirements().cloned(), unread }
             }
             Err(errors) => {
                 let is_unread = |error: &TreeError| !matches!(error, TreeError::NoConfiguration(_));

@@ -84,7 +84,8 @@ fn link() -> impl TypedValueParser<Value = LinkChoice> {
 }
 
 pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?.or_none()?;
+    let mut targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?.or_none()?;
+    let skipped = targets.leave_out_kinds("install", |traits| traits.no_install)?;
     let (known, tracked, named) =
         (KnownFiles::default(), TrackedFiles::default(), NamedProviders::new(&args.providers));
     let mut roots = parallel::each(targets.paths.len(), parallel::cores(), |at| {
@@ -96,7 +97,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
         return Err(error);
     }
     refuse_shared_data_dir(&roots)?;
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = skipped.into_iter().collect();
     let linkers = linkers(args, &roots, &services.interrupt);
     if !args.check {
         let lacking = roots.iter().flatten().map(|root| root.lacking().count());

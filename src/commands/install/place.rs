@@ -192,7 +192,7 @@ pub(super) fn check_modules(settings: &RunSettings) -> Result<Option<InstalledMo
         },
         Err(errors) => {
             // What is installed may be the reason: then that is the result.
-            let alone = Tree::of_modules_alone(&settings.root);
+            let alone = Tree::of_modules_alone(&settings.root, settings.dialect);
             let modules: Vec<InstalledModule> =
                 alone.module_lock.iter().flat_map(|read| check.locked(&read.file.lock, None)).collect();
             if modules.iter().all(|module| module.state.is_installed()) {

@@ -54,11 +54,16 @@ fn state_providers(
     Ok(if settings.translates_state() { found.translated(required) } else { found })
 }
 
-/// The platforms of the options, else of the settings; `None` if neither names any.
-pub(super) fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
+/// The platforms of the options, else of the settings, and those that are always wanted; `None` if neither names any.
+pub(super) fn named_platforms(
+    settings: &RunSettings,
+    options: &LockOptions,
+    always: &BTreeSet<Platform>,
+) -> Option<Vec<Platform>> {
     let stated = || settings.settings.platforms.clone().unwrap_or_default();
     let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
-    (!named.is_empty()).then_some(named)
+    let more = always.iter().filter(|platform| !named.contains(platform)).cloned().collect::<Vec<_>>();
+    (!named.is_empty()).then(|| named.into_iter().chain(more).collect())
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,12 +73,14 @@ pub(super) struct RecordedPlatforms {
     fetched: BTreeSet<Platform>,
     /// Platforms known only from a registry's report: `init` writes its hashes for all platforms, whether they are used or not.
     reported: BTreeMap<Hostname, BTreeSet<Platform>>,
+    /// What the kind of the root module wants in addition.
+    pub(super) always: BTreeSet<Platform>,
 }
 
 impl RecordedPlatforms {
     /// Collects the platforms of a lock file from the cache.
-    pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
-        let mut locked = Self::default();
+    pub(super) fn of(lock: &LockFile, cache: &Cache, always: BTreeSet<Platform>) -> Self {
+        let mut locked = Self { always, ..Self::default() };
         for (addr, entry) in lock.iter() {
             let Some(release) = cached::unchecked(cache, addr, &entry.version) else {
                 continue;
@@ -92,7 +99,7 @@ impl RecordedPlatforms {
     pub(super) fn wanted(&self, addr: &ProviderAddr, from: Option<&ProviderAddr>) -> BTreeSet<Platform> {
         let hosts = [Some(addr), from].into_iter().flatten().map(ProviderAddr::host);
         let reported = hosts.filter_map(|host| self.reported.get(host)).flatten();
-        self.fetched.iter().chain(reported).cloned().chain([Platform::host()]).collect()
+        self.fetched.iter().chain(reported).chain(&self.always).cloned().chain([Platform::host()]).collect()
     }
 
     /// The platforms of an entry; `None` without an entry, or if no platform is known.

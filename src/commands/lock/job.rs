@@ -309,6 +309,10 @@ impl LockJob {
         let program = self.dialect().program();
         let state = self.root.intent.state.as_ref();
         let note = |addr: &ProviderAddr| {
+            if self.root.kind.traits().keeps_unused {
+                let message = format!("{addr} is not required by the stack; kept until `tflock lock --prune`");
+                return Finding::new(Rule::PossiblyFromState, message).about(addr);
+            }
             if state.is_some() {
                 let message = format!(
                     "neither the configuration nor the state needs {addr}; kept, but `{program} init` removes its entry"

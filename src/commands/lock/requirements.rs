@@ -28,6 +28,7 @@ pub struct Bump<'a> {
 
 /// Writes requirements into the configuration of a root module, and restricts the run to them.
 pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -> Result<LockRoot, Error> {
+    root.refuse_edits()?;
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
@@ -38,7 +39,9 @@ pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -
         let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.lock_only {
             // A constraint that cannot be written at any version is reported before any request.
-            let request = addition.request(&addr, addition.constraint.as_deref());
+            // A stack has no requirement without one; what is written depends on the selected version.
+            let some = Some("0.0.0").filter(|_| !root.kind.traits().has_constraints);
+            let request = addition.request(&addr, addition.constraint.as_deref().or(some));
             match edit::add(&edited, settings.dialect, &request) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 Err(EditError::AlreadyRequired { .. }) if addition.wants_version() => {}
@@ -123,6 +126,7 @@ pub struct Removal<'a> {
 
 /// Removes requirements from the configuration of a root module, and entries that nothing else requires from its lock file.
 pub fn remove(mut root: LockRoot, settings: &RunSettings, removal: &Removal<'_>) -> Result<LockRoot, Error> {
+    root.refuse_edits()?;
     let &Removal { providers, force, lock_only } = removal;
     let files = if lock_only { Vec::new() } else { sources(settings)? };
     let mut edited = files.clone();
@@ -152,6 +156,7 @@ pub fn remove(mut root: LockRoot, settings: &RunSettings, removal: &Removal<'_>)
 /// Rewrites the constraints of the root module that exclude the wanted version of a provider: the requested version, or
 /// the newest that all other constraints allow.
 pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Result<LockRoot, Error> {
+    root.refuse_edits()?;
     let Bump { prereleases, offered } = request;
     let files = sources(settings)?;
     let mut edited = files.clone();

@@ -13,6 +13,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::lock_options::LockOptions;
 use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::witnesses::Earlier;
+use crate::config::RootKind;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -43,6 +44,11 @@ pub struct LockRoot {
     /// From the configuration, or from the lock file itself.
     pub(crate) requirements: Requirements,
     pub(crate) configured: bool,
+    pub(super) kind: RootKind,
+    /// False without configuration.
+    pub(super) kind_is_known: bool,
+    /// True if not all requirements are read.
+    pub(super) requirements_unread: bool,
     pub(crate) intent: Intent,
     /// The platforms of the entries; `None` if platforms were named.
     pub(super) recorded_platforms: Option<RecordedPlatforms>,
@@ -88,14 +94,25 @@ impl LockRoot {
         options: &LockOptions,
         cache: &Cache,
     ) -> Result<Self, Error> {
-        let module = RootModule { tree: Some(Arc::clone(tree)), ..RootModule::open(settings)? };
+        let mut module = RootModule::open(settings)?;
+        module.take_tree(Arc::clone(tree))?;
         module.decoded()?;
         Self::of(module, options, cache)
     }
 
     fn of(module: RootModule, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
+        let mut unread = if options.from_lock { Vec::new() } else { module.unread_requirements() };
+        let is_complete = module.tree.as_ref().is_some_and(|tree| tree.unread_parts.is_empty());
+        let kind_is_known = module.tree.is_some();
+        let kind = module.tree.as_ref().map(|tree| tree.kind).unwrap_or_default();
         let RootModule { settings, bytes, lock, tree } = module;
         let settings = &settings;
+        for finding in &mut unread {
+            finding.file = finding.file.as_ref().map(|file| roots::file_from(&settings.path, file));
+        }
+        if let (None, Some(part)) = (&bytes, unread.first()) {
+            return Err(no_new_lock_file(part));
+        }
         let (lock, findings) = match lock {
             Some(Ok(decoded)) => kept(Arc::unwrap_or_clone(decoded), settings),
             // An unreadable lock file has returned an error already.
@@ -107,19 +124,21 @@ impl LockRoot {
         let tree = tree.map(Arc::unwrap_or_clone);
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let mut requirements: Option<Requirements> = requirements;
-        if !options.accept_missing_modules && missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
-            // A missing module may require the locked providers.
+        let may_lack = missing.as_ref().is_some_and(|missing| !missing.is_empty() && !options.accept_missing_modules);
+        if may_lack || requirements.is_some() && !is_complete {
+            // What is not read may require the locked providers.
             let known = requirements.get_or_insert_default();
             lock.iter().for_each(|(addr, entry)| known.add_entry(addr, entry));
         }
         let configured = requirements.is_some();
         let known = ProviderNames { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
         let intent = intent(settings, options, known)?;
-        let named = named_platforms(settings, options);
-        let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache));
+        let always: BTreeSet<Platform> = kind.traits().platforms.iter().filter_map(|text| text.parse().ok()).collect();
+        let named = named_platforms(settings, options, &always);
+        let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache, always));
         Ok(Self {
             bytes,
-            intent: Intent { prune: options.prune && configured, platforms: named.unwrap_or_default(), ..intent },
+            intent: Intent { prune: options.prune && is_complete, platforms: named.unwrap_or_default(), ..intent },
             recorded_platforms,
             rules: RuleBook::for_root(settings).demanding(options.h1, options.not_after),
             source: settings.source(),
@@ -132,7 +151,10 @@ impl LockRoot {
             pending: None,
             earlier: BTreeMap::new(),
             restored: BTreeMap::new(),
-            findings: findings.into_iter().chain(modules.findings.iter().cloned()).collect(),
+            kind,
+            kind_is_known,
+            requirements_unread: !unread.is_empty(),
+            findings: findings.into_iter().chain(modules.findings.iter().cloned()).chain(unread).collect(),
             modules,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
             untouched: false,
@@ -146,6 +168,17 @@ impl LockRoot {
     /// True if origin registries are queried, so facts of earlier runs about them apply.
     pub(super) fn uses_origin(&self) -> bool {
         self.source.choice == SourceChoice::Origin
+    }
+
+    /// Fails if tflock does not edit the requirements of such a root module.
+    pub(super) fn refuse_edits(&self) -> Result<(), Error> {
+        let traits = self.kind.traits();
+        if traits.new_requirement.is_some() {
+            return Ok(());
+        }
+        let message = format!("this is {}, whose requirements tflock does not edit", traits.phrase);
+        let hint = step!("change them where they are, in its module or a `generate` block; then `tflock lock` follows");
+        Err(Error::new(ErrorKind::Usage, message).in_file(self.settings.lock_file_shown()).hint(hint))
     }
 
     /// Adds edits of configuration, which are written together with the lock file.
@@ -251,7 +284,8 @@ impl LockRoot {
 
     /// The platforms of the entries that the cache knows by now; `None` if platforms were named.
     pub(super) fn recognised(&self, cache: &Cache) -> Option<RecordedPlatforms> {
-        self.recorded_platforms.as_ref().map(|_| RecordedPlatforms::of(&self.lock, cache))
+        let known = self.recorded_platforms.as_ref()?;
+        Some(RecordedPlatforms::of(&self.lock, cache, known.always.clone()))
     }
 
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
@@ -265,7 +299,9 @@ impl LockRoot {
         if let Some(recorded_platforms) = &self.recorded_platforms {
             let before = || recorded_platforms.entry(self.intent.moves.get(addr)?);
             let own = recorded_platforms.entry(addr).or_else(before);
-            let is_own = |platform: &Platform| own.is_some_and(|own| own.contains(platform));
+            let is_own = |platform: &Platform| {
+                own.is_some_and(|own| own.contains(platform)) || recorded_platforms.always.contains(platform)
+            };
             rules.unnamed = platforms.iter().filter(|it| !is_own(it) && **it != Platform::host()).cloned().collect();
         }
         rules
@@ -289,6 +325,13 @@ impl LockRoot {
         let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
         self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()
     }
+}
+
+/// The error for a root module without a lock file, of which it is not known what a new one must have.
+fn no_new_lock_file(unread: &Finding) -> Error {
+    let error = Error::new(ErrorKind::Configuration, format!("no lock file is created: {}", unread.message));
+    let error = unread.file.iter().fold(error, Error::in_file);
+    unread.position.into_iter().fold(error, Error::at).hint("create it with the tool; then tflock completes its hashes")
 }
 
 fn placed(settings: &RunSettings, texts: FileEdit) -> RootEdit {

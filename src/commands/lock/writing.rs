@@ -47,6 +47,10 @@ impl LockJob {
         for (addr, settled) in entries {
             new.insert(addr.clone(), settled.entry.clone());
         }
+        let traits = self.root.kind.traits();
+        if self.root.kind_is_known {
+            new = new.of_kind(traits.has_stacks_header);
+        }
         if run.locking.adds_only()
             && let Some(lost) = loses(&self.root.lock, &new)
         {
@@ -85,6 +89,7 @@ impl LockJob {
         let mut outcome =
             Changes { changed, path: self.root.settings.lock_file_shown(), changes: list, ..Changes::default() };
         outcome.upgrading = self.root.intent.upgrade.is_some();
+        outcome.requirements_unread = self.root.requirements_unread;
         outcome.need = match (unmissed, run.no_download() && !self.unattributed.is_empty()) {
             (true, _) => Need::Needless,
             (false, true) => Need::Unchecked,

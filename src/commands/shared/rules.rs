@@ -107,7 +107,10 @@ impl RuleBook {
         // What is recorded stays with a warning, unless the settings say more of it.
         let stated = self.stated(finding.rule).filter(|_| finding.rule == Rule::UnattestedHash);
         let finding = Finding { level: stated.unwrap_or(finding.level), ..finding };
-        leveled(finding, version, (&self.settings, self.now))
+        let leveled = leveled(finding, version, (&self.settings, self.now));
+        // Hashes are completed however much was read.
+        let most = if leveled.rule == Rule::RequirementsUnread { Level::Warn } else { Level::Deny };
+        Finding { level: leveled.level.min(most), ..leveled }
     }
 
     /// The level that the settings give a rule.

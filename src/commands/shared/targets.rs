@@ -1,17 +1,20 @@
 //! The root modules of a run: named by the user, or found below directories.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use crate::config::{KindTraits, RootKind};
 use crate::dialect::Dialect;
 use crate::disk::root_files;
+use crate::disk::roots::kind_of;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::git::ChangedFiles;
 use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
 use crate::path::{shown, worktree};
 use crate::step::Step;
+use crate::words::counted;
 use crate::workspace::discover::discover_knowing;
 use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
 use crate::{lockfile, parallel};
@@ -28,6 +31,11 @@ pub struct Targets<'a> {
     pub outcomes: Vec<RootOutcome>,
     /// Directories without a lock file that look like root modules.
     like_roots: Vec<PathBuf>,
+    /// The kinds of root modules that were found and are no modules.
+    kinds: BTreeMap<PathBuf, RootKind>,
+    /// Directories that may be called by a root module whose sources are not read.
+    withheld: Vec<PathBuf>,
+    unread_caller: Option<PathBuf>,
     dialects: Mutex<Vec<Dialect>>,
 }
 
@@ -94,6 +102,9 @@ impl<'a> Targets<'a> {
             found,
             outcomes: Vec::new(),
             like_roots: Vec::new(),
+            kinds: BTreeMap::new(),
+            withheld: Vec::new(),
+            unread_caller: None,
             dialects: Mutex::default(),
         }
     }
@@ -116,6 +127,7 @@ impl<'a> Targets<'a> {
             root_files::refuse_second_trust_files(found.trust_files.iter().map(|path| start.join(path)))?;
         }
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
+        let nothing = nothing && found.withheld.is_empty();
         if nothing && unlocked != Unlocked::Opened {
             return Err(none_below(start, unlocked));
         }
@@ -128,8 +140,12 @@ impl<'a> Targets<'a> {
                 self.paths.push(shown);
             }
         }
+        let level = if found.unread_caller.is_some() { Level::Warn } else { Level::Deny };
         self.like_roots.extend(found.like_roots.iter().map(|path| at(&prefix, path)));
-        self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path))));
+        self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path), level)));
+        self.kinds.extend(found.kinds.into_iter().map(|(path, kind)| (at(&prefix, &path), kind)));
+        self.withheld.extend(found.withheld.iter().map(|path| at(&prefix, path)));
+        self.unread_caller = self.unread_caller.take().or(found.unread_caller.map(|path| at(&prefix, &path)));
         self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
             path: error.file.clone().unwrap_or_default(),
             body: Err(error),
@@ -138,8 +154,57 @@ impl<'a> Targets<'a> {
         Ok(())
     }
 
-    /// The note on directories that look like root modules and have no lock file.
+    /// A directory whose sources are not read, so it may call any other; `None` if that does not matter.
+    pub fn unread_caller(&self) -> Option<&Path> {
+        self.unread_caller.as_deref()
+    }
+
+    /// The kind of a root module.
+    pub fn kind(&self, at: usize) -> RootKind {
+        let known = match &self.places[at] {
+            TargetPlace::Named(settings) => return kind_of(&settings.root, settings.dialect).unwrap_or_default(),
+            TargetPlace::Found(_) => self.kinds.get(&self.paths[at]).copied().unwrap_or_default(),
+        };
+        let is_certain = known != RootKind::Stack;
+        let of_tool = || self.settings(at).ok().and_then(|settings| kind_of(&settings.root, settings.dialect));
+        if is_certain { known } else { of_tool().unwrap_or_default() }
+    }
+
+    /// Leaves out the root modules in which a command cannot work, and counts them; fails if the user named one of them.
+    pub fn leave_out_kinds(
+        &mut self,
+        command: &'static str,
+        reason: impl Fn(&KindTraits) -> Option<&'static str>,
+    ) -> Result<Option<String>, Error> {
+        let traits: Vec<&KindTraits> = (0..self.paths.len()).map(|at| self.kind(at).traits()).collect();
+        let Some((first, why)) = (0..traits.len()).find_map(|at| Some((at, reason(traits[at])?))) else {
+            return Ok(None);
+        };
+        let (path, phrase) = (shown(&self.paths[first]), traits[first].phrase);
+        if !self.found {
+            let message = format!("`tflock {command}` does not work in {phrase}: {why}");
+            return Err(Error::new(ErrorKind::Usage, message).in_file(&self.paths[first]));
+        }
+        let known = std::mem::take(&mut self.paths).into_iter().zip(std::mem::take(&mut self.places)).zip(&traits);
+        let kept = known.filter(|(_, traits)| reason(traits).is_none()).map(|(known, _)| known);
+        (self.paths, self.places) = kept.unzip();
+        let skipped = counted(traits.len() - self.paths.len(), "root module");
+        Ok(Some(format!(
+            "skipped {skipped} in which `tflock {command}` does not work, such as {path} ({phrase}: {why})"
+        )))
+    }
+
+    /// The note on directories that may need a lock file, and get none.
     pub fn note(&self) -> Option<Step> {
+        if let (Some(first), Some(caller)) = (self.withheld.first(), &self.unread_caller) {
+            return Some(step!(
+                "no lock file is created in {} with configuration, such as {}: {} may install any of them as its module, \
+                 and its sources are not read",
+                counted(self.withheld.len(), "directory"),
+                shown(first),
+                shown(caller)
+            ));
+        }
         let first = crate::path::shown(self.like_roots.first()?);
         let (is, them) = match self.like_roots.len() {
             1 => (format!("{first} looks like a new root module and has"), "one"),
@@ -255,7 +320,9 @@ impl<'a> Targets<'a> {
     /// The same with exactly these results, in this order.
     pub fn outcome_of(&self, command: &'static str, roots: impl IntoIterator<Item = RootOutcome>) -> Outcome {
         let outcome = Outcome::of_roots(command, roots.into_iter().collect());
-        Outcome { many: self.many(), dialect: self.dialect(), ..outcome }
+        let kinds = self.paths.iter().enumerate().map(|(at, path)| (path.clone(), self.kind(at)));
+        let kinds = kinds.filter(|(_, kind)| *kind != RootKind::Module).collect();
+        Outcome { many: self.many(), dialect: self.dialect(), kinds, ..outcome }
     }
 
     pub fn outcome<'r>(
@@ -307,10 +374,10 @@ fn at(prefix: &Path, way: &Path) -> PathBuf {
     prefix.join(way).components().collect()
 }
 
-fn without_lock(path: PathBuf) -> RootOutcome {
+fn without_lock(path: PathBuf, level: Level) -> RootOutcome {
     let file = path.join(lockfile::FILE_NAME);
     let message = "this root module (it has a backend) has no dependency lock file";
-    let findings = vec![Finding::new(Rule::LockFileMissing, message).in_file(&file)];
+    let findings = vec![Finding { level, ..Finding::new(Rule::LockFileMissing, message).in_file(&file) }];
     let changes = Changes { path: file, ..Changes::default() };
     RootOutcome { path, body: Ok(Body::Changes(changes)), findings }
 }

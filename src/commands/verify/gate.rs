@@ -66,10 +66,14 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
     let of_work_tree = match &base {
-        Some(base) => of_work_tree(base, trust, &opened, (scope, targets.found))?,
+        Some(base) => {
+            let unread_caller = targets.unread_caller().is_some();
+            of_work_tree(base, trust, &opened, (scope, targets.found), unread_caller)?
+        }
         None => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
     let other_tool = of_other_tool(&of_work_tree, &roots);
+    let other_kind = of_other_kind(&of_work_tree);
     let when = (scope.environment.now, !scope.offline);
     let (mut changed, mut outcomes, explainer) = match &base {
         Some(base) => {
@@ -107,6 +111,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     }
     outcomes.extend(judged);
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
+    outcomes.iter_mut().filter(|root| other_kind.contains(&root.path)).for_each(warn_of_unread);
     let of_work_tree = WorkTreeFindings { base: base.as_ref().map(Base::compared), findings: of_work_tree };
     let outcome = targets.finish("verify", outcomes, Vec::new()).with_work_tree(of_work_tree);
     // A hook before each commit judges nothing but the working tree.
@@ -171,12 +176,13 @@ fn of_work_tree(
     trust: Vec<Finding>,
     opened: &[&GateRoot],
     (scope, found): (&Scope, bool),
+    unread_caller: bool,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = base.policy()?;
     findings.extend(base.hidden_paths(opened, scope.dialect()));
     findings.extend(trust);
     if found {
-        findings.extend(base.unlocked(opened));
+        findings.extend(base.unlocked(opened, unread_caller));
     }
     Ok(verify::of_tree(findings, &base.top_settings()?, scope.environment.now))
 }
@@ -188,6 +194,20 @@ fn of_other_tool(findings: &[Finding], roots: &GateRoots) -> BTreeSet<PathBuf> {
     }
     let is_of = |root: &Result<GateRoot, Error>| root.as_ref().is_ok_and(|root| root.tool_changed);
     roots.iter().filter(|(_, root)| is_of(root)).map(|(path, _)| path.clone()).collect()
+}
+
+/// Root modules of another kind than at the base, if that is denied.
+fn of_other_kind(findings: &[Finding]) -> BTreeSet<PathBuf> {
+    let changed = |finding: &&Finding| finding.rule == Rule::RootKindChanged && finding.level == Level::Deny;
+    let files = findings.iter().filter(changed).filter_map(|finding| finding.file.as_deref()?.parent());
+    files.map(Path::to_owned).collect()
+}
+
+/// That requirements are not read any more follows from the other kind.
+fn warn_of_unread(root: &mut RootOutcome) {
+    for finding in root.findings.iter_mut().filter(|finding| finding.rule == Rule::RequirementsUnread) {
+        finding.level = finding.level.min(Level::Warn);
+    }
 }
 
 /// Drops findings that only follow from judging by the earlier tool.

@@ -41,7 +41,7 @@ use base::BaseOptions;
 use root::Alike;
 
 pub use fix::verify;
-pub use root::{BaseChange, GateRoot, tracked_packages};
+pub use root::{BaseChange, GateRoot, ReadPaths, tracked_packages};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VerifyOptions {

@@ -1,7 +1,7 @@
 //! Reads root modules, with everything that is read before any request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
@@ -13,11 +13,12 @@ use crate::commands::shared::targets::Targets;
 use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Position, Rule};
+use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::{ChangedFiles, TrackedFiles, TrackedFolder};
 use crate::lockfile::{self, LockFile, Spans};
-use crate::path::RepoPath;
-use crate::requirements::Requirements;
+use crate::parallel;
+use crate::path::{RepoPath, lexical, shown};
+use crate::requirements::{Requirement, Requirements};
 use crate::step::{Hole, Value};
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
@@ -25,7 +26,6 @@ use crate::words::counted;
 use crate::workspace::{
     ProviderNames, Reading, RootModule, RootSource, RunSettings, Scope, git_in, with_base_settings,
 };
-use crate::{modulelock, parallel};
 
 #[derive(Debug, Clone)]
 pub struct GateRoot {
@@ -47,6 +47,17 @@ pub struct GateRoot {
     pub(super) modules: ModuleFacts,
     /// The providers that come from a mirror directory inside its working tree.
     pub(super) served_within: BTreeSet<ProviderAddr>,
+}
+
+/// The paths that decide what a root module requires; all absolute.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadPaths {
+    /// The files that were read, or would have been if they existed.
+    pub files: Vec<PathBuf>,
+    /// The directories of modules, where a new file of configuration counts.
+    pub directories: Vec<PathBuf>,
+    /// Directories where any new file counts.
+    pub listed: Vec<PathBuf>,
 }
 
 /// The empty lock file of a root module without one.
@@ -72,7 +83,7 @@ impl GateRoot {
         // Only what it says is judged; the texts of thousands of root modules would take memory.
         module.bytes = None;
         if unread.is_some() {
-            module.tree = Some(Arc::new(Tree::of_modules_alone(&settings.root)));
+            module.tree = Some(Arc::new(Tree::of_modules_alone(&settings.root, settings.dialect)));
         }
         let tree = module.tree.as_deref();
         let mut text = match &module.lock {
@@ -82,7 +93,13 @@ impl GateRoot {
         };
         if unread.is_none() {
             text.extend(facts::of_other_tool(settings, tree, module.entries()));
+            text.extend(module.unread_requirements());
         }
+        if let (Some(tree), Some(Ok(read))) = (tree, &module.lock) {
+            text.extend(read.unlike_kind(tree.kind.traits().has_stacks_header));
+            module.settings.settings.want_platforms(tree.kind.traits().platforms);
+        }
+        text.extend(tree.iter().flat_map(|tree| undeclared(tree)));
         text.extend(tracked_packages(settings, packages));
         text.extend(tree.iter().flat_map(|tree| foreign_modules(settings, tree)));
         Ok(Self {
@@ -136,7 +153,7 @@ impl GateRoot {
         // A missing file locked no modules.
         self.modules.before = Some(modules.unwrap_or_default());
         let is_missing = |finding: &Finding| finding.rule == Rule::LockFileMissing;
-        let may_need_one = self.unread.is_some() && !self.settings().lock_file().exists();
+        let may_need_one = self.requirements().is_none() && !self.settings().lock_file().exists();
         if !change.before.is_empty() && (may_need_one || self.text.iter().any(is_missing)) {
             self.text.retain(|finding| !is_missing(finding));
             let message = "the dependency lock file that was here at the base was removed";
@@ -149,6 +166,24 @@ impl GateRoot {
     /// Why the configuration cannot be read; `None` if it was read or there is none.
     pub fn unread(&self) -> Option<&Error> {
         self.unread.as_ref()
+    }
+
+    /// Warns about a missing lock file instead: another root module may install the directory as its module.
+    pub fn doubt_missing(&mut self, caller: &Path) {
+        let caller = shown(caller);
+        for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
+            finding.level = Level::Warn;
+            finding.message +=
+                &format!("; perhaps it needs none: {caller} may install it, and its sources are not read");
+        }
+    }
+
+    /// Denies requirements that are not read, unless the settings state a level.
+    pub fn deny_unread(&mut self) {
+        if self.settings().settings.level(Rule::RequirementsUnread.id()).is_none() {
+            let unread = self.text.iter_mut().filter(|finding| finding.rule == Rule::RequirementsUnread);
+            unread.for_each(|finding| finding.level = Level::Deny);
+        }
     }
 
     /// Adds findings about the lock file.
@@ -172,17 +207,19 @@ impl GateRoot {
         Some(LockedModules { settings: self.settings(), tree: self.tree()?, facts: &self.modules })
     }
 
-    /// The files and module directories that were read; all absolute.
-    pub fn read(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    /// What was read of the configuration.
+    pub fn read(&self) -> ReadPaths {
         let root = &self.settings().place;
-        let files = self.tree().into_iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
+        let tree = self.tree();
+        let files = tree.into_iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
         let mut directories: Vec<PathBuf> = files.clone().filter_map(|file| Some(file.parent()?.to_owned())).collect();
-        directories.extend(self.tree().into_iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
+        directories.extend(tree.into_iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
         directories.push(root.clone());
         directories.sort_unstable();
         directories.dedup();
-        let locks = [lockfile::FILE_NAME, modulelock::FILE_NAME].map(|name| root.join(name));
-        (files.chain(locks).collect(), directories)
+        let looked_for = tree.into_iter().flat_map(|tree| &tree.looked_for).map(|file| lexical(root, file));
+        let listed = tree.into_iter().flat_map(|tree| &tree.listed).map(|directory| lexical(root, directory));
+        ReadPaths { files: files.chain(looked_for).collect(), directories, listed: listed.collect() }
     }
 
     pub(super) fn compared(&self) -> Option<&Compared> {
@@ -244,7 +281,12 @@ impl GateRoot {
             first_seen: self.change.as_ref().map(|change| &change.first_seen),
             spans: &NO_LOCK.1,
             requirements: self.requirements(),
-            complete: self.tree().is_none_or(|tree| tree.complete),
+            kind: self.tree().map(|tree| tree.kind).unwrap_or_default(),
+            // Without requirements: whether more are not known because of an error.
+            complete: match self.requirements() {
+                Some(_) => self.tree().is_none_or(|tree| tree.complete),
+                None => self.unread.is_none(),
+            },
             settings: &self.settings().settings,
             dialect: self.settings().dialect,
             translates_state: self.settings().translates_state(),
@@ -291,6 +333,20 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
     let message =
         format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME);
     Some(Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default()))
+}
+
+/// The providers that components of a stack need and the stack does not declare, each at its first requirement.
+fn undeclared(tree: &Tree) -> Vec<Finding> {
+    let finding = |(addr, requirement): (&ProviderAddr, &Requirement)| {
+        let origin = requirement.origins.first()?;
+        let message = format!(
+            "module.{} requires {addr}, which the required_providers of its stack do not declare",
+            origin.module
+        );
+        let finding = Finding::new(Rule::ProviderUndeclared, message).about(addr);
+        Some(finding.in_file(&origin.file).at(origin.position))
+    };
+    tree.undeclared.iter().filter_map(finding).collect()
 }
 
 /// The installed modules from hosts that the policy does not allow.
@@ -408,6 +464,7 @@ pub fn open_knowing(
                 let pins = pins.get(&settings.trust).cloned().flatten();
                 let mut root = GateRoot::open(&settings, pins, &packages(&settings))?;
                 root.tool_changed = own != settings.dialect;
+                targets.unread_caller().into_iter().for_each(|caller| root.doubt_missing(caller));
                 root.was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
                 Ok(root)
             };

@@ -14,6 +14,7 @@ mod decode;
 pub mod edit;
 mod evaluate;
 mod json;
+mod kind;
 mod module;
 mod module_source;
 mod overrides;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 pub use evaluate::{Expression, Inputs, ModuleScope, Surroundings, Unevaluated};
 pub use json::JsonError;
+pub use kind::{KindTraits, RootKind, UNIT_FILES, is_of_old_stack, is_root_configuration, suffixes};
 pub use module::{
     CallSource, CallVersion, Constraint, Import, Location, Module, ModuleCall, Names, Needs, ProviderConfig,
     RequiredProvider, Resource, Text, Variable,
@@ -197,6 +199,15 @@ pub enum ConfigErrorKind {
     /// `to` of an `import` block is not the address of a resource.
     #[error("the argument \"to\" of an import block must be the address of a resource")]
     ImportTarget,
+    #[error("the provider {0:?} of a stack needs a source")]
+    MissingProviderSource(String),
+    #[error("the provider {0:?} of a stack needs a version")]
+    MissingProviderVersion(String),
+    #[error("module {0:?} comes from a registry, so it needs a version")]
+    MissingModuleVersion(String),
+    /// Files of Terraform 1.13 next to those of later versions.
+    #[error("Terraform 1.13 refuses this file next to {0}, and later versions ignore it")]
+    TwoGenerations(String),
     #[error("module {0:?} has no source")]
     MissingModuleSource(String),
     #[error("the source of module {0:?} must be a string")]
@@ -257,6 +268,10 @@ pub struct ConfigFiles {
     /// The files of variables that the tools read without being told.
     pub variables: Vec<String>,
     pub differs_by_tool: bool,
+    /// What a root module here is; `None` without configuration.
+    pub kind: Option<RootKind>,
+    /// The configuration of the root module, if it is not that of a module.
+    pub of_kind: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -287,27 +302,33 @@ pub fn is_configuration(name: &str) -> bool {
     suffix(name, &CONFIGURATION, Dialect::OpenTofu).is_some()
 }
 
-/// True for the names of files that either tool may read for a module: configuration, tests and values of variables.
-pub fn is_read(name: &str) -> bool {
-    let has = |pairs| suffix(name, pairs, Dialect::OpenTofu).is_some();
-    has(&CONFIGURATION) || has(&TESTS) || VARIABLES.iter().any(|suffix| name.ends_with(suffix))
+/// True for the names of configuration files of a module that only OpenTofu reads.
+pub fn is_of_tofu(name: &str) -> bool {
+    CONFIGURATION.iter().any(|(_, tofu)| name.ends_with(tofu))
 }
 
-/// The suffixes of configuration, of either tool.
-pub fn suffixes() -> impl Iterator<Item = &'static str> {
-    CONFIGURATION.into_iter().flat_map(|(terraform, tofu)| [terraform, tofu])
+/// True for the names of files that may be read for a root module: configuration, tests and values of variables.
+pub fn is_read(name: &str) -> bool {
+    let is_test = suffix(name, &TESTS, Dialect::OpenTofu).is_some();
+    is_root_configuration(name) || is_test || VARIABLES.iter().any(|suffix| name.ends_with(suffix))
 }
 
 impl ConfigFiles {
     /// Sorts the names of a directory's files into their parts; those that are no configuration are dropped.
     pub fn select(names: impl IntoIterator<Item = String>, dialect: Dialect) -> Self {
-        let mut files = Self::default();
+        let names: Vec<String> = names.into_iter().collect();
+        let kind = RootKind::of(names.iter().map(String::as_str), dialect);
+        let mut files = Self { kind, ..Self::default() };
         for name in names {
             if is_automatic_variable_file(&name) {
                 files.variables.push(name);
                 continue;
             }
             if is_ignored(&name) {
+                continue;
+            }
+            if kind.is_some_and(|kind| kind != RootKind::Module && kind.is_configuration(&name)) {
+                files.of_kind.push(name);
                 continue;
             }
             files.differs_by_tool |= CONFIGURATION.iter().chain(&TESTS).any(|(_, tofu)| name.ends_with(tofu));
@@ -330,6 +351,7 @@ impl ConfigFiles {
             drop_shadowed(list, pairs);
         }
         sort_variable_files(&mut files.variables);
+        files.of_kind.sort();
         files
     }
 
@@ -347,9 +369,9 @@ impl ConfigFiles {
     }
 
     /// True if some names of a directory are those of configuration, and only `OpenTofu` reads it.
-    pub fn is_only_for_tofu(names: &[String]) -> bool {
-        let is_empty = |dialect| Self::select(names.iter().cloned(), dialect).is_empty();
-        is_empty(Dialect::Terraform) && !is_empty(Dialect::OpenTofu)
+    pub fn is_only_for_tofu(names: &[&str]) -> bool {
+        let kind = |dialect| RootKind::of(names.iter().copied(), dialect);
+        kind(Dialect::Terraform).is_none() && kind(Dialect::OpenTofu).is_some()
     }
 
     /// True if nothing here is configuration; test files do not count.
@@ -413,7 +435,6 @@ mod tests {
             let listed = [Dialect::Terraform, Dialect::OpenTofu].map(lists);
             assert_eq!(is_read(name), listed.iter().any(|files| *files != ConfigFiles::default()), "{name}");
             assert_eq!(is_configuration(name), listed.iter().any(|files| !files.is_empty()), "{name}");
-            assert_eq!(suffixes().any(|suffix| name.ends_with(suffix)), is_configuration(name), "{name}");
         }
         assert!(is_read("terraform.tfvars") && is_read("x.auto.tfvars.json") && !is_configuration("x.tfvars"));
     }

@@ -15,6 +15,7 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hcl::push_escaped;
+use crate::version::Constraints;
 
 impl LockFile {
     /// The text as `dialect` writes it, byte for byte.
@@ -25,6 +26,20 @@ impl LockFile {
             push_entry(&mut text, addr, entry);
         }
         text
+    }
+
+    /// The file as it is written next to a stack or a module: a stack has one of its own headers, the newest if it had none,
+    /// and no constraints; only stacks have these headers.
+    #[must_use]
+    pub fn of_kind(mut self, is_stack: bool) -> Self {
+        self.stacks = self.stacks.or(Some(StacksHeader::Current)).filter(|_| is_stack);
+        self.entries.values_mut().filter(|_| is_stack).for_each(|entry| entry.constraints = Constraints::default());
+        self
+    }
+
+    /// True if a text begins with a header of Terraform Stacks.
+    pub fn has_stacks_header(text: &[u8]) -> bool {
+        stacks_header(text).is_some()
     }
 
     /// The command that the header names.

@@ -120,6 +120,26 @@ pub struct Decoded {
     pub canonical: bool,
 }
 
+impl Decoded {
+    /// Why the text is not as it would be written where it is: only stacks have headers of Terraform Stacks, and they record
+    /// no constraints.
+    pub fn unlike_kind(&self, is_stack: bool) -> Vec<Finding> {
+        let finding = |message: String, at| Finding::new(Rule::NotCanonical, message).at(at);
+        let header = match (is_stack, self.lock.stacks.is_some()) {
+            (true, false) => Some("the file does not begin with a header of Terraform Stacks, and this is a stack"),
+            (false, true) => Some("the file begins with a header of Terraform Stacks, and this is no stack"),
+            _ => None,
+        };
+        let header = header.map(|message| finding(message.to_owned(), Position::default()));
+        let spans = self.spans.entries.iter().filter(|_| is_stack);
+        let constraints = spans.filter_map(|(addr, spans)| {
+            let message = format!("the entry of {addr} records constraints, which stacks do not");
+            Some(finding(message, spans.constraints?).about(addr))
+        });
+        header.into_iter().chain(constraints).collect()
+    }
+}
+
 /// Decodes the bytes of a lock file as `dialect` would.
 ///
 /// Texts above 16 MiB are refused, and those with more entries or hashes than any project has. The findings name no file.

@@ -199,6 +199,17 @@ impl Settings {
     }
 
     /// The level of a rule, if the settings change it.
+    /// Adds platforms that are wanted whatever the settings say.
+    pub fn want_platforms(&mut self, always: &[&str]) {
+        for platform in always.iter().filter_map(|text| text.parse().ok()) {
+            let wanted = self.platforms.get_or_insert_default();
+            if !wanted.contains(&platform) {
+                wanted.push(platform);
+            }
+        }
+    }
+
+    /// The level that is stated for a rule, by its id.
     pub fn level(&self, rule: &str) -> Option<Level> {
         self.levels.get(rule).copied()
     }

@@ -92,6 +92,11 @@ impl JudgedEntry<'_> {
     }
 
     fn unrequired(&self) -> Finding {
+        if self.subject.kind.traits().keeps_unused {
+            let message =
+                format!("{} is not required by the stack, and stays until `tflock lock --prune`", self.name());
+            return self.find(Rule::PossiblyFromState, message);
+        }
         let unreachable = self.subject.translates_state.then(|| unreachable_from_state(self.addr)).flatten();
         unreachable.unwrap_or_else(|| {
             let message = format!(
@@ -113,7 +118,8 @@ impl JudgedEntry<'_> {
             );
             return Some(self.find(Rule::VersionNotAllowed, message).at(self.version_at()));
         }
-        if !self.subject.complete || *wanted == self.entry.constraints {
+        let is_recorded = self.subject.kind.traits().has_constraints;
+        if !is_recorded || !self.subject.complete || *wanted == self.entry.constraints {
             return None;
         }
         let shown = |text: String| if text.is_empty() { "no constraints".to_owned() } else { format!("\"{text}\"") };

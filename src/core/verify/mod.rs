@@ -33,6 +33,7 @@ pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
 pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
 
 use crate::addr::ProviderAddr;
+use crate::config::RootKind;
 use crate::dialect::Dialect;
 use crate::error::{Error, ExitCode};
 use crate::finding::{Finding, Level, Position};
@@ -58,6 +59,8 @@ pub struct Subject<'a> {
     pub spans: &'a Spans,
     /// What its configuration needs; none without configuration.
     pub requirements: Option<&'a Requirements>,
+    /// What reads the configuration.
+    pub kind: RootKind,
     /// False if the configuration cannot be known whole: then nothing is said about entries that nothing requires.
     pub complete: bool,
     /// The settings.

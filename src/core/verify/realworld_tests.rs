@@ -91,6 +91,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
         lock,
         spans,
         requirements: None,
+        kind: crate::config::RootKind::Module,
         complete: true,
         settings: &settings,
         dialect: Dialect::Terraform,

@@ -7,6 +7,7 @@
 
 mod error;
 mod fetched;
+mod unit;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use super::files::{self, TextMemo};
-use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, SourceFile, Unevaluated};
+use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, SourceFile, Unevaluated};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
@@ -84,11 +85,16 @@ pub enum MissingModules {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
+    pub kind: RootKind,
     /// The providers, and which files require them. Files are relative to the root module.
     pub requirements: Requirements,
     /// False if a module is missing: then providers may be needed that are not in the requirements.
     pub complete: bool,
     pub missing: Vec<MissingModule>,
+    /// What is not evaluated and may require more providers.
+    pub unread_parts: Vec<UnreadPart>,
+    /// The providers that components of a stack need and the stack does not declare.
+    pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,
     pub has_backend: bool,
     /// The directories of local modules, relative to the root module.
@@ -101,13 +107,33 @@ pub struct Tree {
     pub warnings: Vec<TreeWarning>,
     /// Every file that was read, relative to the root module: configuration, and values of variables where they count.
     pub files_read: Vec<PathBuf>,
+    /// Files that would have been read if they existed; relative to the root module, perhaps above it.
+    pub looked_for: Vec<PathBuf>,
+    /// Directories whose lists of files decided what was read, besides those of the modules; relative to the root module.
+    pub listed: Vec<PathBuf>,
     /// True if there are files that only one of the tools reads.
     pub differs_by_tool: bool,
 }
 
+/// A part of the configuration that is not evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadPart {
+    /// What is not evaluated and why, equal for equal causes.
+    pub reason: String,
+    pub place: Location,
+}
+
 impl Tree {
+    /// The requirements, as far as they are known; `None` if nothing was read.
+    pub fn known_requirements(&self) -> Option<&Requirements> {
+        (self.unread_parts.is_empty() || !self.requirements.is_empty()).then_some(&self.requirements)
+    }
+
     /// What was not read and may require more providers; `None` if the requirements are all that there are.
     pub fn unread(&self) -> Option<String> {
+        if let Some(first) = self.unread_parts.first() {
+            return Some(first.reason.clone());
+        }
         if let Some(first) = self.missing.first() {
             let more = match self.missing.len() - 1 {
                 0 => " was".to_owned(),
@@ -185,6 +211,8 @@ pub enum TreeWarning {
     UncheckedRecord { place: Location, key: String, reason: ModuleProblem },
     /// The command line names a directory of test files, and there is none.
     NoTestDirectory(PathBuf),
+    /// A file of a module next to those of a stack.
+    NotOfStack(PathBuf),
     /// A local module without a single configuration file.
     EmptyModule { place: Location, key: String, submodule: Option<String>, only_for_tofu: bool },
 }
@@ -207,6 +235,7 @@ impl fmt::Display for TreeWarning {
                 }
             }
             Self::NoTestDirectory(directory) => write!(f, "there is no directory of tests {:?}", shown(directory)),
+            Self::NotOfStack(name) => write!(f, "{}: Terraform Stacks do not read this file", shown(name)),
             Self::EmptyModule { place, key, only_for_tofu: true, .. } => {
                 write!(f, "{place}: only OpenTofu reads the configuration in the directory of module {key:?}")
             }
@@ -254,7 +283,10 @@ pub fn test_directory(named: Option<&Path>) -> &Path {
 pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeError> {
     let failed = |error: std::io::Error| unreadable(root.to_owned(), &error);
     let files = list(root, dialect).map_err(failed)?;
-    let names: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
+    let names = match files.kind {
+        Some(RootKind::Stack) => files.of_kind,
+        _ => files.primary.into_iter().chain(files.overrides).collect(),
+    };
     texts(root, Path::new(""), &names).map_err(|error| *error)
 }
 
@@ -263,9 +295,20 @@ pub fn installed_modules(root: &Path, data_dir: &Path) -> Result<Manifest, TreeE
     manifest(root, Some(data_dir)).map_err(|error| *error)
 }
 
-/// Reads a root module and all modules below it. Equal root modules without further modules have one tree.
+/// Reads the configuration of a root module of any kind, and all modules below it. Equal root modules without further
+/// modules have one tree.
 pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
-    walk::load(root, options)
+    let files = list(root, options.dialect).map_err(|error| vec![unreadable(root.to_owned(), &error)])?;
+    match files.kind {
+        Some(RootKind::Unit) => unit::load(root, &files, options),
+        Some(RootKind::Stack) => walk::stack::load(root, files, options),
+        _ => walk::load(root, files, options),
+    }
+}
+
+/// The kind of the root module in a directory, by the names of its files; `None` without configuration.
+pub fn kind_of(root: &Path, dialect: Dialect) -> Option<RootKind> {
+    list(root, dialect).ok()?.kind
 }
 
 fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
@@ -324,8 +367,8 @@ pub fn is_only_for_tofu(dir: &Path) -> bool {
     }
     let of_tofu = list(dir, Dialect::OpenTofu).unwrap_or_default();
     of_tofu.differs_by_tool
-        && !of_tofu.is_empty()
-        && list(dir, Dialect::Terraform).is_ok_and(|of_terraform| of_terraform.is_empty())
+        && of_tofu.kind.is_some()
+        && list(dir, Dialect::Terraform).is_ok_and(|of_terraform| of_terraform.kind.is_none())
 }
 
 fn texts(root: &Path, dir: &Path, names: &[String]) -> Result<Vec<SourceFile>, Box<TreeError>> {
@@ -401,9 +444,10 @@ impl ReadModuleLock {
 }
 
 impl Tree {
-    /// What is known of a root module whose configuration cannot be read: which modules are locked.
-    pub fn of_modules_alone(root: &Path) -> Self {
-        Self { complete: false, module_lock: read(root).ok().flatten().map(Arc::new), ..Self::default() }
+    /// What is known of a root module whose configuration cannot be read: its kind, and which modules are locked.
+    pub fn of_modules_alone(root: &Path, dialect: Dialect) -> Self {
+        let kind = kind_of(root, dialect).unwrap_or_default();
+        Self { kind, complete: false, module_lock: read(root).ok().flatten().map(Arc::new), ..Self::default() }
     }
 }
 

@@ -184,6 +184,7 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
         (false, _) if changes.upgrading => {
             format!("already at the newest allowed versions; {path} unchanged\n")
         }
+        (false, _) if changes.requirements_unread => format!("{path}: hashes complete; requirements not read\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),

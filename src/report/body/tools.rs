@@ -108,6 +108,14 @@ pub(super) fn status(status: &Status, style: Style) -> Part {
     rows.extend(status.changed_files.iter().map(|changed| ("changes", changes(changed))));
     let NextStep { command, effect } = &status.next;
     rows.push(("next", format!("`{command}` {effect}")));
+    let unread = &status.requirements_unread;
+    if !unread.is_empty() {
+        let (all, read) = (status.root_modules, status.root_modules - unread.len());
+        rows.push((
+            "requirements",
+            format!("checked in {read} of {}, not in {}", counted(all, "root module"), named(unread)),
+        ));
+    }
     let line =
         |(label, words)| TextLine::default().painted(Paint::Strong, format!("{label:<12}")).plain("  ").plain(words);
     Part::Lines(rows.into_iter().map(line).collect())
@@ -135,6 +143,9 @@ pub(super) fn setup(report: &SetupReport) -> Part {
 
 fn root_modules(status: &Status) -> String {
     let mut words = status.root_modules.to_string();
+    for (kind, count) in &status.kinds {
+        let _ = write!(words, ", {} of them {}", count, kind.noun(*count));
+    }
     for (state, paths) in [("without a lock file", &status.without_lock_file), ("unreadable", &status.unreadable)] {
         if !paths.is_empty() {
             let _ = write!(words, "; {} {state}: {}", paths.len(), named(paths));

@@ -82,8 +82,8 @@ fn the_table_of_documents_is_that_of_the_schema() {
     let wanted = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let wanted: BTreeSet<String> = wanted.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect();
     assert_eq!(commands, wanted);
-    // The keys in the row of failures, and those that are only below `roots`.
-    named.extend(["error", "file"].map(str::to_owned));
+    // The keys in the rows of any command, and those that are only below `roots`.
+    named.extend(["error", "file", "kind"].map(str::to_owned));
     assert_eq!(named, members());
 }
 

@@ -31,6 +31,7 @@ impl Base {
         let ways: BTreeMap<RepoPath, &GateRoot> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
         let roots = LockDirectories::of(self.before.tree());
         let mut liftable = roots.crossings(&self.changes, ways.keys(), |at| self.is_out_of_sight(at));
+        liftable.extend(self.changed_kinds(&ways));
         if tool.is_none() {
             liftable.extend(ways.keys().filter_map(|way| self.other_tool(way)));
         }
@@ -88,10 +89,7 @@ impl Base {
     }
 
     fn was_only_for_tofu(&self, way: &RepoPath) -> bool {
-        let prefix = way.prefix();
-        let names = self.before.tree().below(way).filter_map(|path| path.strip_prefix(&*prefix));
-        let names: Vec<String> = names.filter(|name| !name.contains('/')).map(str::to_owned).collect();
-        ConfigFiles::is_only_for_tofu(&names)
+        ConfigFiles::is_only_for_tofu(&self.before.names_in(way))
     }
 
     fn lock_tool_now(&self, way: &RepoPath) -> Option<Dialect> {
@@ -193,7 +191,7 @@ impl Base {
         };
         let places = root.settings().places();
         let is_old = root.unread().is_some_and(|error| error.each().all(was_there));
-        is_old && !touches(&self.changes, places.clone(), root.read()) && !self.touches_named(places)
+        is_old && !touches(&self.changes, places.clone(), &root.read()) && !self.touches_named(places)
     }
 
     /// True if the change touches the files of a directory, or a path that they may name.

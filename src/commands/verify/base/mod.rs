@@ -3,6 +3,7 @@
 //! base* of the revision and HEAD, so later commits on the revision are not part of it.
 
 mod hidden;
+mod kinds;
 mod removed;
 mod snapshot;
 #[cfg(test)]
@@ -12,21 +13,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::{BaseChange, GateRoot, GateRoots};
+use super::{BaseChange, GateRoot, GateRoots, ReadPaths};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
+use crate::config::is_read;
 use crate::dialect::Dialect;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
 use crate::lockfile::{self, LockFile};
+use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
 use crate::workspace::{Exclusions, Scope, existing_directory};
-use crate::{config, modulelock};
 use removed::Removed;
 use snapshot::{FirstSeen, Snapshot, TwoCommits, git_error, may_differ};
 
@@ -222,6 +224,11 @@ impl Base {
                 None => recorded.get_or_insert_with(|| self.removed.recorded(&self.locks)).of_lock(root.lock()),
             };
             let first_seen = self.first_seen(root, &lock, &mut ages)?;
+            let is_new = self.before.tree().kind(&self.lock_path(root)).is_none();
+            let is_touched = || touches(&self.changes, root.settings().places(), &root.read());
+            if !self.options.trust_change_allowed && (is_new || is_touched()) {
+                root.deny_unread();
+            }
             let unseen = self.reads_through_untracked_link(root);
             let change = BaseChange { base: self.compared(), before: lock, first_seen, unseen };
             let modules = modules.remove(&*self.module_lock_path(root));
@@ -233,7 +240,7 @@ impl Base {
     /// The error for a file that was read through an untracked link of the tools: the link may lead elsewhere where the
     /// change is used.
     fn reads_through_untracked_link(&self, root: &GateRoot) -> Option<Error> {
-        let (files, _) = root.read();
+        let files = root.read().files;
         let of_tools = |file: &&PathBuf| file.iter().any(|part| part == links::DATA);
         let leads = |file: &PathBuf| links::resolve(file).is_ok_and(|place| place != lexical(&self.top, file));
         let file = files.iter().filter(of_tools).find(|file| leads(file))?;
@@ -252,7 +259,11 @@ impl Base {
     /// configuration is unreadable for another reason than at the base.
     pub fn concerns(&self, root: &GateRoot) -> bool {
         let is_unreadable = root.unread().is_some() && !root.was_unreadable;
-        self.settings_changed || is_unreadable || touches(&self.changes, root.settings().places(), root.read())
+        let [place, tests] = root.settings().places();
+        let locks = [lockfile::FILE_NAME, modulelock::FILE_NAME].map(|name| place.join(name));
+        let is_changed =
+            locks.iter().any(|file| self.changes.touch(file)) || touches(&self.changes, [place, tests], &root.read());
+        self.settings_changed || is_unreadable || is_changed
     }
 
     /// The lock file of a root module at the merge base; `None` if there was none.
@@ -389,23 +400,14 @@ fn changes_settings(before: &GitTree, changes: &ChangedFiles) -> bool {
     changes.paths().any(|path| is_settings(&path)) || targets.any(|target| changes.has(&target))
 }
 
-/// True if a file or directory changed that is read for a root module.
-fn touches(
-    changes: &ChangedFiles,
-    places: [PathBuf; 2],
-    (files, mut directories): (Vec<PathBuf>, Vec<PathBuf>),
-) -> bool {
+/// True if a file or directory changed that decides what a root module requires or installs; lock files aside.
+fn touches(changes: &ChangedFiles, [place, tests]: [PathBuf; 2], read: &ReadPaths) -> bool {
     // A removed test directory is not among the directories that were read.
-    let [place, tests] = places;
-    directories.push(tests);
     let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
-    files.iter().any(|file| changes.touch(file))
-        || directories.iter().any(|directory| changes.touch_within(directory, is_read))
+    read.files.iter().any(|file| changes.touch(file))
+        || read.directories.iter().chain([&tests]).any(|directory| changes.touch_within(directory, is_read))
+        || read.listed.iter().any(|directory| changes.touch_within(directory, |_| true))
         || packages.iter().any(|directory| changes.touch_below(directory))
-}
-
-fn is_read(name: &str) -> bool {
-    [lockfile::FILE_NAME, modulelock::FILE_NAME].contains(&name) || config::is_read(name)
 }
 
 fn name_of(path: &str) -> &str {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::{Base, directory_of, name_of};
 use crate::addr::ProviderAddr;
 use crate::commands::verify::GateRoot;
-use crate::config::is_configuration;
+use crate::config::is_root_configuration;
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::finding::{Finding, Level, Rule};
@@ -37,7 +37,7 @@ impl Removed {
             let (directory, name) = (directory_of(path), name_of(path));
             if name == FILE_NAME {
                 directories.insert(directory.to_owned());
-            } else if is_configuration(name) {
+            } else if is_root_configuration(name) {
                 configuration.entry(directory).or_default().push(name);
             }
         }
@@ -104,7 +104,7 @@ impl Removed {
 fn configuration_in<'a>(tree: &'a GitTree, directory: &'a str) -> impl Iterator<Item = &'a str> {
     let prefix = RepoPath::from_git(directory).prefix();
     let names = tree.below(directory).map(move |path| &path[prefix.len()..]);
-    names.filter(|name| !name.contains('/') && is_configuration(name))
+    names.filter(|name| !name.contains('/') && is_root_configuration(name))
 }
 
 fn shown(directory: &str) -> &str {
@@ -170,7 +170,7 @@ impl Base {
         let tree = self.before.tree();
         let found = self.removed.directories.iter().filter_map(|directory| {
             let place = self.top.join(directory);
-            let has_configuration = files::names_in(&place).iter().any(|name| is_configuration(name));
+            let has_configuration = files::names_in(&place).iter().any(|name| is_root_configuration(name));
             let was_bare = configuration_in(tree, directory).next().is_none();
             let prefix = RepoPath::from_git(directory.as_str()).prefix().len();
             let mut files = tree.below(directory).filter(|path| !path[prefix..].contains('/'));
@@ -182,15 +182,15 @@ impl Base {
 
     /// Findings about new directories with configuration that require providers and have no lock file. A directory that
     /// a judged root module calls is excluded, since that lock file has its providers. `judged` are all root modules of
-    /// the working tree.
-    pub fn unlocked(&self, judged: &[&GateRoot]) -> Vec<Finding> {
+    /// the working tree; with `unread_caller` the sources of some of them are not read.
+    pub fn unlocked(&self, judged: &[&GateRoot], unread_caller: bool) -> Vec<Finding> {
         let new = self.new_directories();
         if new.is_empty() {
             return Vec::new();
         }
         // A clone of the change does not have an ignored lock file.
         let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
-        let directories = callers.flat_map(|root| root.read().1);
+        let directories = callers.flat_map(|root| root.read().directories);
         let reached: BTreeSet<RepoPath> = directories.map(|it| self.way_to(&worktree::absolute(&it))).collect();
         // Root modules report a missing lock file themselves.
         let judged: BTreeSet<RepoPath> =
@@ -206,13 +206,19 @@ impl Base {
         let is_reported = |finding: &Finding| finding.rule == Rule::LockFileMissing;
         let found = new.into_iter().filter(is_unlocked).map(|directory| (directory, finding(directory)));
         let found = found.filter(|(directory, finding)| !is_reported(finding) || !judged.contains(*directory));
-        found.map(|(_, finding)| finding).collect()
+        // A root module whose sources are not read may call it.
+        let most = if unread_caller { Level::Warn } else { Level::Deny };
+        let lowered = |finding: Finding| match finding.rule {
+            Rule::LockFileMissing => Finding { level: finding.level.min(most), ..finding },
+            _ => finding,
+        };
+        found.map(|(_, finding)| lowered(finding)).collect()
     }
 
     /// The directories with configuration that had none before.
     fn new_directories(&self) -> BTreeSet<&str> {
         let tree = self.before.tree();
-        let new = self.changes.paths().filter(|path| is_configuration(name_of(path)));
+        let new = self.changes.paths().filter(|path| is_root_configuration(name_of(path)));
         let new = new.filter(|path| tree.kind(path).is_none() && self.changes.is_present(path)).map(directory_of);
         let new: BTreeSet<&str> = new.collect();
         new.into_iter().filter(|directory| configuration_in(tree, directory).next().is_none()).collect()

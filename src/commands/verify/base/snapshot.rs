@@ -75,6 +75,12 @@ impl Snapshot {
         self.tree.paths().filter(move |path| name_of(path) == name)
     }
 
+    /// The names of the files in a directory, relative to the top.
+    pub(super) fn names_in(&self, way: &RepoPath) -> Vec<&str> {
+        let prefix = way.prefix().len();
+        self.tree.below(way).map(|path| &path[prefix..]).filter(|name| !name.contains('/')).collect()
+    }
+
     /// The effective settings of a directory, relative to the top.
     pub(super) fn effective(&self, directory: &str) -> Result<Settings, Error> {
         let (mut all, mut errors) = (Settings::default(), Vec::new());

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::hidden::LockDirectories;
 use super::removed::{RecordedEntries, Removed};
 use super::{changes_settings, touches};
+use crate::commands::verify::ReadPaths;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};
@@ -153,11 +154,14 @@ fn the_work_grows_as_the_change_does() {
 #[test]
 fn files_that_a_root_module_reads_concern_it() {
     let (_folder, top) = work_tree(&["app/main.tf", "modules/net/main.tf", "app/tests/x.tftest.hcl"]);
-    let read = || {
-        (vec![top.join("app/main.tf"), top.join("modules/net/main.tf")], vec![top.join("app"), top.join("modules/net")])
+    let all = |paths: [&str; 2]| paths.map(|path| top.join(path)).to_vec();
+    let read = ReadPaths {
+        files: all(["app/main.tf", "root.hcl"]),
+        directories: all(["app", "modules/net"]),
+        listed: all(["policies", "empty"]),
     };
     let concerns = |path: &str| {
-        touches(&ChangedFiles::of(&top, &[path], &[]), ["app", "app/tests"].map(|place| top.join(place)), read())
+        touches(&ChangedFiles::of(&top, &[path], &[]), ["app", "app/tests"].map(|place| top.join(place)), &read)
     };
     let yes = [
         "app/main.tf",
@@ -166,11 +170,16 @@ fn files_that_a_root_module_reads_concern_it() {
         "app/tests/x.tftest.hcl",
         "app/terraform.d/plugins/x",
         "app",
+        "app/.terraform/x",
+        "app/terragrunt.hcl",
+        "app/x.tfcomponent.hcl",
+        "modules",
+        "root.hcl",
+        "policies/new.txt",
     ];
-    let yes =
-        yes.into_iter().chain(["app/.terraform/x", "modules", "app/.tflock.modules.hcl", "app/.terraform.lock.hcl"]);
-    yes.for_each(|path| assert!(concerns(path), "{path}"));
-    for path in ["app/README.md", "app/deep/main.tf", "modules/main.tf", "modules/other/main.tf", "main.tf", "ap"] {
+    yes.into_iter().for_each(|path| assert!(concerns(path), "{path}"));
+    let no = ["app/README.md", "app/deep/main.tf", "modules/main.tf", "modules/other/main.tf", "main.tf", "ap"];
+    for path in no.into_iter().chain(["app/.terraform.lock.hcl", "policies/deep/x.txt"]) {
         assert!(!concerns(path), "{path}");
     }
 }

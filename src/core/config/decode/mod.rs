@@ -304,5 +304,6 @@ fn provider_reference(node: &Node, dialect: Dialect) -> Result<String, Located> 
 }
 
 mod blocks;
+mod stack;
 #[cfg(test)]
 mod tests;

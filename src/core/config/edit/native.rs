@@ -17,6 +17,7 @@ use crate::hcl::scan::{self, Argument, Block};
 #[derive(Debug)]
 pub(super) struct Site<'a> {
     text: &'a str,
+    /// The `terraform` block; in a stack the `required_providers` block itself.
     terraform: Block<'a>,
     pub(super) has_version: bool,
     pub(super) required: Vec<RequiredBlock<'a>>,
@@ -28,36 +29,38 @@ pub(super) struct RequiredBlock<'a> {
     pub(super) entries: Vec<Argument<'a>>,
 }
 
-pub(super) fn sites(text: &str) -> Vec<Site<'_>> {
+pub(super) fn sites<'a>(text: &'a str) -> Vec<Site<'a>> {
     let blocks = |range, kind: &str| {
         let mut blocks = scan::outline(text, range).map(|outline| outline.blocks).unwrap_or_default();
         blocks.retain(|block| block.kind == kind);
         blocks
     };
-    blocks(0..text.len(), "terraform")
-        .into_iter()
-        .map(|terraform| {
-            let has_version = scan::outline(text, terraform.body.clone())
-                .is_ok_and(|outline| outline.arguments.iter().any(|argument| argument.name == "required_version"));
-            let required = blocks(terraform.body.clone(), "required_providers")
-                .into_iter()
-                .map(|block| RequiredBlock {
-                    entries: scan::outline(text, block.body.clone())
-                        .map(|outline| outline.arguments)
-                        .unwrap_or_default(),
-                    block,
-                })
-                .collect();
-            Site { text, terraform, has_version, required }
-        })
-        .collect()
+    let required = |block: Block<'a>| {
+        let outline = scan::outline(text, block.body.clone());
+        RequiredBlock { entries: outline.map(|outline| outline.arguments).unwrap_or_default(), block }
+    };
+    let of_module = blocks(0..text.len(), "terraform").into_iter().map(|terraform| {
+        let has_version = scan::outline(text, terraform.body.clone())
+            .is_ok_and(|outline| outline.arguments.iter().any(|argument| argument.name == "required_version"));
+        let inner = blocks(terraform.body.clone(), "required_providers").into_iter().map(required);
+        Site { text, required: inner.collect(), terraform, has_version }
+    });
+    // In a stack nothing is around the block.
+    let of_stack = blocks(0..text.len(), "required_providers").into_iter().map(|block| Site {
+        text,
+        terraform: block.clone(),
+        has_version: false,
+        required: vec![required(block)],
+    });
+    of_module.chain(of_stack).collect()
 }
 
 impl Site<'_> {
     /// The ranges whose alignment is kept up, from outer to inner.
     fn ranges(&self, required: Option<&RequiredBlock<'_>>) -> Vec<Range<usize>> {
         let range = |block: &Block<'_>| layout::line_start(self.text, block.at)..self.line_end_of(block);
-        std::iter::once(&self.terraform).chain(required.map(|required| &required.block)).map(range).collect()
+        let inner = required.map(|required| &required.block).filter(|block| block.at != self.terraform.at);
+        std::iter::once(&self.terraform).chain(inner).map(range).collect()
     }
 
     fn line_end_of(&self, block: &Block<'_>) -> usize {
@@ -234,8 +237,8 @@ fn step_within<'a>(site: &Site<'a>) -> &'a str {
     }
 }
 
-/// Puts a `terraform` block with one entry at the end of a text.
-pub(super) fn append(text: &str, entry: &Entry) -> String {
+/// Puts a block with one entry at the end of a text; unless it is of a stack, in a `terraform` block.
+pub(super) fn append(text: &str, entry: &Entry, is_stack: bool) -> String {
     let line_break = line_break(text);
     let mut new = text.to_owned();
     let is_blank = text.trim_start_matches('\u{feff}').trim().is_empty();
@@ -246,6 +249,9 @@ pub(super) fn append(text: &str, entry: &Entry) -> String {
         if blank_line_before(text, text.len()).is_none() {
             new.push_str(line_break);
         }
+    }
+    if is_stack {
+        return new + &block(entry, "", UNIT, line_break) + line_break;
     }
     let block = block(entry, UNIT, UNIT, line_break);
     new + &format!("terraform {{{line_break}{block}{line_break}}}{line_break}")

@@ -11,7 +11,7 @@ use crate::addr::{Hostname, ProviderSource};
 use crate::config::body::BodyContents;
 use crate::config::decode::{Reader, Role, implied_local_name, read_file};
 use crate::config::value::{Node, PathStep, Value};
-use crate::config::{ConfigFiles, Location, Module, SourceFile, Syntax};
+use crate::config::{ConfigFiles, Location, Module, RootKind, SourceFile, Syntax, is_of_old_stack};
 use crate::dialect::Dialect;
 use crate::finding::LineIndex;
 use crate::hcl::scan::outline;
@@ -20,6 +20,7 @@ use crate::hcl::scan::outline;
 #[derive(Debug)]
 pub(super) struct Files<'a> {
     pub(super) dialect: Dialect,
+    is_stack: bool,
     primary: Vec<&'a SourceFile>,
     overrides: Vec<&'a SourceFile>,
 }
@@ -34,7 +35,11 @@ impl<'a> Files<'a> {
         let find = |names: Vec<String>| {
             names.iter().filter_map(|wanted| files.iter().find(|file| name(file) == *wanted)).collect()
         };
-        Self { dialect, primary: find(selected.primary), overrides: find(selected.overrides) }
+        if selected.kind == Some(RootKind::Stack) {
+            return Self { dialect, is_stack: true, primary: find(selected.of_kind), overrides: Vec::new() };
+        }
+        let (primary, overrides) = (find(selected.primary), find(selected.overrides));
+        Self { dialect, is_stack: false, primary, overrides }
     }
 
     pub(super) fn all(&self) -> Vec<&'a SourceFile> {
@@ -43,6 +48,9 @@ impl<'a> Files<'a> {
 
     pub(super) fn decode(&self) -> Result<Module, EditError> {
         let owned = |files: &[&SourceFile]| files.iter().map(|file| (*file).clone()).collect::<Vec<_>>();
+        if self.is_stack {
+            return Module::decode_stack(&owned(&self.primary)).map_err(EditError::Configuration);
+        }
         Module::decode(&owned(&self.primary), &owned(&self.overrides), self.dialect).map_err(EditError::Configuration)
     }
 
@@ -61,7 +69,7 @@ impl<'a> Files<'a> {
 
     pub(super) fn insert(&self, entry: &Entry) -> Result<Vec<FileEdit>, EditError> {
         if let Some(file) = self.json_for_new() {
-            let what = format!("write {} into terraform.required_providers there", entry.json());
+            let what = format!("write {} into {} there", entry.json(), self.json_path());
             return Err(EditError::Json { file: file.path.clone(), what });
         }
         let in_block = self.primary.iter().find_map(|file| Some((*file, with_entry(file, entry)?)));
@@ -71,10 +79,15 @@ impl<'a> Files<'a> {
         }
         let path = self.target();
         match self.primary.iter().find(|file| file.path == path) {
-            Some(file) => Ok(vec![edit(file, native::append(&file.text, entry))]),
+            Some(file) => Ok(vec![edit(file, native::append(&file.text, entry, self.is_stack))]),
             None if self.overrides.iter().any(|file| file.path == path) => Err(EditError::Layout { file: path }),
-            None => Ok(vec![FileEdit { path, old: None, new: native::append("", entry) }]),
+            None => Ok(vec![FileEdit { path, old: None, new: native::append("", entry, self.is_stack) }]),
         }
+    }
+
+    /// Where JSON has the entries.
+    fn json_path(&self) -> &'static str {
+        if self.is_stack { "required_providers" } else { "terraform.required_providers" }
     }
 
     /// The JSON file that a new entry belongs into: one with entries, or the first where all files are JSON.
@@ -86,7 +99,11 @@ impl<'a> Files<'a> {
 
     /// True if this is a JSON file with an entry whose name is meant.
     fn has_json_entry(&self, file: &SourceFile, is_meant: impl Fn(&str) -> bool) -> bool {
-        let decoded = is_json(file).then(|| Module::decode(std::slice::from_ref(file), &[], self.dialect));
+        let file = std::slice::from_ref(file);
+        let decoded = is_json(&file[0]).then(|| match self.is_stack {
+            true => Module::decode_stack(file),
+            false => Module::decode(file, &[], self.dialect),
+        });
         decoded.and_then(Result::ok).is_some_and(|module| module.required.keys().any(|name| is_meant(name)))
     }
 
@@ -96,9 +113,13 @@ impl<'a> Files<'a> {
         with(true).or_else(|| with(false))
     }
 
-    /// `versions.tf`, or `versions.tofu` where all native files are OpenTofu's own.
+    /// `versions.tf`, or `versions.tofu` where all native files are OpenTofu's own; in a stack a file of its generation.
     fn target(&self) -> PathBuf {
         let all = self.all();
+        if let Some(name) = RootKind::Stack.traits().new_requirement.filter(|_| self.is_stack) {
+            let is_old = all.iter().any(|file| is_of_old_stack(&self::name(file)));
+            return PathBuf::from(if is_old { name.replace("tfcomponent", "tfstack") } else { name.to_owned() });
+        }
         let names: Vec<String> = all.iter().filter(|file| !is_json(file)).map(|file| name(file)).collect();
         // A `versions.tf` next to `versions.tofu` would not be read.
         let shadowed = names.iter().any(|name| name == "versions.tofu");
@@ -132,7 +153,7 @@ impl<'a> Files<'a> {
         for file in self.all() {
             if self.has_json_entry(file, |name| names.contains(name)) {
                 let listed: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-                let what = format!("remove {} from terraform.required_providers there", listed.join(" and "));
+                let what = format!("remove {} from {} there", listed.join(" and "), self.json_path());
                 return Err(EditError::Json { file: file.path.clone(), what });
             }
             let mut now = file.clone();
@@ -228,6 +249,7 @@ pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, nam
         let schema = &[("module", 1), ("terraform", 0)];
         let read = |reader: &mut Reader<'_>, contents: BodyContents<'_>| {
             let mut found = passed_on(reader, &contents, names);
+            found.extend(configured(reader, &contents, names));
             found.extend(metadata(reader, &contents, names));
             found
         };
@@ -237,6 +259,17 @@ pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, nam
     let order = |file: &std::path::Path| files.iter().position(|known| known.path == file);
     found.sort_by_key(|found| (order(&found.place.file), found.place.position));
     found
+}
+
+/// The configurations of a provider in a stack, which have a name of their own.
+fn configured(reader: &Reader<'_>, contents: &BodyContents<'_>, names: &BTreeSet<String>) -> Vec<Use> {
+    let blocks = contents.blocks_of("provider").filter_map(|block| match &block.labels[..] {
+        [name, own] if names.contains(&*name.text) => {
+            Some((block.at, format!("provider {:?} {:?}", name.text, own.text)))
+        }
+        _ => None,
+    });
+    blocks.map(|(at, what)| Use { what, place: reader.place(at) }).collect()
 }
 
 /// The values of `providers` in module calls.

@@ -1,6 +1,7 @@
 //! The walk through a tree of modules.
 
 mod locate;
+pub(super) mod stack;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -12,11 +13,12 @@ use std::sync::Arc;
 use super::error::{AutomaticFiles, ModuleProblem, TreeError};
 use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning};
 use crate::config::{
-    ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, SourceFile, Surroundings, TestFile,
+    ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, RootKind, SourceFile, Surroundings, TestFile,
 };
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::path::shown;
+use crate::requirements::Requirements;
 
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
@@ -28,8 +30,8 @@ const LISTED: usize = 100_000;
 /// So many errors of one root module are enough: a file of a few megabytes could have hundreds of thousands.
 const MOST_ERRORS: usize = 1_000;
 
-pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
-    let (first, tests) = Texts::of_root(root, options).map_err(|error| vec![*error])?;
+pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+    let (first, tests) = Texts::of_root(root, files, options).map_err(|error| vec![*error])?;
     let variables = AutomaticFiles::read(root, &first.files.variables);
     let errors = variables.errors(options);
     if !errors.is_empty() {
@@ -59,6 +61,8 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<
         warnings: lacks_tests.cloned().map(TreeWarning::NoTestDirectory).into_iter().collect(),
         files_read: Vec::new(),
         differs_by_tool: false,
+        kind: first.files.kind.unwrap_or_default(),
+        undeclared: Requirements::new(),
         root_texts: Some(first),
         listed: 0,
         sizes: HashMap::new(),
@@ -77,12 +81,12 @@ struct Texts {
 }
 
 impl Texts {
-    /// With the test files. Only Terraform, from 1.12 on, takes a directory that has nothing else.
-    fn of_root(root: &Path, options: &TreeOptions) -> Result<(Self, Vec<PathBuf>), Box<TreeError>> {
+    fn of_root(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Result<(Self, Vec<PathBuf>), Box<TreeError>> {
         let unreadable = |error: io::Error| roots::unreadable(root.to_owned(), &error);
-        let files = roots::list(root, options.dialect).map_err(unreadable)?;
-        let tests = roots::test_files(root, &files.tests, options).map_err(unreadable)?;
-        if files.is_empty() && (tests.is_empty() || options.dialect == Dialect::OpenTofu) {
+        let is_stack = files.kind == Some(RootKind::Stack);
+        let tests = if is_stack { Ok(Vec::new()) } else { roots::test_files(root, &files.tests, options) };
+        let tests = tests.map_err(unreadable)?;
+        if files.kind.is_none() && (tests.is_empty() || options.dialect == Dialect::OpenTofu) {
             let is_ignored = roots::is_only_for_tofu(root);
             let error = if is_ignored { TreeError::OnlyForTofu } else { TreeError::NoConfiguration };
             return Err(Box::new(error(root.to_owned())));
@@ -128,6 +132,9 @@ struct Walk<'o> {
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
     differs_by_tool: bool,
+    kind: RootKind,
+    /// The providers of components that their stacks do not declare.
+    undeclared: Requirements,
     /// What the root module says, until it is taken in.
     root_texts: Option<Texts>,
     /// Module calls and their requirements, each counted by path.
@@ -202,6 +209,11 @@ impl Walk<'_> {
         }
         let root = self.modules.get(Path::new("")).cloned().flatten();
         Ok(Tree {
+            kind: self.kind,
+            undeclared: self.undeclared,
+            unread_parts: Vec::new(),
+            looked_for: Vec::new(),
+            listed: Vec::new(),
             requirements: self.needs.requirements,
             complete: self.missing.is_empty(),
             missing: self.missing,
@@ -237,7 +249,12 @@ impl Walk<'_> {
                 break;
             }
             let key = if node.key.is_empty() { call.name.clone() } else { format!("{}.{}", node.key, call.name) };
-            size = size.saturating_add(self.follow(node, call, key, above));
+            let below = if stack::is_component(call) {
+                self.component(node, call, key, above)
+            } else {
+                self.follow(node, call, key, above)
+            };
+            size = size.saturating_add(below);
         }
         above.pop();
         if self.listed > LISTED {
@@ -259,7 +276,9 @@ impl Walk<'_> {
     /// Finds the module of a call, and goes there. Gives the number of paths from there on.
     fn follow(&mut self, from: &ModuleNode, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) -> u64 {
         let found = self.locate(from, call, &key).and_then(|dir| match dir {
-            Some(found) if above.contains(&found.dir) || above.len() >= DEPTH => Err(ModuleProblem::Cycle),
+            Some(found) if above.contains(&found.dir) || above.len() >= DEPTH || stack::is_too_deep(call, above) => {
+                Err(ModuleProblem::Cycle)
+            }
             found => Ok(found),
         });
         match found {
@@ -312,10 +331,14 @@ impl Walk<'_> {
         call: Option<(&ModuleCall, &str)>,
     ) -> Result<Module, Vec<TreeError>> {
         let dir = &place.dir;
+        let is_stack = call.map_or(self.kind == RootKind::Stack, |(call, _)| stack::is_stack(call));
         let texts = match self.root_texts.take().filter(|_| call.is_none()) {
             Some(texts) => texts,
             None => match roots::list(&self.root.join(dir), self.options.dialect) {
-                Ok(files) => Texts::of(self.root, dir, files).map_err(|error| vec![*error])?,
+                Ok(files) => {
+                    let files = if is_stack { stack::of_stack(files) } else { files };
+                    Texts::of(self.root, dir, files).map_err(|error| vec![*error])?
+                }
                 Err(error) => return Err(vec![self.unreadable(dir, &error, call)]),
             },
         };
@@ -333,8 +356,7 @@ impl Walk<'_> {
                 None => self.files_read.push(file.path.clone()),
             }
         }
-        Module::decode(&primary, &overrides, self.options.dialect)
-            .map_err(|errors| errors.into_iter().map(TreeError::Config).collect())
+        stack::decode(is_stack, [&primary, &overrides], self.options)
     }
 
     fn unreadable(&self, dir: &Path, error: &io::Error, call: Option<(&ModuleCall, &str)>) -> TreeError {

@@ -69,7 +69,7 @@ const MOVES: &[Row] = &[
     Row("deeper", &[Remove("other/common.tf"), Move("other", "a/b/c")], 0, &[]),
     Row("into a module", &[Remove("other/common.tf"), Move("other", "modules/net/other")], 0, &[]),
     Row("without its lock file", &[Move("other", "moved"), Remove("moved/.terraform.lock.hcl")], 3, &["lock-file-moved"]),
-    Row("with its lock file left there", &[Move("other/main.tf", "moved/main.tf"), Remove("other/common.tf")], 3, &["lock-file-moved"]),
+    Row("with its lock file left there", &[Move("other/main.tf", "moved/main.tf"), Remove("other/common.tf")], 3, &["lock-file-moved", "root-kind-changed"]),
     Row("with a lock file of another name", &[Move("other", "moved"), Move("moved/.terraform.lock.hcl", "moved/.Terraform.lock.hcl")], 3, &["ambiguous-name", "lock-file-moved"]),
     Row("to a hidden directory", &[Move("other", ".hidden")], 0, &[]),
     Row("to a hidden directory without its lock file", &[Move("other", ".hidden"), Remove(".hidden/.terraform.lock.hcl")], 3, &["lock-file-moved"]),

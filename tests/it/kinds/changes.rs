@@ -1,0 +1,152 @@
+//! Pull requests that change a stack: what the gate finds, and the command that it names.
+
+use super::stacks::{lock, stack};
+use crate::support::locked::{LOCK, honest};
+use crate::support::proposal::{commit, edit, without_last_line_with};
+use crate::support::registry::Registry;
+use crate::support::workspace::Workspace;
+
+type Change = fn(&Workspace, &Registry);
+
+/// What a pull request does, the exit code, the rules that are denied, and the start of the next command.
+const CHANGES: &[(&str, Change, i32, &[&str], &str)] = &[
+    (
+        "a constraint is raised",
+        |it, _| edit(it, "providers.tfcomponent.hcl", |text| text.replace("~> 1.4", "~> 2.0")),
+        1,
+        &["version-not-allowed"],
+        "tflock ",
+    ),
+    (
+        "a provider is added in a nested stack",
+        |it, _| {
+            let entry = "required_providers {\n  extra = {\n    source  = \"{{registry}}/acme/extra\"\n    version = \"1.0.0\"\n  }\n";
+            edit(it, "deep/main.tfcomponent.hcl", |text| text.replace("required_providers {\n", entry));
+        },
+        1,
+        &["entry-missing"],
+        "tflock ",
+    ),
+    (
+        "an entry is removed",
+        |it, _| edit(it, LOCK, |text| text[..text.rfind("\nprovider").unwrap()].to_owned()),
+        1,
+        &["entry-missing"],
+        "tflock verify -r --fix",
+    ),
+    (
+        "a hash is swapped",
+        |it, registry| {
+            let own = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
+            edit(it, LOCK, |text| text.replace(&own, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
+        },
+        3,
+        &["hash-replaced"],
+        "tflock explain hash-replaced",
+    ),
+    (
+        "the header is that of init",
+        |it, _| edit(it, LOCK, |text| text.replace("stacks providers-lock", "init")),
+        0,
+        &[],
+        "tflock ",
+    ),
+    (
+        "linux_amd64 is gone",
+        |it, registry| {
+            let own = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
+            edit(it, LOCK, |text| without_last_line_with(text, &own));
+        },
+        3,
+        &["platform-uncovered", "hashes-dropped"],
+        "tflock ",
+    ),
+    (
+        "a component comes from elsewhere",
+        |it, _| {
+            std::fs::rename(it.path("net"), it.path("web")).unwrap();
+            edit(it, "main.tfcomponent.hcl", |text| text.replace("./net", "./web"));
+        },
+        0,
+        &[],
+        "",
+    ),
+    (
+        "a component needs more than its stack declares",
+        |it, _| edit(it, "net/main.tf", |text| text.replace("widget", "gadget")),
+        1,
+        &["provider-undeclared"],
+        "tflock add ",
+    ),
+    (
+        "it becomes a module",
+        |it, _| {
+            for name in ["providers.tfcomponent.hcl", "main.tfcomponent.hcl"] {
+                std::fs::remove_file(it.path(name)).unwrap();
+            }
+            it.write("main.tf", "");
+        },
+        3,
+        &["root-kind-changed"],
+        "tflock explain root-kind-changed",
+    ),
+    (
+        "the nested stack is gone",
+        |it, _| edit(it, "main.tfcomponent.hcl", |text| text[..text.find("\nstack").unwrap()].to_owned()),
+        0,
+        &[],
+        "",
+    ),
+    (
+        "the lock file is gone",
+        |it, _| std::fs::remove_file(it.path(LOCK)).unwrap(),
+        3,
+        &["lock-file-removed"],
+        "tflock explain lock-file-removed",
+    ),
+    (
+        "an entry loses its version",
+        |it, _| edit(it, "providers.tfcomponent.hcl", |text| text.replace("    version = \"~> 1.4\"\n", "")),
+        2,
+        &[],
+        "",
+    ),
+];
+
+#[test]
+fn each_change_of_a_stack_has_its_verdict() {
+    let registry = honest();
+    let base = stack();
+    lock(&base, &registry, &[]).ended_with(0);
+    base.write(".gitignore", ".*.lock\n");
+    let mut wrong = Vec::new();
+    for (name, change, code, denied, next) in CHANGES {
+        let workspace = base.copied();
+        for args in [
+            &["init", "--quiet", "-b", "main"][..],
+            &["add", "--all"],
+            &["commit", "--quiet", "-m", "base"],
+            &["branch", "base"],
+        ] {
+            workspace.git(args);
+        }
+        change(&workspace, &registry);
+        commit(&workspace, name);
+        let gate = ["verify", "-r", "--base", "base", "--offline"];
+        let run = workspace.tflock(&registry, gate.iter().chain(&["--format", "json"]));
+        let found = super::unread::denied(&run);
+        let is_found =
+            denied.iter().all(|rule| found.iter().any(|found| found == rule)) && denied.is_empty() == found.is_empty();
+        let text = workspace.tflock(&registry, gate);
+        let named =
+            text.stdout.lines().find_map(|line| line.strip_prefix("next: `")?.strip_suffix('`')).unwrap_or_default();
+        if run.code != Some(*code)
+            || !is_found
+            || !named.starts_with(next)
+            || next.is_empty() != named.is_empty() && *code < 2
+        {
+            wrong.push(format!("{name}: {:?} {found:?} {named:?}\n{run}", run.code));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,6 @@
+//! Root modules whose configuration is not that of a module: Terraform stacks and units of Terragrunt.
+
+mod cases;
+mod changes;
+mod stacks;
+mod unread;
