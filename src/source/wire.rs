@@ -176,16 +176,23 @@ impl Versions {
         lines.map(|line| line.chars().take(length).collect()).collect()
     }
 
-    /// The versions, each once, ascending. Terraform passes over texts that are none, `OpenTofu` refuses the whole answer.
+    /// The versions, each once, ascending. Terraform passes over texts that are none, `OpenTofu` refuses the whole answer; one that
+    /// has nothing else is no list of versions.
     ///
     /// Source: `internal/getproviders/registry_source.go` of Terraform 1.13 and later, and of `OpenTofu`.
     pub(super) fn offers(self, dialect: Dialect) -> Result<Vec<Offer>, WireError> {
-        let mut offers = BTreeMap::new();
+        let (mut offers, mut refused) = (BTreeMap::new(), None);
         for item in self.versions.ok_or(WireError::Missing("versions"))? {
             let version: Version = match item.version.parse() {
                 Ok(version) => version,
-                Err(_) if dialect == Dialect::Terraform => continue,
-                Err(reason) => return Err(WireError::Version { text: item.version, reason }),
+                Err(reason) => {
+                    let error = WireError::Version { text: item.version, reason };
+                    if dialect == Dialect::OpenTofu {
+                        return Err(error);
+                    }
+                    refused.get_or_insert(error);
+                    continue;
+                }
             };
             let offer = Offer {
                 version: version.clone(),
@@ -194,7 +201,10 @@ impl Versions {
             };
             offers.insert(version, offer);
         }
-        Ok(offers.into_values().collect())
+        match refused.filter(|_| offers.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(offers.into_values().collect()),
+        }
     }
 }
 
@@ -324,6 +334,8 @@ mod tests {
         let error = offers(Dialect::OpenTofu).unwrap_err();
         assert!(matches!(error, WireError::Version { text, .. } if text == "v1.1.0"));
         assert_eq!(offers(Dialect::Terraform), Ok(vec![Offer::from(Version::new(1, 0, 0))]));
+        let none = read::<Versions>(br#"{"versions":[{"version":"v1"},{}]}"#).unwrap().offers(Dialect::Terraform);
+        assert!(matches!(none, Err(WireError::Version { text, .. }) if text == "v1"));
     }
 
     #[test]
