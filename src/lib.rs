@@ -32,7 +32,7 @@ mod workspace;
 
 use tflock_core::{
     addr, advisory, config, dialect, diff, documents, error, finding, goinfo, hash, hcl, lockfile, merge, modulelock,
-    platform, provenance, redact, release, requirements, settings, step, trust, verify, version, words,
+    platform, provenance, redact, release, requirements, settings, step, terragrunt, trust, verify, version, words,
 };
 
 #[cfg(test)]

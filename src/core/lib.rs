@@ -99,6 +99,7 @@ pub mod redact;
 pub mod release;
 pub mod requirements;
 pub mod settings;
+pub mod terragrunt;
 pub mod trust;
 #[warn(missing_docs)]
 pub mod value;

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use std::collections::HashSet;
+
 use super::changes::ListedFiles;
 use super::{Commit, Git, GitError};
 use crate::config::is_root_configuration;
@@ -18,6 +20,12 @@ impl Git {
         let prefix = self.directory.prefix();
         let files = self.files_by_name(&[lockfile::FILE_NAME])?;
         Ok(files.into_iter().filter(|path| path.starts_with(&prefix)).collect())
+    }
+
+    /// All files of the working tree, relative to the top: tracked ones, and others that are not ignored.
+    pub fn repository_files(&self) -> Result<HashSet<String>, GitError> {
+        let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--", ":(top)"];
+        Ok(self.launcher.run(args)?.checked("ls-files")?.texts().collect())
     }
 
     /// The lock files, trust files and module lock files of the whole working tree, relative to the top: tracked ones, and

@@ -62,7 +62,8 @@ pub fn with_base_settings(
     let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
     let by_files = || only_dialect(&root.root);
     let dialect = stated(&settings, scope).or_else(by_files).or(before).unwrap_or_else(clues);
-    RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
+    let modules = ModuleAccess { is_guarded: true, ..root.modules };
+    RunSettings { dialect, settings: settings.stated_in(&root.boundary), modules, ..root }
 }
 
 /// The existing directory that a misspelt one probably means.

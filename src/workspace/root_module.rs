@@ -12,8 +12,8 @@ use crate::dialect::Dialect;
 use crate::disk::files::TextMemo;
 use crate::disk::root_files;
 use crate::disk::roots::{
-    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, file_from,
-    placed, test_directory,
+    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, UnitMemo,
+    UnitOptions, file_from, placed, test_directory,
 };
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
@@ -170,6 +170,7 @@ pub fn absent(shown: PathBuf, directory: &Path) -> Error {
 pub struct Readings {
     locks: Arc<[TextMemo<Arc<Decoded>>; 2]>,
     pub(super) trees: Arc<TreeMemo>,
+    pub(super) units: Arc<UnitMemo>,
 }
 
 impl Readings {
@@ -349,6 +350,7 @@ impl RunSettings {
             test_directory: self.modules.test_directory.clone(),
             variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             workspace: self.variables.get("TF_WORKSPACE").map(str::to_owned),
+            units: self.unit_options(),
             trees: Arc::clone(&self.readings.trees),
             ..TreeOptions::new(self.dialect)
         }
@@ -358,6 +360,14 @@ impl RunSettings {
     pub fn places(&self) -> [PathBuf; 2] {
         let tests = self.place.join(test_directory(self.modules.test_directory.as_deref()));
         [self.place.clone(), tests]
+    }
+
+    /// What units need to know: the command line goes before the settings.
+    fn unit_options(&self) -> UnitOptions {
+        let mut environment = self.settings.unit_environment.clone();
+        environment.extend(self.modules.environment.clone());
+        let hosts = self.modules.is_guarded.then(|| self.settings.policy.module_hosts.clone().unwrap_or_default());
+        UnitOptions { environment, hosts, memo: Arc::clone(&self.readings.units) }
     }
 
     /// Reads the module tree, and fetches missing modules.

@@ -335,7 +335,7 @@ fn root_modules_come_and_go_and_move() {
     workspace.git(["reset", "--quiet", "--hard"]);
     // Terragrunt keeps lock files without configuration.
     workspace.write(&format!("live/{LOCK}"), &workspace.read(&format!("app/{LOCK}")));
-    workspace.write("live/terragrunt.hcl", "");
+    workspace.write("live/terragrunt.hcl", "terraform {\n  source = get_env(\"X\")\n}\n");
     commit(&workspace, "live");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
     // Taking out what it says is no better than taking it away.

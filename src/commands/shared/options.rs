@@ -158,6 +158,7 @@ fn test_directory(text: &str) -> Result<PathBuf, &'static str> {
 pub(crate) struct Assignments {
     /// In the order of the command line: the last one counts, whatever its option.
     assigned: Vec<AssignedVariable>,
+    environment: Vec<(String, String)>,
 }
 
 /// Those options as clap takes them, which forgets how they alternate.
@@ -169,11 +170,18 @@ struct AssignmentFlags {
     /// Set variables from a file; may be repeated.
     #[arg(long, value_name = "FILE", value_parser = variable_file(), help_heading = "Modules")]
     var_file: Vec<AssignedVariable>,
+    /// Set what get_env of Terragrunt gives; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named_value, help_heading = "Modules")]
+    env: Vec<(String, String)>,
 }
 
 fn variable(text: &str) -> Result<AssignedVariable, String> {
+    named_value(text).map(|(name, value)| AssignedVariable::Value(name, value))
+}
+
+fn named_value(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("expected NAME=VALUE")?;
-    Ok(AssignedVariable::Value(name.to_owned(), value.to_owned()))
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 fn variable_file() -> impl TypedValueParser<Value = AssignedVariable> {
@@ -198,7 +206,8 @@ impl FromArgMatches for Assignments {
             assigned.extend(matches.indices_of(option).into_iter().flatten().zip(values));
         }
         assigned.sort_by_key(|(index, _)| *index);
-        Ok(Self { assigned: assigned.into_iter().map(|(_, assigned)| assigned).collect() })
+        let environment = matches.get_many::<(String, String)>("env").into_iter().flatten().cloned().collect();
+        Ok(Self { assigned: assigned.into_iter().map(|(_, assigned)| assigned).collect(), environment })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -216,7 +225,13 @@ impl Modules {
 impl Assignments {
     /// For commands that only set variables: uses installed modules, and fetches the others.
     pub(crate) fn access(&self) -> ModuleAccess {
-        ModuleAccess { lookup: ModuleLookup::Auto, assigned: self.assigned.clone(), ..ModuleAccess::default() }
+        let environment = self.environment.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
+        ModuleAccess {
+            lookup: ModuleLookup::Auto,
+            assigned: self.assigned.clone(),
+            environment: environment.collect(),
+            ..ModuleAccess::default()
+        }
     }
 }
 

@@ -9,55 +9,55 @@ use super::json::{self, JsonNode, JsonValue};
 use super::value::{Node, Value};
 
 /// Which keys are block types, with the number of their labels. Only the JSON form needs it.
-pub(super) type BodySchema = &'static [(&'static str, usize)];
+pub(crate) type BodySchema = &'static [(&'static str, usize)];
 
 /// A byte of the file and what is wrong there.
-pub(super) type Located = (usize, ConfigErrorKind);
+pub(crate) type Located = (usize, ConfigErrorKind);
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct BodyContents<'a> {
-    pub(super) arguments: Vec<Argument<'a>>,
-    pub(super) blocks: Vec<Block<'a>>,
+pub(crate) struct BodyContents<'a> {
+    pub(crate) arguments: Vec<Argument<'a>>,
+    pub(crate) blocks: Vec<Block<'a>>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Argument<'a> {
-    pub(super) name: Cow<'a, str>,
-    pub(super) at: usize,
-    pub(super) value: RawValue<'a>,
+pub(crate) struct Argument<'a> {
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) at: usize,
+    pub(crate) value: RawValue<'a>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Block<'a> {
-    pub(super) kind: Cow<'a, str>,
-    pub(super) at: usize,
-    pub(super) labels: Vec<Label<'a>>,
-    pub(super) body: Body<'a>,
+pub(crate) struct Block<'a> {
+    pub(crate) kind: Cow<'a, str>,
+    pub(crate) at: usize,
+    pub(crate) labels: Vec<Label<'a>>,
+    pub(crate) body: Body<'a>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Label<'a> {
-    pub(super) text: Cow<'a, str>,
-    pub(super) at: usize,
+pub(crate) struct Label<'a> {
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) at: usize,
 }
 
 /// A body that was not looked into yet.
 #[derive(Debug, Clone)]
-pub(super) enum Body<'a> {
+pub(crate) enum Body<'a> {
     Native { text: &'a str, range: Range<usize>, provider: Option<Range<usize>> },
     Json(&'a JsonNode<'a>),
 }
 
 /// A value that was not looked into yet.
 #[derive(Debug, Clone)]
-pub(super) enum RawValue<'a> {
+pub(crate) enum RawValue<'a> {
     Native { text: &'a str, range: Range<usize> },
     Json(&'a JsonNode<'a>),
 }
 
 impl<'a> Body<'a> {
     /// The arguments and blocks. An argument that comes twice is an error, and left out the second time.
-    pub(super) fn contents(&self, schema: BodySchema, errors: &mut Vec<Located>) -> BodyContents<'a> {
+    pub(crate) fn contents(&self, schema: BodySchema, errors: &mut Vec<Located>) -> BodyContents<'a> {
         let contents = match self {
             Body::Native { text, range, .. } => match scan::outline(text, range.clone()) {
                 Ok(outline) => native(text, outline),
@@ -72,7 +72,7 @@ impl<'a> Body<'a> {
     }
 
     /// The argument `provider`, without reading the rest.
-    pub(super) fn provider(&self) -> Option<RawValue<'a>> {
+    pub(crate) fn provider(&self) -> Option<RawValue<'a>> {
         match self {
             Body::Native { text, provider, .. } => provider.clone().map(|range| RawValue::Native { text, range }),
             Body::Json(node) => {
@@ -93,7 +93,7 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> BodyContents<'a> {
-    pub(super) fn without_duplicates(mut self, errors: &mut Vec<Located>) -> Self {
+    pub(crate) fn without_duplicates(mut self, errors: &mut Vec<Located>) -> Self {
         let mut seen = std::collections::HashSet::new();
         self.arguments.retain(|argument| {
             let first = seen.insert(argument.name.clone());
@@ -105,17 +105,17 @@ impl<'a> BodyContents<'a> {
         self
     }
 
-    pub(super) fn argument(&self, name: &str) -> Option<&Argument<'a>> {
+    pub(crate) fn argument(&self, name: &str) -> Option<&Argument<'a>> {
         self.arguments.iter().find(|argument| argument.name == name)
     }
 
-    pub(super) fn blocks_of<'b>(&'b self, kind: &'b str) -> impl Iterator<Item = &'b Block<'a>> {
+    pub(crate) fn blocks_of<'b>(&'b self, kind: &'b str) -> impl Iterator<Item = &'b Block<'a>> {
         self.blocks.iter().filter(move |block| block.kind == kind)
     }
 }
 
 impl Block<'_> {
-    pub(super) fn labelled(&self, wanted: usize) -> Result<(), Located> {
+    pub(crate) fn labelled(&self, wanted: usize) -> Result<(), Located> {
         let found = self.labels.len();
         if found == wanted {
             return Ok(());
@@ -125,7 +125,7 @@ impl Block<'_> {
 }
 
 impl RawValue<'_> {
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         match self {
             RawValue::Native { range, .. } => range.start,
             RawValue::Json(node) => node.at,
@@ -133,7 +133,7 @@ impl RawValue<'_> {
     }
 
     /// The value; strings of JSON are plain text.
-    pub(super) fn read(&self) -> Result<Node, Located> {
+    pub(crate) fn read(&self) -> Result<Node, Located> {
         match self {
             RawValue::Native { text, range } => Node::native(text, range.clone()),
             RawValue::Json(node) => Ok(json::value(node)),
@@ -141,7 +141,7 @@ impl RawValue<'_> {
     }
 
     /// The value; strings of JSON are templates.
-    pub(super) fn read_template(&self) -> Result<Node, Located> {
+    pub(crate) fn read_template(&self) -> Result<Node, Located> {
         match self {
             RawValue::Json(JsonNode { at, value: JsonValue::Text(text), .. }) => Ok(Node::template_in_text(text, *at)),
             _ => self.read(),
@@ -149,7 +149,7 @@ impl RawValue<'_> {
     }
 
     /// The value as a reference; strings contain one in either syntax.
-    pub(super) fn read_reference(&self) -> Result<Node, Located> {
+    pub(crate) fn read_reference(&self) -> Result<Node, Located> {
         let node = self.read()?;
         Ok(match (self, &node.value) {
             (_, Value::Text(text)) => Node::reference_in_text(text, node.at),
@@ -160,7 +160,7 @@ impl RawValue<'_> {
 }
 
 /// Gives the blocks of an outline their face.
-pub(super) fn native<'a>(text: &'a str, outline: scan::Outline<'a>) -> BodyContents<'a> {
+pub(crate) fn native<'a>(text: &'a str, outline: scan::Outline<'a>) -> BodyContents<'a> {
     let argument = |argument: scan::Argument<'a>| Argument {
         name: Cow::Borrowed(argument.name),
         at: argument.at,

@@ -14,15 +14,15 @@ use super::value::{Node, Value, number_text};
 
 /// A JSON value and where it begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct JsonNode<'a> {
-    pub(super) at: usize,
-    pub(super) end: usize,
-    pub(super) value: JsonValue<'a>,
+pub(crate) struct JsonNode<'a> {
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    pub(crate) value: JsonValue<'a>,
 }
 
 /// A JSON value. Objects keep the order of their keys, and all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum JsonValue<'a> {
+pub(crate) enum JsonValue<'a> {
     Null,
     Bool(bool),
     Number(&'a str),
@@ -32,10 +32,10 @@ pub(super) enum JsonValue<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Member<'a> {
-    pub(super) name: Cow<'a, str>,
-    pub(super) at: usize,
-    pub(super) value: JsonNode<'a>,
+pub(crate) struct Member<'a> {
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) at: usize,
+    pub(crate) value: JsonNode<'a>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -9,11 +9,11 @@
 //! Which files of a directory are configuration: `internal/configs/parser_config_dir.go`, and
 //! for OpenTofu `internal/configs/parser_file_matcher.go`.
 
-mod body;
-mod decode;
+pub(crate) mod body;
+pub(crate) mod decode;
 pub mod edit;
 mod evaluate;
-mod json;
+pub(crate) mod json;
 mod kind;
 mod module;
 mod module_source;
@@ -43,7 +43,8 @@ use crate::hcl::scan::StructureError;
 use crate::version::{ConstraintError, ModuleVersionError};
 use crate::words::counted;
 use decode::{Role, decode};
-use side_files::{is_automatic_variable_file, sort_variable_files};
+pub(crate) use side_files::is_automatic_variable_file;
+use side_files::sort_variable_files;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {

@@ -238,7 +238,7 @@ pub(super) enum VariableValue {
 const FIRST: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
 
 /// True for the names of files of variables that the tools read without being told.
-pub(super) fn is_automatic_variable_file(name: &str) -> bool {
+pub(crate) fn is_automatic_variable_file(name: &str) -> bool {
     FIRST.contains(&name) || name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")
 }
 

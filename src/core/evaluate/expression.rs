@@ -90,6 +90,15 @@ impl Expression {
 }
 
 impl Node {
+    /// The value of a part of an expression; without the expression, errors have no place.
+    ///
+    /// # Errors
+    ///
+    /// What the tool refuses, and limits.
+    pub fn evaluate(&self, within: Option<&Expression>, scope: &dyn Scope, meter: &Meter) -> Evaluated {
+        Evaluation { expression: within, scope, meter }.value(self, Names(None))
+    }
+
     /// The value of an expression where neither names nor functions may be; `None` if it has no such value.
     ///
     /// Source: `hcl.Expression.Value` without an evaluation context.

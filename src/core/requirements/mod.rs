@@ -156,6 +156,11 @@ impl Requirements {
         }
     }
 
+    /// Changes where origins are.
+    pub fn relocate(&mut self, change: impl Fn(&mut Origin)) {
+        self.providers.values_mut().flat_map(|requirement| &mut requirement.origins).for_each(change);
+    }
+
     pub fn get(&self, addr: &ProviderAddr) -> Option<&Requirement> {
         self.providers.get(addr)
     }

@@ -20,12 +20,13 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
 use crate::hcl::document::{self, Literal, Problem, Reader, Schema, did_you_mean, start};
 use crate::platform::Platform;
+use crate::terragrunt::Environment;
 use crate::version::{Constraints, VersionError};
 
 const TOP: Schema = Schema {
     name: "",
     attributes: &["platforms", "tool", "source", "link", "exclude", "optional_platforms"],
-    blocks: &["policy", "provenance", "host", "index", "ban", "exempt", "level"],
+    blocks: &["policy", "provenance", "host", "index", "ban", "exempt", "level", "terragrunt"],
 };
 const POLICY: Schema = Schema {
     name: " in a policy block",
@@ -41,6 +42,7 @@ const EXEMPT: Schema = Schema {
     attributes: &["provider", "version", "advisory", "reason", "until"],
     blocks: &[],
 };
+const TERRAGRUNT: Schema = Schema { name: " in a terragrunt block", attributes: &["env"], blocks: &[] };
 const LEVEL: Schema = Schema { name: " in a level block", attributes: &["is"], blocks: &[] };
 
 const TOOLS: [(&str, ToolChoice); 3] = [
@@ -89,7 +91,7 @@ impl Reader<'_> {
             optional_platforms: self.optional_platforms(body),
             ..Settings::default()
         };
-        let (mut policies, mut provenances) = (0, 0);
+        let (mut policies, mut provenances, mut units) = (0, 0, 0);
         for block in body.blocks() {
             let twice = match block.ident.as_str() {
                 "policy" => {
@@ -101,6 +103,11 @@ impl Reader<'_> {
                     settings.provenance_required = self.provenance(block);
                     provenances += 1;
                     provenances > 1
+                }
+                "terragrunt" => {
+                    settings.unit_environment = self.unit_environment(block);
+                    units += 1;
+                    units > 1
                 }
                 "host" => self.host(block).is_some_and(|(host, rule)| settings.hosts.insert(host, rule).is_some()),
                 "level" => self.level(block).is_some_and(|(rule, level)| settings.levels.insert(rule, level).is_some()),
@@ -146,7 +153,7 @@ impl Reader<'_> {
 
     fn optional_platforms(&mut self, body: &Body) -> Vec<OptionalPlatforms> {
         let mut lines = Vec::new();
-        for (key, value) in self.map(body, "optional_platforms") {
+        for (key, value) in self.map(body, "optional_platforms", "a map from source addresses to lists of platforms") {
             let providers = self.keep(&key, ProviderScope::parse(key.text));
             let literals = self.list(value, "optional_platforms").unwrap_or_default();
             let platforms = self.platforms(&literals);
@@ -181,6 +188,24 @@ impl Reader<'_> {
             Some(scopes.iter().filter_map(|scope| reader.keep(scope, ProviderScope::parse(scope.text))).collect())
         });
         required.unwrap_or_default()
+    }
+
+    /// What variables of the environment are for units; `null` for one that is never set.
+    fn unit_environment(&mut self, block: &Block) -> Environment {
+        const WANTED: &str = "a map from names of variables to strings, or null for a variable that is never set";
+        self.check_names(&block.body, &TERRAGRUNT);
+        if let Some(label) = block.labels.first() {
+            self.report(start(label), "a terragrunt block has no label");
+        }
+        let mut environment = Environment::new();
+        for (name, value) in self.map(&block.body, "env", WANTED) {
+            if value.is_null() {
+                environment.insert(name.text.to_owned(), None);
+            } else if let Some(text) = self.literal(value, "env", WANTED) {
+                environment.insert(name.text.to_owned(), Some(text.text.to_owned()));
+            }
+        }
+        environment
     }
 
     fn hosts(&mut self, body: &Body, name: &'static str) -> Option<BTreeSet<Hostname>> {

@@ -24,6 +24,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
 use crate::platform::Platform;
+use crate::terragrunt::Environment;
 use crate::version::{Constraints, Version};
 
 pub use decode::{Date, DateError};
@@ -62,6 +63,8 @@ pub struct Settings {
     pub exemptions: Vec<Exemption>,
     /// The levels of rules, by id.
     pub levels: BTreeMap<String, Level>,
+    /// What `get_env` of Terragrunt gives.
+    pub unit_environment: Environment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,7 +133,7 @@ impl Settings {
     pub fn bounded(self, path: &Path) -> Result<Self, Error> {
         let lists = [self.bans.len(), self.exemptions.len(), self.exclude.len(), self.optional_platforms.len()];
         let lists = lists.into_iter().chain([self.provenance_required.len()]);
-        let maps = [self.hosts.len(), self.indexes.len(), self.levels.len()];
+        let maps = [self.hosts.len(), self.indexes.len(), self.levels.len(), self.unit_environment.len()];
         if lists.chain(maps).sum::<usize>() <= MOST_ENTRIES {
             return Ok(self);
         }
@@ -269,6 +272,7 @@ impl Settings {
         let settled = |rule: &String| outer.levels.contains_key(rule) || outer.enforces(rule);
         let mut exemptions = self.exemptions;
         exemptions.retain(|exemption| !settled(&exemption.rule));
+        let unit_environment = outer.unit_environment.into_iter().chain(self.unit_environment).collect();
         let mut indexes = self.indexes;
         for (name, index) in outer.indexes {
             let trust = indexes.get(&name).map_or(index.trust, |nested| nested.trust.max(index.trust));
@@ -288,6 +292,7 @@ impl Settings {
             hosts,
             bans: joined(self.bans, outer.bans),
             levels,
+            unit_environment,
         }
     }
 

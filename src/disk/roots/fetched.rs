@@ -18,6 +18,7 @@ use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::Error;
 use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, ModulePin, Offered, Served};
+use crate::terragrunt::Environment;
 use crate::version::{ModuleConstraints, ModuleVersion};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +108,10 @@ pub struct ModuleAccess {
     pub assigned: Vec<AssignedVariable>,
     /// The directory of test files that the command line names, relative to the root module.
     pub test_directory: Option<PathBuf>,
+    /// True if computed sources of units may name only hosts of the policy, as a change could choose the host.
+    pub is_guarded: bool,
+    /// What the command line says of the environment of units.
+    pub environment: Environment,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

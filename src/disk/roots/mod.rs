@@ -32,6 +32,8 @@ pub use fetched::{
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 
+pub use unit::{UnitMemo, UnitOptions};
+
 const TEST_DIRECTORY: &str = "tests";
 
 #[derive(Debug, Clone)]
@@ -58,6 +60,8 @@ pub struct TreeOptions {
     pub test_directory: Option<PathBuf>,
     /// `TF_WORKSPACE`; else the workspace is the one that was selected last.
     pub workspace: Option<String>,
+    /// What units need to know besides their files.
+    pub units: UnitOptions,
     /// Trees of other root modules that the texts of their directory alone decided.
     pub trees: Arc<TreeMemo>,
 }
@@ -93,6 +97,8 @@ pub struct Tree {
     pub missing: Vec<MissingModule>,
     /// What is not evaluated and may require more providers.
     pub unread_parts: Vec<UnreadPart>,
+    /// Values in generated files that are not known and require nothing: what they belong to is not compared any further.
+    pub holes: Vec<UnreadPart>,
     /// The providers that components of a stack need and the stack does not declare.
     pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,
@@ -147,7 +153,7 @@ impl Tree {
         });
         match submodule {
             Some((key, path)) => Some(format!("module.{key} is in the git submodule {path}, which is not checked out")),
-            None => (!self.complete).then(|| "the configuration was not read".to_owned()),
+            None => (!self.complete && self.holes.is_empty()).then(|| "the configuration was not read".to_owned()),
         }
     }
 }
@@ -265,6 +271,7 @@ impl TreeOptions {
             assigned: Vec::new(),
             test_directory: None,
             workspace: None,
+            units: UnitOptions::default(),
             trees: Arc::default(),
         }
     }

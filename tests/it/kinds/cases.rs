@@ -8,14 +8,11 @@ use serde_json::Value;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 
-/// Those that are read today; the others wait for units.
-const READ: [&str; 4] = ["stack-basic", "stack-missing-entry", "stack-no-version", "stack-version"];
-
 #[test]
 fn recorded_trees_are_read_as_their_tools_read_them() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kinds/cases");
-    for name in READ {
-        let case = cases.join(name);
+    for case in std::fs::read_dir(&cases).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = case.file_name().unwrap().to_str().unwrap();
         let expected: Value = serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
         let workspace = Workspace::with_files(&[]);
         copy(&case.join("tree"), &workspace.path(""));
@@ -23,6 +20,40 @@ fn recorded_trees_are_read_as_their_tools_read_them() {
         workspace.git(["add", "--all"]);
         check(name, &workspace, &expected);
     }
+}
+
+#[test]
+fn random_units_require_what_terragrunt_requires() {
+    let rows = include_str!("../../kinds/random.jsonl").lines();
+    for row in rows.map(|row| serde_json::from_str::<Value>(row).unwrap()) {
+        let workspace = Workspace::with_files(&[]);
+        for (path, text) in row["files"].as_object().unwrap() {
+            workspace.write(path, text.as_str().unwrap());
+        }
+        let at = row["at"].as_str().unwrap();
+        workspace.write(&format!("{at}/.terraform.lock.hcl"), "");
+        workspace.git(["init", "--quiet"]);
+        let tool = ["--offline", "--tool", row["tool"].as_str().unwrap(), "--format", "json"];
+        let why = workspace.tflock_in(at, None, ["why"].iter().chain(&tool));
+        let Some(wanted) = row["requirements"].as_object() else {
+            assert!(why.code.is_some_and(|code| (0..=4).contains(&code)), "{}: {why}", row["name"]);
+            continue;
+        };
+        assert_eq!(
+            requirements(&why),
+            wanted.iter().map(|(addr, text)| (addr.clone(), text.as_str().unwrap().to_owned())).collect(),
+            "{}",
+            row["name"]
+        );
+    }
+}
+
+/// The constraints of each provider that is required.
+fn requirements(why: &Run) -> BTreeMap<String, String> {
+    let found = why.json();
+    let found = found["requirements"].as_array().unwrap_or_else(|| panic!("{why}")).iter();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    found.map(|it| (text(&it["address"]), text(&it["constraints"]))).collect()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -44,15 +75,8 @@ fn check(name: &str, workspace: &Workspace, expected: &Value) {
     };
     let why = run(&["why", "--format", "json"]);
     if let Some(wanted) = expected["requirements"].as_object() {
-        let wanted: BTreeMap<&str, &str> =
-            wanted.iter().map(|(addr, text)| (&**addr, text.as_str().unwrap())).collect();
-        let found = why.json();
-        let found = found["requirements"].as_array().unwrap_or_else(|| panic!("{name}: {why}"));
-        let found: BTreeMap<&str, &str> = found
-            .iter()
-            .map(|it| (it["address"].as_str().unwrap(), it["constraints"].as_str().unwrap_or("")))
-            .collect();
-        assert_eq!(found, wanted, "{name}");
+        let wanted = wanted.iter().map(|(addr, text)| (addr.clone(), text.as_str().unwrap().to_owned()));
+        assert_eq!(requirements(&why), wanted.collect(), "{name}");
     }
     if let Some(code) = expected["exit"].as_i64() {
         let why = run(&["why"]);
@@ -62,7 +86,15 @@ fn check(name: &str, workspace: &Workspace, expected: &Value) {
             "{name}: {why}"
         );
     }
-    let rules = rules(&run(&["verify", "--format", "json"]));
+    let verify = run(&["verify", "--format", "json"]);
+    let rules = rules(&verify);
+    if let Some(about) = expected["unread"].as_str() {
+        assert!(rules.contains(&"requirements-unread".to_owned()) && verify.stdout.contains(about), "{name}: {verify}");
+    }
+    if let Some(kept) = expected["keeps"].as_str() {
+        let changes = run(&["lock", "--prune", "--dry-run", "--format", "json"]).json()["changes"].to_string();
+        assert!(!changes.contains(kept), "{name}: {changes}");
+    }
     if let Some(rule) = expected["finding"].as_str() {
         assert!(rules.iter().any(|found| found == rule), "{name}: {rules:?}");
     }

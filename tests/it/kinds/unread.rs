@@ -9,6 +9,10 @@ use crate::support::worlds::PLATFORMS;
 
 const UNREAD: &str = "requirements-unread";
 
+/// A unit whose module only the environment knows, in both syntaxes.
+const UNKNOWN: &str = "terraform {\n  source = get_env(\"X\")\n}\n";
+const UNKNOWN_JSON: &str = "{\"terraform\": {\"source\": \"${get_env(\\\"X\\\")}\"}}\n";
+
 fn lock(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
     let platforms = ["lock", "--platform", PLATFORMS[0], "--platform", PLATFORMS[1]];
     workspace.tflock(registry, platforms.iter().chain(more))
@@ -18,17 +22,16 @@ fn lock(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
 #[test]
 fn each_reason_is_raised_by_one_token() {
     let registry = honest();
-    for (name, other, reason) in [
-        ("terragrunt.hcl", "terragrunt.hcl.bak", "tflock does not evaluate terragrunt.hcl"),
-        ("terragrunt.hcl.json", "terragrunt.json", "tflock does not evaluate terragrunt.hcl.json"),
-    ] {
+    for (name, other, text) in
+        [("terragrunt.hcl", "terragrunt.hcl.bak", UNKNOWN), ("terragrunt.hcl.json", "terragrunt.json", UNKNOWN_JSON)]
+    {
         let workspace = locked(&registry);
-        workspace.write(other, "{}\n");
+        workspace.write(other, text);
         assert!(!rules(&verify(&workspace, &registry, &[]), "warn").contains(UNREAD));
         workspace.git(["init", "--quiet"]);
         std::fs::rename(workspace.path(other), workspace.path(name)).unwrap();
         let run = verify(&workspace, &registry, &[]).ended_with(0);
-        assert!(rules(&run, "warn").contains(UNREAD) && run.stdout.contains(reason), "{run}");
+        assert!(rules(&run, "warn").contains(UNREAD) && run.stdout.contains("which the settings do not name"), "{run}");
         assert_eq!(run.json()["kind"], "unit");
     }
     let workspace = locked(&registry);
@@ -45,7 +48,7 @@ fn each_reason_is_raised_by_one_token() {
 fn nothing_is_passed_pruned_or_edited_next_to_what_is_not_read() {
     let registry = honest();
     let workspace = locked(&registry);
-    workspace.write("terragrunt.hcl", "generate \"x\" {}\n");
+    workspace.write("terragrunt.hcl", UNKNOWN);
     // The configuration next to it is a part of what Terragrunt assembles.
     workspace.write("main.tf", &MAIN.replace("acme/gadget", "acme/widget").replace("gadget =", "other ="));
     let run = workspace.tflock(&registry, ["verify"]).ended_with(0);
@@ -75,7 +78,7 @@ fn a_run_over_all_root_modules_counts_those_that_were_read() {
         workspace.write(&format!("{folder}/{LOCK}"), &workspace.lock_file());
         workspace.write(&format!("{folder}/main.tf"), MAIN);
     }
-    workspace.write("live/terragrunt.hcl", "");
+    workspace.write("live/terragrunt.hcl", UNKNOWN);
     workspace.write("modules/net/main.tf", &format!("{MAIN}\nterraform {{\n  backend \"s3\" {{}}\n}}\n"));
     let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
     assert!(run.stdout.contains("passed, requirements not read in 1 of 4 root modules"), "{run}");
@@ -116,7 +119,7 @@ fn a_change_of_what_is_not_read_is_denied() {
     let workspace = repository(&registry);
     let base = || drop(workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]));
     // The kind changes.
-    workspace.write("app/terragrunt.hcl", "");
+    workspace.write("app/terragrunt.hcl", UNKNOWN);
     commit(&workspace, "unit");
     let run = gated(&workspace, &registry, &[]).ended_with(3);
     assert_eq!(denied(&run), ["root-kind-changed"], "{run}");
@@ -128,11 +131,11 @@ fn a_change_of_what_is_not_read_is_denied() {
     commit(&workspace, "note");
     assert_eq!(denied(&gated(&workspace, &registry, &[]).ended_with(0)), [""; 0]);
     // A change of the file counts as one of the root module.
-    workspace.write("app/terragrunt.hcl", "inputs = {}\n");
+    workspace.write("app/terragrunt.hcl", &format!("{UNKNOWN}inputs = {{}}\n"));
     commit(&workspace, "inputs");
     assert_eq!(denied(&gated(&workspace, &registry, &[]).ended_with(3)), [UNREAD]);
     base();
-    workspace.write("app/terragrunt.hcl.json", "{}\n");
+    workspace.write("app/terragrunt.hcl.json", UNKNOWN_JSON);
     commit(&workspace, "json");
     let run = gated(&workspace, &registry, &[]).ended_with(3);
     assert_eq!(denied(&run), ["root-kind-changed"], "{run}");

@@ -38,7 +38,7 @@ pub(super) struct Parts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Primary,
     Override,
 }
@@ -73,17 +73,17 @@ const TERRAFORM: BodySchema = &[
 
 const TERRAFORM_ARGUMENTS: [&str; 3] = ["required_version", "experiments", "language"];
 
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     pub(super) dialect: Dialect,
     role: Role,
     syntax: Syntax,
     path: Arc<Path>,
     lines: LineIndex<'a>,
-    pub(super) errors: Vec<Located>,
+    pub(crate) errors: Vec<Located>,
 }
 
 /// Reads the top level of a file and hands it on, together with a reader for places and errors.
-pub(super) fn read_file<T>(
+pub(crate) fn read_file<T>(
     path: &Path,
     text: &str,
     (dialect, role, schema): (Dialect, Role, BodySchema),
@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn place(&self, at: usize) -> Location {
+    pub(crate) fn place(&self, at: usize) -> Location {
         Location { file: self.path.clone(), position: self.lines.position(at) }
     }
 

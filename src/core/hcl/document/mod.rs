@@ -200,9 +200,13 @@ impl Reader<'_> {
         Some(array.iter().filter_map(|element| self.literal(element, name, wanted)).collect())
     }
 
-    pub fn map<'e>(&mut self, body: &'e Body, name: &'static str) -> Vec<(Literal<'e>, &'e Expression)> {
+    pub fn map<'e>(
+        &mut self,
+        body: &'e Body,
+        name: &'static str,
+        wanted: &'static str,
+    ) -> Vec<(Literal<'e>, &'e Expression)> {
         let Some(Attribute { value, .. }) = body.get_attribute(name) else { return Vec::new() };
-        let wanted = "a map from source addresses to lists of platforms";
         let Expression::Object(object) = value else {
             self.report_type(value, name, wanted);
             return Vec::new();

@@ -87,7 +87,12 @@ impl Walk<'_> {
             Some(package) => real_in(&package.fetched.package, &written),
             None => Some(links::without_links(self.root, &written)),
         };
-        let Some(dir) = dir else { return Err(ModuleProblem::OutsidePackage(path.to_owned())) };
+        let is_outside = |dir: &PathBuf| {
+            package.is_none() && self.assembly.package.as_ref().is_some_and(|top| !dir.starts_with(top))
+        };
+        let Some(dir) = dir.filter(|dir| !is_outside(dir)) else {
+            return Err(ModuleProblem::OutsidePackage(path.to_owned()));
+        };
         if package.is_none() {
             // What leads there counts as well.
             self.local_modules.extend([written.clone(), dir.clone()]);

@@ -2,6 +2,7 @@
 
 mod locate;
 pub(super) mod stack;
+pub(super) mod unit;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -17,6 +18,7 @@ use crate::config::{
 };
 use crate::dialect::Dialect;
 use crate::disk::roots;
+use crate::disk::roots::unit::Assembly;
 use crate::path::shown;
 use crate::requirements::Requirements;
 
@@ -45,30 +47,10 @@ pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Re
     if let Some(known) = likeness.as_ref().and_then(|likeness| trees.get(likeness)) {
         return Ok(known);
     }
-    let mut walk = Walk {
-        root,
-        options,
-        manifest: OnceCell::new(),
-        variables,
-        surroundings: OnceCell::new(),
-        modules: HashMap::new(),
-        needs: Needs::default(),
-        errors: Vec::new(),
-        missing: Vec::new(),
-        local_modules: BTreeSet::new(),
-        remote_modules: Vec::new(),
-        local_calls: Vec::new(),
-        warnings: lacks_tests.cloned().map(TreeWarning::NoTestDirectory).into_iter().collect(),
-        files_read: Vec::new(),
-        differs_by_tool: false,
-        kind: first.files.kind.unwrap_or_default(),
-        undeclared: Requirements::new(),
-        root_texts: Some(first),
-        listed: 0,
-        sizes: HashMap::new(),
-        unlisted: 0,
-    };
-    walk.whole_tree(tests);
+    let kind = first.files.kind.unwrap_or_default();
+    let mut walk = Walk { root_texts: Some(first), ..Walk::new(root, options, (kind, variables)) };
+    walk.warnings.extend(lacks_tests.cloned().map(TreeWarning::NoTestDirectory));
+    walk.whole_tree(&LocatedModule { dir: PathBuf::new(), package: None }, tests);
     let likeness = likeness.filter(|_| walk.has_seen_one_directory_only());
     let tree = Arc::new(walk.finish()?);
     Ok(likeness.map_or(Arc::clone(&tree), |likeness| trees.keep(&likeness, tree)))
@@ -117,6 +99,10 @@ impl Texts {
 struct Walk<'o> {
     root: &'o Path,
     options: &'o TreeOptions,
+    /// How the directories of a unit are assembled.
+    assembly: Assembly,
+    /// The directory of the root module, as shown: for a unit with a source, that of its module.
+    root_dir: PathBuf,
     manifest: OnceCell<Manifest>,
     variables: AutomaticFiles,
     /// What sources may depend on, read when the first one does.
@@ -131,6 +117,7 @@ struct Walk<'o> {
     local_calls: Vec<LocalModuleCall>,
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
+    looked_for: Vec<PathBuf>,
     differs_by_tool: bool,
     kind: RootKind,
     /// The providers of components that their stacks do not declare.
@@ -176,19 +163,53 @@ struct LocatedModule {
     package: Option<Rc<CallPackage>>,
 }
 
-impl Walk<'_> {
+impl LocatedModule {
+    /// A path in its package, as reports show it.
+    fn shown_path(&self, path: &Path) -> PathBuf {
+        self.package.as_ref().map_or_else(|| path.to_owned(), |package| package.fetched.shown_path(path))
+    }
+}
+
+impl<'o> Walk<'o> {
+    fn new(root: &'o Path, options: &'o TreeOptions, (kind, variables): (RootKind, AutomaticFiles)) -> Self {
+        Self {
+            root,
+            options,
+            assembly: Assembly::default(),
+            root_dir: PathBuf::new(),
+            manifest: OnceCell::new(),
+            variables,
+            surroundings: OnceCell::new(),
+            modules: HashMap::new(),
+            needs: Needs::default(),
+            errors: Vec::new(),
+            missing: Vec::new(),
+            local_modules: BTreeSet::new(),
+            remote_modules: Vec::new(),
+            local_calls: Vec::new(),
+            warnings: Vec::new(),
+            files_read: Vec::new(),
+            looked_for: Vec::new(),
+            differs_by_tool: false,
+            kind,
+            undeclared: Requirements::new(),
+            root_texts: None,
+            listed: 0,
+            sizes: HashMap::new(),
+            unlisted: 0,
+        }
+    }
+
     /// True if nothing but the directory of the root module, and no variable, had a say.
     fn has_seen_one_directory_only(&self) -> bool {
         let nowhere_else = self.modules.len() == 1 && self.missing.is_empty() && self.remote_modules.is_empty();
         nowhere_else && self.manifest.get().is_none() && self.surroundings.get().is_none()
     }
 
-    fn whole_tree(&mut self, tests: Vec<PathBuf>) {
-        let dir = PathBuf::new();
-        let place = LocatedModule { dir: dir.clone(), package: None };
-        let Some(module) = self.module(&place, None) else { return };
+    fn whole_tree(&mut self, place: &LocatedModule, tests: Vec<PathBuf>) {
+        let Some(module) = self.module(place, None) else { return };
         let scope = Rc::new(ModuleScope { module, directory: Some(".".to_owned()), inputs: Inputs::Root });
-        let root = ModuleNode { dir, key: String::new(), scope, package: None };
+        let root = ModuleNode { dir: place.dir.clone(), key: String::new(), scope, package: place.package.clone() };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
         self.tests(&root, tests);
@@ -207,12 +228,13 @@ impl Walk<'_> {
         if self.surroundings.get().is_some() {
             self.files_read.extend(self.variables.names.iter().map(PathBuf::from));
         }
-        let root = self.modules.get(Path::new("")).cloned().flatten();
+        let root = self.modules.get(&self.root_dir).cloned().flatten();
         Ok(Tree {
             kind: self.kind,
             undeclared: self.undeclared,
             unread_parts: Vec::new(),
-            looked_for: Vec::new(),
+            holes: Vec::new(),
+            looked_for: self.looked_for,
             listed: Vec::new(),
             requirements: self.needs.requirements,
             complete: self.missing.is_empty(),
@@ -309,8 +331,7 @@ impl Walk<'_> {
 
     /// The module in a directory, read once; `None` if it has errors, which are recorded.
     fn module(&mut self, place: &LocatedModule, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
-        let shown =
-            place.package.as_ref().map_or_else(|| place.dir.clone(), |package| package.fetched.shown_path(&place.dir));
+        let shown = place.shown_path(&place.dir);
         if let Some(known) = self.modules.get(&shown) {
             return known.clone();
         }
@@ -332,8 +353,8 @@ impl Walk<'_> {
     ) -> Result<Module, Vec<TreeError>> {
         let dir = &place.dir;
         let is_stack = call.map_or(self.kind == RootKind::Stack, |(call, _)| stack::is_stack(call));
-        let texts = match self.root_texts.take().filter(|_| call.is_none()) {
-            Some(texts) => texts,
+        let texts = match self.root_texts.take().filter(|_| call.is_none()).map(Ok).or_else(|| self.assembled(dir)) {
+            Some(texts) => texts?,
             None => match roots::list(&self.root.join(dir), self.options.dialect) {
                 Ok(files) => {
                     let files = if is_stack { stack::of_stack(files) } else { files };
@@ -352,8 +373,8 @@ impl Walk<'_> {
         }
         for file in primary.iter_mut().chain(&mut overrides) {
             match &place.package {
-                Some(package) => file.path = package.fetched.shown_path(&file.path),
-                None => self.files_read.push(file.path.clone()),
+                Some(_) if file.path.is_absolute() => file.path = place.shown_path(&file.path),
+                _ => self.files_read.push(file.path.clone()),
             }
         }
         stack::decode(is_stack, [&primary, &overrides], self.options)

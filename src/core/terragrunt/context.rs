@@ -1,0 +1,320 @@
+//! What names mean in a file of Terragrunt, which depends on who reads it.
+//!
+//! A unit, a file that it includes, and a file that is read with `read_terragrunt_config` are evaluated differently: see [`Place`].
+//!
+//! Source: terragrunt `pkg/config/config_helpers.go`, `createTerragruntEvalContext`; `config_as_cty.go`; `locals.go`; `variable.go`.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::file::ConfigFile;
+use super::files::{Files, Found, parent, relative};
+use super::include::{Included, Includes};
+use crate::config::ConfigError;
+use crate::evaluate::{Evaluated, Expression, Failure, Meter, Reference, Scope};
+use crate::functions::Tools;
+use crate::value::{Elements, Type, Unevaluated, Value};
+
+/// Over how many files one file may read another one.
+const LEVELS: usize = 12;
+
+/// How many files one unit may read.
+const MOST_FILES: usize = 500;
+
+/// What the settings say of the environment: a value, or `None` for a variable that is never set.
+pub type Environment = BTreeMap<String, Option<String>>;
+
+/// The files of some units that were parsed already, by path.
+#[derive(Debug, Default)]
+pub struct ParsedFiles(Mutex<HashMap<String, ParsedFile>>);
+
+type ParsedFile = Result<Arc<ConfigFile>, Arc<[ConfigError]>>;
+
+impl ParsedFiles {
+    /// Parses a text, unless that was done; `shown` is its path in places.
+    fn parse(&self, path: &str, shown: &str, text: &[u8]) -> ParsedFile {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let parse = || ConfigFile::decode(Path::new(shown), &String::from_utf8_lossy(text));
+        known.entry(path.to_owned()).or_insert_with(|| parse().map(Arc::new).map_err(Arc::from)).clone()
+    }
+}
+
+/// The evaluation of one unit.
+pub(super) struct Session<'s> {
+    pub(super) files: &'s dyn Files,
+    pub(super) parsed: &'s ParsedFiles,
+    pub(super) environment: &'s Environment,
+    /// The top of the working tree.
+    pub(super) top: &'s str,
+    /// The configuration file of the unit.
+    pub(super) unit: &'s str,
+    /// Whether the default of a variable that the settings do not name counts.
+    pub(super) takes_defaults: bool,
+    /// True once such a default was used.
+    pub(super) used_default: Cell<bool>,
+    /// Why files cannot be parsed.
+    pub(super) errors: RefCell<Vec<ConfigError>>,
+    pub(super) meter: Meter,
+    /// Files that were read with `read_terragrunt_config`.
+    pub(super) read: RefCell<HashMap<String, Rc<Place>>>,
+    pub(super) count: Cell<usize>,
+}
+
+/// A file, and who reads it.
+pub(super) struct Place {
+    pub(super) file: Arc<ConfigFile>,
+    /// Its path, which `file()` and the like start from.
+    pub(super) path: String,
+    /// The configuration file that most functions mean: the unit, or what is read with `read_terragrunt_config`.
+    pub(super) of: String,
+    /// True if the file at `of` includes this one.
+    pub(super) is_included: bool,
+    pub(super) depth: usize,
+    pub(super) includes: RefCell<Includes>,
+    known: RefCell<HashMap<String, Known>>,
+}
+
+#[derive(Clone)]
+enum Known {
+    /// Its evaluation has begun: it must not need itself.
+    Begun,
+    /// A value, and over how many levels it was evaluated.
+    Done(Evaluated, usize),
+}
+
+/// The names in one place.
+#[derive(Clone)]
+pub(super) struct Names<'s> {
+    pub(super) session: &'s Session<'s>,
+    pub(super) place: Rc<Place>,
+}
+
+impl<'s> Session<'s> {
+    /// Reads a file for a place.
+    pub(super) fn open(&'s self, path: String, of: Option<&Place>, depth: usize) -> Result<Names<'s>, Failure> {
+        self.count.set(self.count.get() + 1);
+        if depth > LEVELS {
+            return Err(limit(format!("files that read each other over more than {LEVELS} levels")));
+        }
+        if self.count.get() > MOST_FILES {
+            return Err(limit(format!("more than {MOST_FILES} files")));
+        }
+        let text = self.text(&path)?;
+        let shown = relative(self.top, &path);
+        let file = self.parsed.parse(&path, &shown, &text).map_err(|errors| {
+            self.errors.borrow_mut().extend(errors.iter().cloned());
+            Failure::Final(Unevaluated::refused(format!("{shown} cannot be read")))
+        })?;
+        let place = Place {
+            file,
+            of: of.map_or_else(|| path.clone(), |of| of.of.clone()),
+            is_included: of.is_some(),
+            path,
+            depth,
+            includes: RefCell::default(),
+            known: RefCell::default(),
+        };
+        Ok(Names { session: self, place: Rc::new(place) })
+    }
+
+    /// The bytes of a file that the repository must have.
+    pub(super) fn text(&self, path: &str) -> Result<Arc<[u8]>, Failure> {
+        match self.files.read(path) {
+            Found::Is(text) => {
+                self.meter.budget.spend_text(text.len())?;
+                Ok(text)
+            }
+            Found::Missing => Err(Failure::Error(Unevaluated::limit(self.missing(path)))),
+            Found::Denied(reason) => Err(limit(format!("{path}, {reason}"))),
+        }
+    }
+
+    pub(super) fn missing(&self, path: &str) -> String {
+        format!("{}, which the repository does not have", self.shown(path))
+    }
+
+    /// A path in messages.
+    pub(super) fn shown(&self, path: &str) -> String {
+        if path.starts_with(self.top) { relative(self.top, path) } else { path.to_owned() }
+    }
+}
+
+impl Place {
+    /// The directory of the file itself.
+    pub(super) fn base(&self) -> &str {
+        parent(&self.path)
+    }
+
+    /// The directory that `get_terragrunt_dir` gives.
+    pub(super) fn directory(&self) -> &str {
+        parent(&self.of)
+    }
+}
+
+impl Scope for Names<'_> {
+    fn tools(&self) -> Tools {
+        Tools::TERRAGRUNT
+    }
+
+    fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
+        let are_included = self.place.includes.borrow().are_known();
+        match (reference.name, reference.member()) {
+            ("local", _) | ("include", _) if !are_included => {
+                Err(Failure::refused(format!("{reference} is used in the path of an include")))
+            }
+            ("local", Some(name)) => self.local(name),
+            ("local", None) => Ok(self.locals()),
+            ("include", Some(label)) => self.included(label),
+            ("feature", Some(name)) => self.feature(name),
+            ("values", Some(name)) => self.value_of_stack(name),
+            ("dependency", _) => Ok(unknown(format!("{reference}, an output of another unit"))),
+            _ => Err(Failure::refused(format!("Terragrunt knows no {reference} here"))),
+        }
+    }
+
+    fn call(&self, name: &str, arguments: &[Value], _: &Meter) -> Option<Evaluated> {
+        self.call_function(name, arguments)
+    }
+}
+
+impl<'s> Names<'s> {
+    pub(super) fn evaluate(&self, expression: &Expression) -> Evaluated {
+        expression.evaluate(self, &self.session.meter)
+    }
+
+    /// A value that is evaluated once. What failed at a limit may be known from elsewhere.
+    fn once(&self, key: &str, evaluate: impl FnOnce() -> Evaluated) -> Evaluated {
+        let known = self.place.known.borrow().get(key).cloned();
+        let meter = &self.session.meter;
+        match known {
+            Some(Known::Begun) => return Err(Failure::refused(format!("{key} refers to itself"))),
+            Some(Known::Done(value, levels)) => {
+                meter.reach(levels)?;
+                return value;
+            }
+            None => {}
+        }
+        self.place.known.borrow_mut().insert(key.to_owned(), Known::Begun);
+        let (value, levels) = meter.measured(evaluate);
+        let mut all = self.place.known.borrow_mut();
+        if matches!(value, Err(Failure::Final(Unevaluated::Limit { .. }))) {
+            all.remove(key);
+        } else {
+            all.insert(key.to_owned(), Known::Done(value.clone(), levels));
+        }
+        value
+    }
+
+    fn local(&self, name: &str) -> Evaluated {
+        let key = format!("local.{name}");
+        match self.place.file.locals.get(name) {
+            Some(local) => self.once(&key, || self.evaluate(local)),
+            None => Err(Failure::refused(format!("there is no {key}"))),
+        }
+    }
+
+    fn locals(&self) -> Value {
+        let names = self.place.file.locals.keys();
+        object(names.map(|name| (&**name, known_or_unknown(self.local(name)))))
+    }
+
+    /// The value of a feature: that of its default, as the command line is not known.
+    fn feature(&self, name: &str) -> Evaluated {
+        let default = self.place.file.features.get(name).and_then(|feature| feature.arguments.get("default"));
+        let Some(default) = default else {
+            return Err(Failure::refused(format!("there is no feature.{name} with a default")));
+        };
+        self.session.used_default.set(true);
+        let value = if self.session.takes_defaults {
+            self.evaluate(default)?
+        } else {
+            unknown(format!("feature.{name}, which the command line may set"))
+        };
+        Ok(object([("value", value)]))
+    }
+
+    /// A value that a stack of Terragrunt wrote for the unit.
+    fn value_of_stack(&self, name: &str) -> Evaluated {
+        let path = format!("{}/terragrunt.values.hcl", self.place.directory());
+        let values = self.session.open(path, None, self.place.depth + 1)?;
+        match values.place.file.arguments.get(name) {
+            Some(value) => values.evaluate(value),
+            None => Err(Failure::refused(format!("there is no values.{name}"))),
+        }
+    }
+
+    /// What an include shows of its file.
+    fn included(&self, label: &str) -> Evaluated {
+        let includes = self.includes()?;
+        let is_shown = |include: &&Included<'_>| include.is_exposed;
+        if let Some(include) = includes.iter().filter(is_shown).find(|include| include.label == label) {
+            return include.names.as_value();
+        }
+        let bare = includes.iter().filter(is_shown).find(|include| include.label.is_empty());
+        let value = bare.map(|include| include.names.as_value()).transpose()?;
+        let part = value.as_ref().and_then(|value| value.attributes()?.get(label));
+        part.cloned().ok_or_else(|| Failure::refused(format!("there is no include {label:?} with `expose = true`")))
+    }
+
+    /// What others see of a file: its locals and what it configures, after its includes were merged.
+    pub(super) fn as_value(&self) -> Evaluated {
+        let path = &self.place.path;
+        self.once(path, || {
+            let config = self.merged()?;
+            let source = config.source.as_ref().map(|part| known_or_unknown(part.evaluate()));
+            let state = config.remote_state.as_ref().map(|part| part.as_object());
+            let null = || Value::Null(Type::Dynamic);
+            let has_locals = !self.place.file.locals.is_empty();
+            Ok(object([
+                ("locals", if has_locals { through_json(&self.locals()) } else { null() }),
+                ("inputs", config.inputs().map_or_else(null, |inputs| through_json(&inputs))),
+                ("terraform", source.map_or_else(null, |source| object([("source", source)]))),
+                ("remote_state", state.map_or_else(null, |state| through_json(&state))),
+                ("dependency", unknown("the outputs of another unit".to_owned())),
+                ("generate", unknown(format!("the generate blocks of {}", self.session.shown(path)))),
+            ]))
+        })
+    }
+
+    /// The arguments of a block, evaluated.
+    pub(super) fn object(&self, arguments: &super::file::Arguments) -> Value {
+        object(arguments.iter().map(|(name, value)| (&**name, known_or_unknown(self.evaluate(value)))))
+    }
+}
+
+/// Where an error is no reason to give up, as it may not matter.
+pub(super) fn known_or_unknown(value: Evaluated) -> Value {
+    value.unwrap_or_else(|failure| Value::unknown(Type::Dynamic, failure.into()))
+}
+
+pub(super) fn unknown(what: String) -> Value {
+    Value::unknown(Type::Dynamic, Unevaluated::limit(what))
+}
+
+fn limit(what: String) -> Failure {
+    Failure::Final(Unevaluated::limit(what))
+}
+
+fn object<'a>(attributes: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    let attributes = attributes.into_iter().map(|(name, value)| (Arc::from(name), value));
+    Value::Object(Arc::new(attributes.collect::<Elements>()))
+}
+
+/// A value as it comes back from JSON, which has neither lists nor maps of a type, nor sets.
+///
+/// Source: terragrunt `convertToCtyWithJSON`.
+pub(super) fn through_json(value: &Value) -> Value {
+    if let Some(elements) = value.elements() {
+        return Value::tuple(elements.iter().map(through_json).collect());
+    }
+    if let Some(attributes) = value.attributes() {
+        return object(attributes.iter().map(|(name, value)| (&**name, through_json(value))));
+    }
+    match value {
+        Value::Null(_) => Value::Null(Type::Dynamic),
+        value => value.clone(),
+    }
+}

@@ -1,0 +1,87 @@
+//! The files that a unit may read, and paths to them.
+//!
+//! Paths are absolute, with `/` between names, as the functions of Terragrunt give them.
+
+use std::sync::Arc;
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found<T> {
+    /// What was looked for.
+    Is(T),
+    /// Nothing, known to be so.
+    Missing,
+    /// Nothing is known of it, since it is not a part of the repository; why, as in "it depends on /x, which …".
+    Denied(String),
+}
+
+/// Files of one working tree. An implementation answers for nothing else, and records the paths that it was given.
+pub trait Files {
+    /// The bytes of a file.
+    fn read(&self, path: &str) -> Found<Arc<[u8]>>;
+
+    /// Whether a path leads to a directory, and not to a file.
+    fn is_directory(&self, path: &str) -> Found<bool>;
+}
+
+/// A path without `.`, inner `..` and repeated slashes.
+///
+/// Source: Go's `path/filepath.Clean`.
+pub(super) fn clean(path: &str) -> String {
+    let is_absolute = path.starts_with('/');
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        match (name, names.last()) {
+            ("..", Some(&last)) if last != ".." => drop(names.pop()),
+            ("..", None) if is_absolute => {}
+            _ => names.push(name),
+        }
+    }
+    match (is_absolute, names.join("/")) {
+        (true, names) => format!("/{names}"),
+        (false, names) if names.is_empty() => ".".to_owned(),
+        (false, names) => names,
+    }
+}
+
+/// A path from a directory; absolute ones stay.
+pub(super) fn join(directory: &str, path: &str) -> String {
+    if path.starts_with('/') { clean(path) } else { clean(&format!("{directory}/{path}")) }
+}
+
+/// The directory that a path is in.
+pub(super) fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) => "/",
+        Some((directory, _)) => directory,
+        None => ".",
+    }
+}
+
+/// The way from a directory to a path, both absolute.
+pub fn relative(from: &str, to: &str) -> String {
+    let names = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let (from, to) = (names(from), names(to));
+    let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let up = std::iter::repeat_n("..", from.len() - common);
+    let way: Vec<&str> = up.chain(to[common..].iter().map(String::as_str)).collect();
+    if way.is_empty() { ".".to_owned() } else { way.join("/") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_go() {
+        for (path, wanted) in [("", "."), ("/", "/"), ("/../a", "/a"), ("a/../..", ".."), ("//a/./b//", "/a/b")] {
+            assert_eq!(clean(path), wanted, "{path:?}");
+        }
+        assert_eq!((join("/a/b", "../c"), join("/a", "/c/.")), ("/a/c".to_owned(), "/c".to_owned()));
+        assert_eq!((parent("/a"), parent("/a/b"), parent("a")), ("/", "/a", "."));
+        for (from, to, wanted) in [("/a", "/a", "."), ("/a/b", "/a/c/d", "../c/d"), ("/", "/a", "a"), ("/a", "/", "..")]
+        {
+            assert_eq!(relative(from, to), wanted, "{from} {to}");
+        }
+    }
+}

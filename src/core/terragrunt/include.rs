@@ -1,0 +1,285 @@
+//! Includes, and what a file says after they were merged into it.
+//!
+//! Source: terragrunt `pkg/config/include.go`, `config.go` (`Merge`, `DeepMerge`).
+
+use std::rc::Rc;
+
+use super::context::{Names, Place, known_or_unknown};
+use super::file::Stated;
+use super::files::join;
+use super::merge::deep_merge;
+use crate::evaluate::syntax::{Node, NodeKind};
+use crate::evaluate::{Evaluated, Expression, Failure};
+use crate::finding::Location;
+use crate::value::{Elements, Type, Unevaluated, Value};
+
+/// The includes of a file, once they are known.
+#[derive(Default)]
+pub(super) enum Includes {
+    #[default]
+    Unread,
+    /// Their paths are evaluated just now.
+    Begun,
+    Known(Result<Rc<[IncludedPlace]>, Failure>),
+}
+
+impl Includes {
+    /// False while paths of includes are evaluated, which can use no local value.
+    pub(super) fn are_known(&self) -> bool {
+        !matches!(self, Self::Begun)
+    }
+}
+
+/// An included file.
+pub(super) struct IncludedPlace {
+    label: String,
+    place: Rc<Place>,
+    is_exposed: bool,
+    strategy: Strategy,
+}
+
+/// An included file, and the names in it.
+pub(super) struct Included<'s> {
+    pub(super) label: String,
+    pub(super) names: Names<'s>,
+    pub(super) is_exposed: bool,
+    strategy: Strategy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strategy {
+    Shallow,
+    Deep,
+    None,
+}
+
+/// An expression, and what its names mean.
+#[derive(Clone)]
+pub(super) struct Part<'s> {
+    pub(super) names: Names<'s>,
+    pub(super) expression: Expression,
+}
+
+/// A block, and what the names in it mean.
+#[derive(Clone)]
+pub(super) struct BlockPart<'s> {
+    pub(super) names: Names<'s>,
+    pub(super) block: Stated,
+}
+
+/// What a file says with its includes. Nothing of it is evaluated before it is needed.
+#[derive(Default)]
+pub(super) struct Merged<'s> {
+    pub(super) source: Option<Part<'s>>,
+    pub(super) version: Option<Part<'s>>,
+    pub(super) extra_arguments: Vec<BlockPart<'s>>,
+    /// In the order in which Terragrunt adds them: those of the file itself are last.
+    pub(super) generates: Vec<BlockPart<'s>>,
+    pub(super) remote_state: Option<BlockPart<'s>>,
+    /// The later ones go before the earlier ones; with whether they are merged deeply.
+    inputs: Vec<(Part<'s>, bool)>,
+    /// What may say more and could not be evaluated.
+    pub(super) unread: Vec<(Unevaluated, Location)>,
+}
+
+impl Part<'_> {
+    pub(super) fn evaluate(&self) -> Evaluated {
+        self.names.evaluate(&self.expression)
+    }
+
+    /// The text; `None` if it is null.
+    pub(super) fn optional_text(&self) -> Result<Option<String>, Failure> {
+        if self.evaluate()?.is_null() { Ok(None) } else { self.names.text(&self.expression).map(Some) }
+    }
+}
+
+impl BlockPart<'_> {
+    pub(super) fn as_object(&self) -> Value {
+        self.names.object(&self.block.arguments)
+    }
+}
+
+impl<'s> Names<'s> {
+    /// The includes of the file, in its order.
+    pub(super) fn includes(&self) -> Result<Vec<Included<'s>>, Failure> {
+        let known = match &*self.place.includes.borrow() {
+            Includes::Known(known) => Some(known.clone()?),
+            Includes::Begun => return Ok(Vec::new()),
+            Includes::Unread => None,
+        };
+        let places = match known {
+            Some(places) => places,
+            None => {
+                *self.place.includes.borrow_mut() = Includes::Begun;
+                let read: Result<Rc<[_]>, Failure> =
+                    self.place.file.includes.iter().map(|block| self.include(block)).collect();
+                *self.place.includes.borrow_mut() = Includes::Known(read.clone());
+                read?
+            }
+        };
+        let names = |place: &Rc<Place>| Self { session: self.session, place: Rc::clone(place) };
+        let included = |place: &IncludedPlace| Included {
+            label: place.label.clone(),
+            names: names(&place.place),
+            is_exposed: place.is_exposed,
+            strategy: place.strategy,
+        };
+        Ok(places.iter().map(included).collect())
+    }
+
+    fn include(&self, block: &Stated) -> Result<IncludedPlace, Failure> {
+        let at = |failure: Failure| Failure::Final(Unevaluated::from(failure).at(&block.place));
+        let Some(path) = block.arguments.get("path") else {
+            return Err(at(Failure::refused("an include has no path")));
+        };
+        let text = self.text(path).map_err(at)?;
+        let flag = |name: &str| match block.arguments.get(name).map(|value| self.evaluate(value)) {
+            None => Ok(Value::Bool(false)),
+            Some(value) => value,
+        };
+        let is_exposed = flag("expose").map_err(at)? == Value::Bool(true);
+        let strategy =
+            match block.arguments.get("merge_strategy").map(|value| self.text(value)).transpose().map_err(at)? {
+                Some(word) if word == "no_merge" => Strategy::None,
+                Some(word) if word.starts_with("deep") => Strategy::Deep,
+                _ => Strategy::Shallow,
+            };
+        let path = join(self.place.directory(), &text);
+        let names = self.session.open(path, Some(&self.place), self.place.depth).map_err(at)?;
+        if let Some(nested) = names.place.file.includes.first() {
+            let reason = format!("{} is included and includes further files", self.session.shown(&names.place.path));
+            return Err(Failure::Final(Unevaluated::refused(reason).at(&nested.place)));
+        }
+        Ok(IncludedPlace { label: block.label.clone(), place: names.place, is_exposed, strategy })
+    }
+
+    /// The text of an argument, which must be known.
+    pub(super) fn text(&self, expression: &Expression) -> Result<String, Failure> {
+        match self.evaluate(expression)?.convert(&Type::String)? {
+            Value::String(text) => Ok(text.to_string()),
+            Value::Unknown(_, reason) => Err(Failure::Final(Unevaluated::clone(&reason))),
+            _ => Err(Failure::Final(Unevaluated::refused("a string is required").at(&expression.place))),
+        }
+    }
+
+    /// What the file says with its includes: the last include goes before earlier ones, and the file itself before all.
+    pub(super) fn merged(&self) -> Result<Merged<'s>, Failure> {
+        let mut merged = self.own();
+        for include in self.includes()?.into_iter().rev().filter(|include| include.strategy != Strategy::None) {
+            merged.take_parent(include.names.own(), include.strategy == Strategy::Deep);
+        }
+        Ok(merged)
+    }
+
+    /// What the file itself says.
+    fn own(&self) -> Merged<'s> {
+        let config = &self.place.file;
+        let part = |expression: &Expression| Part { names: self.clone(), expression: expression.clone() };
+        let block = |block: &Stated| BlockPart { names: self.clone(), block: block.clone() };
+        let argument = |name: &str| config.terraform.as_ref().and_then(|block| block.arguments.get(name)).map(part);
+        let mut merged = Merged {
+            source: argument("source"),
+            version: argument("version"),
+            extra_arguments: config.extra_arguments.iter().map(block).collect(),
+            remote_state: config.remote_state.as_ref().map(block),
+            inputs: config.arguments.get("inputs").map(|inputs| (part(inputs), false)).into_iter().collect(),
+            ..Merged::default()
+        };
+        for generate in &config.generates {
+            merged.add_generate(block(generate));
+        }
+        if let Some(attribute) = config.arguments.get("generate") {
+            match generates_of(attribute) {
+                Ok(blocks) => blocks.iter().for_each(|generate| merged.add_generate(block(generate))),
+                Err(reason) => merged.unread.push((reason, attribute.place.clone())),
+            }
+        }
+        merged
+    }
+}
+
+/// The blocks in the argument `generate`, an object of objects.
+fn generates_of(attribute: &Expression) -> Result<Vec<Stated>, Unevaluated> {
+    let mut generates = Vec::new();
+    for (label, value) in pairs_of(&attribute.parse()?)? {
+        let arguments = pairs_of(value)?.into_iter().map(|(name, value)| {
+            let place = attribute.locate(value.at);
+            (name.to_owned(), Expression::plain(place, value.clone()))
+        });
+        let (place, label) = (attribute.locate(value.at), label.to_owned());
+        generates.push(Stated { place, label, arguments: arguments.collect() });
+    }
+    Ok(generates)
+}
+
+/// The elements of an object that is written out, by name.
+fn pairs_of(node: &Node) -> Result<Vec<(&str, &Node)>, Unevaluated> {
+    let unread = || Unevaluated::limit("the argument \"generate\", which is not written as an object of objects");
+    let NodeKind::Object(pairs) = &node.kind else { return Err(unread()) };
+    pairs
+        .iter()
+        .map(|(key, value)| match &key.kind {
+            NodeKind::Name(name) | NodeKind::Text(name) => Ok((&**name, value)),
+            _ => Err(unread()),
+        })
+        .collect()
+}
+
+impl<'s> Merged<'s> {
+    /// Adds a `generate` block. The names of those of a file and of what it includes shallowly must differ.
+    fn add_generate(&mut self, generate: BlockPart<'s>) {
+        let Stated { label, place, .. } = &generate.block;
+        if self.generates.iter().any(|other| other.block.label == *label) {
+            let reason = format!("there are two generate blocks {label:?}, which Terragrunt refuses");
+            self.unread.push((Unevaluated::refused(reason), place.clone()));
+        }
+        self.generates.push(generate);
+    }
+
+    /// Merges what an include says into this.
+    fn take_parent(&mut self, parent: Self, is_deep: bool) {
+        self.source = self.source.take().or(parent.source);
+        self.version = self.version.take().or(parent.version);
+        self.remote_state = self.remote_state.take().or(parent.remote_state);
+        self.unread.extend(parent.unread);
+        for generate in std::mem::replace(&mut self.generates, parent.generates) {
+            let same = |other: &&mut BlockPart<'_>| is_deep && other.block.label == generate.block.label;
+            match self.generates.iter_mut().find(same) {
+                Some(other) => *other = generate,
+                None => self.add_generate(generate),
+            }
+        }
+        let is_own = |part: &BlockPart<'_>| self.extra_arguments.iter().any(|own| own.block.label == part.block.label);
+        let mut extra_arguments: Vec<_> = parent.extra_arguments.into_iter().filter(|part| !is_own(part)).collect();
+        extra_arguments.append(&mut self.extra_arguments);
+        self.extra_arguments = extra_arguments;
+        let mut inputs = parent.inputs;
+        inputs.extend(self.inputs.drain(..).map(|(part, was_deep)| (part, was_deep || is_deep)));
+        self.inputs = inputs;
+    }
+
+    /// All inputs; `None` without any.
+    pub(super) fn inputs(&self) -> Option<Value> {
+        self.inputs
+            .iter()
+            .map(|(part, is_deep)| (known_or_unknown(part.evaluate()), *is_deep))
+            .reduce(|(all, _), (value, is_deep)| {
+                let merged = if is_deep { deep_merge(&all, &value) } else { merge(&all, &value) };
+                (merged, is_deep)
+            })
+            .map(|(value, _)| value)
+    }
+}
+
+/// The elements of two objects; those of the second go before.
+fn merge(one: &Value, other: &Value) -> Value {
+    match (one.attributes(), other.attributes()) {
+        (Some(ours), Some(theirs)) => {
+            let all = ours.iter().chain(theirs.iter()).map(|(name, value)| (name.clone(), value.clone()));
+            Value::Object(all.collect::<Elements>().into())
+        }
+        (_, Some(_)) if one.is_null() => other.clone(),
+        _ if other.is_null() => one.clone(),
+        _ => one.unknown_part().or(other.unknown_part()).map_or_else(|| other.clone(), Value::from),
+    }
+}

@@ -1,0 +1,203 @@
+//! Units of Terragrunt: which module a unit is made of, and what Terragrunt generates for it.
+//!
+//! Files come through [`Files`]; nothing is started, and neither the environment nor the network is looked at. What Terragrunt alone
+//! could evaluate is unknown, and so is what depends on it. What that may change is [`Unit::unread`].
+//!
+//! Source: terragrunt `pkg/config`, `internal/codegen`.
+
+mod context;
+mod file;
+mod files;
+mod functions;
+mod generate;
+mod holes;
+mod include;
+mod merge;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+
+use crate::config::ConfigError;
+use crate::evaluate::syntax::NodeKind;
+use crate::evaluate::{Failure, Meter};
+use crate::finding::{Location, Position};
+use crate::functions::{Function, Tools};
+use crate::value::{Type, Unevaluated, Value};
+use context::Session;
+use holes::Rendering;
+use include::{Merged, Part};
+
+pub use context::{Environment, ParsedFiles};
+pub use files::{Files, Found, relative};
+pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
+
+/// Which unit is read, and what is known around it.
+pub struct UnitRequest<'a> {
+    /// The path of its configuration file.
+    pub path: &'a str,
+    /// The path of the top of the working tree.
+    pub top: &'a str,
+    /// The files of the working tree.
+    pub files: &'a dyn Files,
+    /// What the settings say of the environment.
+    pub environment: &'a Environment,
+    /// The files that were parsed for other units.
+    pub parsed: &'a ParsedFiles,
+}
+
+/// What the files of a unit say. Places are relative to the top of the working tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// Where the module is; `None` if it is the directory of the unit itself.
+    pub source: Option<UnitSource>,
+    /// What is generated, in order; of equal paths the later one counts.
+    pub generated: Vec<GeneratedFile>,
+    /// The values of variables: text, or an expression of JSON; `None` if a value is unknown.
+    pub inputs: BTreeMap<String, Option<String>>,
+    /// What is not known and may change what is required.
+    pub unread: Vec<Unread>,
+    /// What is not known and changes nothing of it.
+    pub holes: Vec<Hole>,
+}
+
+/// Where the module of a unit is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitSource {
+    /// The address, which is relative to the directory of the unit if it is a path; `None` if it is unknown.
+    pub address: Option<String>,
+    /// The constraint on the version of a module of a registry.
+    pub version: Option<String>,
+    /// False if the address is written as it is.
+    pub is_computed: bool,
+    /// Where it is written.
+    pub place: Location,
+}
+
+/// A part of the configuration that cannot be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Why, equal for equal causes.
+    pub reason: String,
+    /// Where.
+    pub place: Location,
+}
+
+/// A value in a generated file that is unknown and decides nothing.
+pub type Hole = Unread;
+
+impl Unread {
+    fn of(reason: Unevaluated, place: &Location) -> Self {
+        let bare = |reason| Unevaluated::to_string(&reason);
+        match reason {
+            Unevaluated::Limit { what, place: at } => {
+                Self { reason: bare(Unevaluated::limit(what)), place: at.unwrap_or_else(|| place.clone()) }
+            }
+            Unevaluated::Refused { reason, place: at } => Self { reason, place: at.unwrap_or_else(|| place.clone()) },
+            reason => Self { reason: bare(reason), place: place.clone() },
+        }
+    }
+}
+
+impl Unit {
+    /// Reads a unit.
+    ///
+    /// The default of a variable of the environment, or of a feature, counts only where nothing sets it. Where one is used, all is
+    /// evaluated once more without defaults, and what is then unknown is unread.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text of a file.
+    pub fn read(request: &UnitRequest<'_>) -> Result<Self, Vec<ConfigError>> {
+        let (mut unit, used_default) = Self::evaluate(request, true)?;
+        if used_default {
+            let (without_defaults, _) = Self::evaluate(request, false)?;
+            let is_new = |part: &Unread| !unit.unread.contains(part);
+            let unread: Vec<Unread> = without_defaults.unread.into_iter().filter(is_new).collect();
+            unit.unread.extend(unread);
+            unit.holes = without_defaults.holes;
+        }
+        Ok(unit)
+    }
+
+    fn evaluate(request: &UnitRequest<'_>, takes_defaults: bool) -> Result<(Self, bool), Vec<ConfigError>> {
+        let session = Session {
+            files: request.files,
+            parsed: request.parsed,
+            environment: request.environment,
+            top: request.top,
+            unit: request.path,
+            takes_defaults,
+            used_default: Cell::new(false),
+            errors: RefCell::default(),
+            meter: Meter::default(),
+            read: RefCell::new(HashMap::new()),
+            count: Cell::new(0),
+        };
+        let merged = session.open(request.path.to_owned(), None, 0).and_then(|names| names.merged());
+        let unit = match merged {
+            Ok(merged) => merged.unit(),
+            Err(failure) => {
+                let file = session.shown(request.path);
+                let place = Location { file: std::path::Path::new(&file).into(), position: Position::default() };
+                Self { unread: vec![Unread::of(failure.into(), &place)], ..Self::default() }
+            }
+        };
+        let errors = session.errors.take();
+        if errors.is_empty() { Ok((unit, session.used_default.get())) } else { Err(errors) }
+    }
+
+    /// True if nothing but the name of the unit is known.
+    pub fn is_unread(&self) -> bool {
+        !self.unread.is_empty() && self.source.is_none() && self.generated.is_empty()
+    }
+}
+
+impl Merged<'_> {
+    fn unit(&self) -> Unit {
+        let mut unit = Unit::default();
+        unit.unread.extend(self.unread.iter().map(|(reason, place)| Unread::of(reason.clone(), place)));
+        unit.source = self.source.as_ref().and_then(|source| self.unit_source(source, &mut unit.unread));
+        unit.generated = self.generated(&mut unit.unread, &mut unit.holes);
+        unit.inputs = self.variables();
+        unit
+    }
+
+    fn unit_source(&self, source: &Part<'_>, unread: &mut Vec<Unread>) -> Option<UnitSource> {
+        let place = source.expression.place.clone();
+        let mut keep = |text: Result<Option<String>, Failure>, part: &Part<'_>| match text {
+            Ok(text) => text,
+            Err(failure) => {
+                unread.push(Unread::of(failure.into(), &part.expression.place));
+                None
+            }
+        };
+        let version = self.version.as_ref().and_then(|version| keep(version.optional_text(), version));
+        let is_computed = !source.expression.parse().is_ok_and(|node| matches!(node.kind, NodeKind::Text(_)));
+        let address = source.optional_text().or_else(|failure| {
+            let rendering = Rendering::of(&source.names, &source.expression).ok();
+            rendering.and_then(Rendering::without_user).map(Some).ok_or(failure)
+        });
+        let is_absent = matches!(address.as_ref().map(|address| address.as_deref()), Ok(None | Some("")));
+        let address = keep(address, source);
+        (!is_absent).then_some(UnitSource { address, version, is_computed, place })
+    }
+
+    /// What the variables of the module are set to.
+    fn variables(&self) -> BTreeMap<String, Option<String>> {
+        let inputs = self.inputs();
+        let Some(inputs) = inputs.as_ref().and_then(Value::attributes) else { return BTreeMap::new() };
+        inputs.iter().map(|(name, value)| (name.to_string(), as_variable(value))).collect()
+    }
+}
+
+/// A value as the environment gives it to the tool; `None` if it is unknown.
+fn as_variable(value: &Value) -> Option<String> {
+    if let Ok(Value::String(text)) = value.convert(&Type::String) {
+        return Some(text.to_string());
+    }
+    let encode = Function::find("jsonencode", Tools::TERRAGRUNT)?;
+    let text = encode.call(vec![value.clone()], &Meter::default().budget).ok()?;
+    text.as_text().map(str::to_owned)
+}

@@ -1,0 +1,282 @@
+//! Units in memory: what their files say, and what bad input comes to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+
+struct Memory<'a>(&'a [(&'a str, &'a str)]);
+
+impl Files for Memory<'_> {
+    fn read(&self, path: &str) -> Found<Arc<[u8]>> {
+        let Some(within) = path.strip_prefix("/w/") else { return Found::Denied("which is outside".to_owned()) };
+        let found = self.0.iter().find(|(name, _)| *name == within);
+        found.map_or(Found::Missing, |(_, text)| Found::Is(text.as_bytes().into()))
+    }
+
+    fn is_directory(&self, path: &str) -> Found<bool> {
+        let Some(within) = path.strip_prefix("/w").map(|path| path.trim_start_matches('/')) else {
+            return Found::Denied("which is outside".to_owned());
+        };
+        let is_in = |(name, _): &(&str, &str)| name.starts_with(&format!("{within}/")) || within.is_empty();
+        match self.0.iter().any(|(name, _)| *name == within) {
+            true => Found::Is(false),
+            false if self.0.iter().any(is_in) => Found::Is(true),
+            false => Found::Missing,
+        }
+    }
+}
+
+/// The unit in `live/a`.
+fn read(files: &[(&str, &str)], environment: &[(&str, Option<&str>)]) -> Result<Unit, Vec<ConfigError>> {
+    let environment: BTreeMap<String, Option<String>> =
+        environment.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect();
+    Unit::read(&UnitRequest {
+        path: "/w/live/a/terragrunt.hcl",
+        top: "/w",
+        files: &Memory(files),
+        environment: &environment,
+        parsed: &ParsedFiles::default(),
+    })
+}
+
+/// The unit with a text, next to other files.
+fn unit(text: &str, others: &[(&str, &str)]) -> Unit {
+    let files: Vec<_> = std::iter::once(("live/a/terragrunt.hcl", text)).chain(others.iter().copied()).collect();
+    read(&files, &[]).unwrap()
+}
+
+/// The source of a unit, or why it is unknown.
+fn source(text: &str, others: &[(&str, &str)]) -> Result<String, String> {
+    let unit = unit(text, others);
+    if let Some(part) = unit.unread.first() {
+        return Err(format!("{}: {}", part.place, part.reason));
+    }
+    unit.source.and_then(|source| source.address).ok_or_else(|| "no source".to_owned())
+}
+
+fn computed(expression: &str, others: &[(&str, &str)]) -> Result<String, String> {
+    source(&format!("terraform {{\n  source = {expression}\n}}\n"), others)
+}
+
+#[test]
+fn functions_mean_the_unit_or_the_file() {
+    let others = [
+        ("root.hcl", ""),
+        ("live/b/terragrunt.hcl", "locals {\n  x = get_terragrunt_dir()\n  y = get_original_terragrunt_dir()\n}\n"),
+        ("live/a/x.tfvars", "a = \"b\"\n"),
+        ("live/a/t.tpl", "%{ if on }${name}-${upper(name)}%{ endif }"),
+    ];
+    for (expression, wanted) in [
+        ("get_terragrunt_dir()", "/w/live/a"),
+        ("get_repo_root()", "/w"),
+        ("get_path_from_repo_root()", "live/a"),
+        ("get_path_to_repo_root()", "../.."),
+        ("find_in_parent_folders(\"root.hcl\")", "/w/root.hcl"),
+        ("find_in_parent_folders(\"none.hcl\", \"other\")", "other"),
+        ("read_terragrunt_config(\"../b\").locals.x", "/w/live/b"),
+        ("read_terragrunt_config(\"../b/terragrunt.hcl\").locals.y", "/w/live/a"),
+        ("read_terragrunt_config(\"none.hcl\", { a = \"c\" }).a", "c"),
+        ("jsondecode(read_tfvars_file(\"x.tfvars\")).a", "b"),
+        ("templatefile(\"t.tpl\", { on = true, name = \"n\" })", "n-N"),
+        ("fileexists(\"x.tfvars\") ? \"yes\" : \"no\"", "yes"),
+        ("try(file(\"none\"), \"fallback\")", "fallback"),
+        ("path_relative_to_include()", "."),
+    ] {
+        assert_eq!(computed(expression, &others), Ok(wanted.to_owned()), "{expression}");
+    }
+}
+
+#[test]
+fn an_included_file_speaks_of_the_unit_and_reads_next_to_itself() {
+    let include = "include \"root\" {\n  path   = find_in_parent_folders(\"root.hcl\")\n  expose = true\n}\n";
+    let text = "terraform {\n  source = \"${include.root.locals.a}|${include.root.inputs.b}\"\n}\n";
+    let root = "locals {\n  a = \"${get_terragrunt_dir()} ${file(\"f\")} ${path_relative_to_include()}\"\n}\n\
+                inputs = {\n  b = get_parent_terragrunt_dir()\n}\n";
+    let others = [("root.hcl", root), ("f", "text")];
+    assert_eq!(source(&format!("{include}{text}"), &others), Ok("/w/live/a text live/a|/w".to_owned()));
+}
+
+#[test]
+fn the_unit_goes_before_the_last_include_and_that_before_the_first() {
+    let include = |name: &str, more: &str| format!("include \"{name}\" {{\n  path = \"../../{name}.hcl\"\n{more}}}\n");
+    let file = |name: &str| {
+        format!("terraform {{\n  source = \"{name}\"\n}}\ninputs = {{\n  {name} = 1\n  all = {{ {name} = 1 }}\n}}\n")
+    };
+    let (one, two) = (file("one"), file("two"));
+    let others = [("one.hcl", &*one), ("two.hcl", &*two)];
+    let both = include("one", "") + &include("two", "");
+    assert_eq!(source(&both, &others), Ok("two".to_owned()));
+    assert_eq!(source(&(both.clone() + &file("own")), &others), Ok("own".to_owned()));
+    let none = include("one", "") + &include("two", "  merge_strategy = \"no_merge\"\n");
+    assert_eq!(source(&none, &others), Ok("one".to_owned()));
+    let inputs = |text: &str| unit(text, &others).inputs.remove("all").flatten();
+    assert_eq!(inputs(&(both + &file("own"))).as_deref(), Some("{\"own\":1}"));
+    let deep = include("one", "  merge_strategy = \"deep\"\n") + &file("own");
+    assert_eq!(inputs(&deep).as_deref(), Some("{\"one\":1,\"own\":1}"));
+}
+
+#[test]
+fn what_only_terragrunt_knows_is_unknown_and_named() {
+    let others = [("live/b/terragrunt.hcl", "")];
+    for (expression, wanted) in [
+        ("run_cmd(\"touch\", \"/tmp/x\")", "run_cmd(): a program, which tflock does not start"),
+        ("sops_decrypt_file(\"x\")", "sops_decrypt_file(): an encrypted file"),
+        ("get_aws_account_id()", "get_aws_account_id(): an account of AWS"),
+        ("get_env(\"HOME\")", "get_env(\"HOME\"), which the settings do not name"),
+        ("get_env(\"HOME\", \"x\")", "get_env(\"HOME\", whose default counts only where HOME is not set"),
+        ("file(\"/proc/self/environ\")", "/proc/self/environ, which is outside"),
+        ("file(\"../../../x\")", "/x, which is outside"),
+        ("file(\"~/x\")", "~/x, which is outside of the repository"),
+        ("find_in_parent_folders(\"x\")", "find_in_parent_folders(\"x\"), which finds nothing in the repository"),
+        ("dependency.b.outputs.c", "dependency.b"),
+        ("try(get_env(\"A\"), \"x\")", "get_env(\"A\"), which the settings do not name"),
+        ("file(\"none\")", "live/a/none, which the repository does not have"),
+        ("values.x", "live/a/terragrunt.values.hcl, which the repository does not have"),
+    ] {
+        let reason = computed(expression, &others).unwrap_err();
+        let wanted = wanted.replace("get_env(\"HOME\", whose", "get_env(\"HOME\"), whose");
+        assert!(reason.contains(&wanted), "{expression}: {reason}");
+        assert!(reason.starts_with("live/a/terragrunt.hcl:2:"), "{expression}: {reason}");
+    }
+}
+
+#[test]
+fn the_settings_say_what_the_environment_is() {
+    let text = |expression: &str| format!("terraform {{\n  source = {expression}\n}}\n");
+    for (expression, value, wanted) in [
+        ("get_env(\"A\")", Some("x"), Some("x")),
+        ("get_env(\"A\", \"d\")", Some("x"), Some("x")),
+        ("get_env(\"A\", \"d\")", None, Some("d")),
+        ("try(get_env(\"A\"), \"never\")", None, Some("never")),
+        ("get_env(\"A\")", None, None),
+    ] {
+        let unit = read(&[("live/a/terragrunt.hcl", &text(expression))], &[("A", value)]).unwrap();
+        assert_eq!(unit.source.unwrap().address.as_deref(), wanted, "{expression}");
+        assert_eq!(unit.unread.is_empty(), wanted.is_some(), "{expression}");
+    }
+}
+
+#[test]
+fn defaults_give_requirements_that_are_not_all() {
+    let unit = unit("feature \"f\" {\n  default = \"v1\"\n}\nterraform {\n  source = feature.f.value\n}\n", &[]);
+    assert_eq!(unit.source.unwrap().address.as_deref(), Some("v1"));
+    assert_eq!(unit.unread[0].reason, "it depends on feature.f, which the command line may set");
+}
+
+#[test]
+fn endless_and_huge_input_is_bounded() {
+    let doubled: String = (1..60).map(|at| format!("  a{at} = \"${{local.a{0}}}${{local.a{0}}}\"\n", at - 1)).collect();
+    let doubled =
+        format!("locals {{\n  a0 = \"xxxxxxxxxxxxxxxx\"\n{doubled}}}\nterraform {{\n  source = local.a59\n}}\n");
+    let chained: String = (1..100_000).map(|at| format!("  a{at} = local.a{}\n", at - 1)).collect();
+    let chained = format!("locals {{\n  a0 = 1\n{chained}}}\nterraform {{\n  source = local.a99999\n}}\n");
+    let links: Vec<(String, String)> = (0..20)
+        .map(|at| {
+            (
+                format!("l{at}.hcl"),
+                format!("locals {{\n  x = read_terragrunt_config(\"l{}.hcl\").locals.x\n}}\n", at + 1),
+            )
+        })
+        .collect();
+    let links: Vec<(&str, &str)> = links.iter().map(|(name, text)| (&**name, &**text)).collect();
+    for (text, others, wanted) in [
+        (&*doubled, &[][..], "more than 64 MB to compute"),
+        (&*chained, &[], "more than 250 levels"),
+        ("locals {\n  a = local.a\n}\nterraform {\n  source = local.a\n}\n", &[], "local.a refers to itself"),
+        (
+            "terraform {\n  source = read_terragrunt_config(\"terragrunt.hcl\").locals.x\n}\nlocals {\n  x = read_terragrunt_config(\"terragrunt.hcl\").locals.x\n}\n",
+            &[],
+            "refers to itself",
+        ),
+        (
+            "terraform {\n  source = read_terragrunt_config(\"../../l0.hcl\").locals.x\n}\n",
+            &links,
+            "more than 12 levels",
+        ),
+        ("include {\n  path = \"terragrunt.hcl\"\n}\n", &[], "is included and includes further files"),
+        ("include {\n  path = local.x\n}\nlocals {\n  x = 1\n}\n", &[], "local.x is used in the path of an include"),
+        ("include {\n  path = find_in_parent_folders(\"root.hcl\")\n}\n", &[], "finds nothing in the repository"),
+        (
+            "include {\n  path = \"../../root.hcl\"\n}\n",
+            &[("root.hcl", "include {\n  path = \"x.hcl\"\n}\n")],
+            "root.hcl is included and includes further files",
+        ),
+    ] {
+        let reason = source(text, others).unwrap_err();
+        assert!(reason.contains(wanted), "{wanted}: {reason}");
+    }
+}
+
+fn generate(name: &str, path: &str, more: &str, contents: &str) -> String {
+    format!(
+        "generate \"{name}\" {{\n  path = \"{path}\"\n  if_exists = \"overwrite\"\n{more}  contents = <<EOT\n{contents}\nEOT\n}}\n"
+    )
+}
+
+#[test]
+fn generated_files_stay_in_the_working_directory() {
+    for path in ["/etc/x.tf", "../x.tf", "a/../../x.tf", "~/x.tf", "c:/x.tf"] {
+        let unit = unit(&generate("g", path, "", "x"), &[]);
+        assert!(unit.generated.is_empty(), "{path}");
+        assert!(unit.unread[0].reason.contains("outside of the working directory"), "{path}: {:?}", unit.unread);
+    }
+    let unit = unit(&(generate("g", "a/x.tf", "", "x") + &generate("h", "README.md", "", "${run_cmd(\"x\")}")), &[]);
+    assert_eq!((unit.generated.len(), unit.unread.len()), (1, 0));
+    assert_eq!(unit.generated[0].contents, Ok(format!("# {SIGNATURE}\nx\n")));
+}
+
+#[test]
+fn blocks_that_write_one_path_are_unread_unless_their_order_does_not_matter() {
+    let unread = |text: &str| unit(text, &[]).unread.len();
+    let skips = |name: &str, contents| generate(name, "x.tf", "", contents).replace("\"overwrite\"", "\"skip\"");
+    assert_eq!(unread(&(generate("g", "x.tf", "", "a") + &generate("h", "x.tf", "", "b"))), 1);
+    assert_eq!(unread(&(generate("g", "x.tf", "", "a") + &generate("h", "x.tf", "", "a"))), 0);
+    assert_eq!(unread(&(generate("g", "x.tf", "", "a") + &skips("h", "b"))), 0);
+    assert_eq!(unread(&(skips("g", "a") + &skips("h", "b"))), 1);
+    assert_eq!(unread(&(generate("g", "x.tf", "", "a") + &generate("g", "y.tf", "", "b"))), 1);
+    let deep = "include {\n  path = \"../../root.hcl\"\n  merge_strategy = \"deep\"\n}\n";
+    let root = generate("g", "x.tf", "", "of root");
+    let merged = unit(&(deep.to_owned() + &generate("g", "x.tf", "", "own")), &[("root.hcl", &root)]);
+    assert_eq!((merged.unread.len(), merged.generated.len()), (0, 1));
+    let disabled = generate("g", "x.tf", "  disable = true\n  if_disabled = \"remove\"\n", "a");
+    assert_eq!(unit(&disabled, &[]).generated[0].action, Action::Remove(false));
+}
+
+#[test]
+fn unknown_values_are_holes_only_where_they_decide_nothing() {
+    let provider = |value: &str| format!("provider \"aws\" {{\n  region = {value}\n}}");
+    for (contents, is_read) in [
+        (provider("\"${run_cmd(\"x\")}\""), true),
+        (provider("\"${get_env(\"R\")}-x\""), true),
+        (provider("\"%{ if get_env(\"R\") == \"a\" }b%{ endif }\""), true),
+        (provider("${run_cmd(\"x\")}"), false),
+        (provider("${jsonencode(run_cmd(\"x\"))}"), false),
+        ("${run_cmd(\"x\")}".to_owned(), false),
+        ("provider \"${get_env(\"P\")}\" {\n}".to_owned(), false),
+    ] {
+        let unit = unit(&generate("g", "x.tf", "", &contents), &[]);
+        assert_eq!((unit.unread.is_empty(), !unit.holes.is_empty()), (is_read, is_read), "{contents}");
+    }
+    let text = format!("locals {{\n  c = <<EOT\n{}\nEOT\n}}\n", provider("\"${get_env(\"R\")}\""));
+    let unit = unit(&(text + "generate \"g\" {\n  path = \"x.tf\"\n  contents = local.c\n}\n"), &[]);
+    assert_eq!((unit.unread.len(), unit.holes.len()), (0, 1));
+}
+
+#[test]
+fn the_user_part_of_an_address_may_be_unknown() {
+    let address = |text: &str| computed(text, &[]);
+    let wanted = Ok("git::https://h.example/r.git//d?ref=v1".to_owned());
+    assert_eq!(address("\"git::https://${get_env(\"TOKEN\")}@h.example/r.git//d?ref=v1\""), wanted);
+    assert_eq!(address("\"git::https://x:${get_env(\"TOKEN\")}@h.example/r.git//d?ref=v1\""), wanted);
+    assert!(address("\"git::https://${get_env(\"HOST\")}/x@y/r.git\"").is_err());
+    assert!(address("\"git::https://${get_env(\"A\")}@${get_env(\"B\")}/r.git\"").is_err());
+}
+
+#[test]
+fn broken_files_are_errors() {
+    let include = "include {\n  path = \"../../root.hcl\"\n}\n";
+    let files = [("live/a/terragrunt.hcl", include), ("root.hcl", "locals {\n")];
+    let errors = read(&files, &[]).unwrap_err();
+    assert_eq!(errors.iter().map(|error| error.file.to_str().unwrap()).collect::<Vec<_>>(), ["root.hcl"]);
+}

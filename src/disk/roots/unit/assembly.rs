@@ -1,0 +1,194 @@
+//! The files of the directories that Terragrunt assembles: of the module, of the unit, and generated ones. A file replaces another
+//! one of the same name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use super::Relocation;
+use super::source::SourceCall;
+use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
+use crate::dialect::Dialect;
+use crate::disk::roots::{self, TreeError, UnreadPart};
+use crate::path::shown;
+use crate::terragrunt::{Action, Existing, GeneratedFile, SIGNATURE, Unit};
+
+/// How a unit is assembled.
+#[derive(Debug, Default)]
+pub(in crate::disk::roots) struct Assembly {
+    /// The source, unless the unit is its own module.
+    pub(in crate::disk::roots) source: Option<SourceCall>,
+    /// The directory of the module, relative to the unit or absolute; empty if that is the unit.
+    pub(in crate::disk::roots) module: PathBuf,
+    /// The directory that calls of local modules must not leave, if the module is in the working tree.
+    pub(in crate::disk::roots) package: Option<PathBuf>,
+    /// False if nothing is known of the files of the module.
+    pub(in crate::disk::roots) has_module: bool,
+    generated: Vec<(GeneratedFile, Location)>,
+    /// Where each generated file that is used comes from.
+    pub(in crate::disk::roots) places: HashMap<PathBuf, Location>,
+    pub(in crate::disk::roots) unread: Vec<UnreadPart>,
+    dialect: Option<Dialect>,
+}
+
+/// The texts of an assembled directory.
+pub(in crate::disk::roots) struct AssembledFiles {
+    pub(in crate::disk::roots) files: ConfigFiles,
+    pub(in crate::disk::roots) primary: Vec<SourceFile>,
+    pub(in crate::disk::roots) overrides: Vec<SourceFile>,
+    /// The files of variables, relative to the unit or absolute.
+    pub(in crate::disk::roots) variables: Vec<PathBuf>,
+}
+
+/// Where a file of an assembled directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    Module,
+    Unit,
+    Generated(usize),
+}
+
+impl Assembly {
+    pub(super) fn new(unit: Unit, unread: Vec<UnreadPart>, relocate: &Relocation, dialect: Dialect) -> Self {
+        let is_known = unread.is_empty() || unit.source.is_some() || !unit.generated.is_empty();
+        let generated = unit.generated.into_iter().map(|file| {
+            let place = relocate.location(&file.place);
+            (file, place)
+        });
+        let generated = generated.collect();
+        let mut assembly = Self { generated, unread, has_module: is_known, dialect: Some(dialect), ..Self::default() };
+        let Some(source) = unit.source else { return assembly };
+        let place = relocate.location(&source.place);
+        assembly.has_module = source.address.is_some();
+        let parsed = source
+            .address
+            .map(|address| SourceCall::parse(&address, source.version.as_deref(), &relocate.place, &place));
+        match parsed {
+            Some(Ok(call)) => assembly.source = Some(SourceCall { is_computed: source.is_computed, ..call }),
+            Some(Err(reason)) => assembly.lose_module(reason, place),
+            None => {}
+        }
+        assembly
+    }
+
+    /// Notes that nothing is known of the files of the module.
+    pub(in crate::disk::roots) fn lose_module(&mut self, reason: String, place: Location) {
+        self.has_module = false;
+        self.unread.push(UnreadPart { reason, place });
+    }
+
+    /// The files of a directory of the assembled modules; `None` if it is not one of them.
+    pub(in crate::disk::roots) fn files_in(
+        &mut self,
+        root: &Path,
+        dir: &Path,
+    ) -> Option<Result<AssembledFiles, Vec<TreeError>>> {
+        let within = dir.strip_prefix(&self.module).ok()?.to_owned();
+        let is_hidden = within.components().any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."));
+        let is_generated = self.generated.iter().any(|(file, _)| directory_of(&file.path) == within);
+        let is_of_unit = !self.module.as_os_str().is_empty() && root.join(&within).is_dir();
+        let is_top = within.as_os_str().is_empty();
+        if is_hidden || !(is_top || is_generated || is_of_unit) {
+            return None;
+        }
+        Some(self.assemble(root, dir, &within))
+    }
+
+    fn assemble(&mut self, root: &Path, dir: &Path, within: &Path) -> Result<AssembledFiles, Vec<TreeError>> {
+        let unreadable = |dir: &Path, error: &std::io::Error| vec![roots::unreadable(dir.to_owned(), error)];
+        let mut layers = BTreeMap::new();
+        if self.has_module {
+            match roots::file_names(&root.join(dir), |name| counts(&name)) {
+                Ok(names) => layers.extend(names.into_iter().map(|name| (name, Layer::Module))),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && !within.as_os_str().is_empty() => {}
+                Err(error) => return Err(unreadable(dir, &error)),
+            }
+        }
+        let has_own_layer = !self.module.as_os_str().is_empty() || !self.has_module;
+        if has_own_layer && let Ok(names) = roots::file_names(&root.join(within), |name| counts(&name)) {
+            let names = names.into_iter().filter(|name| !name.starts_with('.'));
+            layers.extend(names.map(|name| (name, Layer::Unit)));
+        }
+        layers.retain(|name, _| !UNIT_FILES.contains(&&**name));
+        for at in 0..self.generated.len() {
+            if directory_of(&self.generated[at].0.path) == within {
+                self.generate(root, [dir, within], at, &mut layers);
+            }
+        }
+        let files = ConfigFiles::select(layers.keys().cloned(), self.dialect.unwrap_or(Dialect::Terraform));
+        let texts = |names: &[String]| {
+            let text = |name: &String| self.text(root, [dir, within], name, layers.get(name).copied());
+            names.iter().map(text).collect::<Result<Vec<_>, _>>().map_err(|error| vec![*error])
+        };
+        let (primary, overrides) = (texts(&files.primary)?, texts(&files.overrides)?);
+        let place = |name: &String| match layers.get(name)? {
+            Layer::Module => Some(dir.join(name)),
+            Layer::Unit => Some(within.join(name)),
+            Layer::Generated(_) => None,
+        };
+        let variables = files.variables.iter().filter_map(place).collect();
+        for (name, layer) in &layers {
+            if let Layer::Generated(at) = layer {
+                self.places.insert(dir.join(name), self.generated[*at].1.clone());
+            }
+        }
+        Ok(AssembledFiles { files, primary, overrides, variables })
+    }
+
+    /// The text of a file: of the module or the unit, by the directories of both, or generated.
+    fn text(
+        &self,
+        root: &Path,
+        [dir, within]: [&Path; 2],
+        name: &str,
+        layer: Option<Layer>,
+    ) -> Result<SourceFile, Box<TreeError>> {
+        match layer {
+            Some(Layer::Generated(at)) => {
+                let text = self.generated[at].0.contents.clone().unwrap_or_default();
+                Ok(SourceFile { path: dir.join(name), text })
+            }
+            Some(Layer::Unit) => roots::text(root, within.join(name)),
+            _ => roots::text(root, dir.join(name)),
+        }
+    }
+
+    /// Does what a `generate` block does to the files of its directory.
+    fn generate(&mut self, root: &Path, dirs: [&Path; 2], at: usize, layers: &mut BTreeMap<String, Layer>) {
+        let (file, place) = &self.generated[at];
+        let name = file.path.rsplit('/').next().unwrap_or_default().to_owned();
+        let existing = layers.get(&name).copied();
+        let is_signed = || {
+            let text = self.text(root, dirs, &name, existing).map(|file| file.text).unwrap_or_default();
+            text.lines().next().is_some_and(|line| line.contains(SIGNATURE))
+        };
+        let is_done = match (file.action, existing) {
+            (Action::Write(Some(Existing::Kept)), Some(_)) | (Action::Remove(_), None) => return,
+            // A file of the module may be there, and may stay.
+            (Action::Write(policy), None) => self.has_module || policy == Some(Existing::Replaced),
+            (Action::Write(Some(Existing::Replaced)) | Action::Remove(false), Some(_)) => true,
+            (Action::Write(Some(Existing::ReplacedIfGenerated)) | Action::Remove(true), Some(_)) => is_signed(),
+            (Action::Write(None), Some(_)) => false,
+        };
+        match file.action {
+            Action::Write(_) if is_done => drop(layers.insert(name, Layer::Generated(at))),
+            Action::Remove(_) if is_done => drop(layers.remove(&name)),
+            _ if existing.is_some() => {
+                let path = shown(Path::new(&file.path));
+                let reason = format!("Terragrunt does not generate {path}, as another file of that name exists");
+                let part = UnreadPart { reason, place: place.clone() };
+                self.unread.push(part);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// True for the names of files that one of the tools reads.
+fn counts(name: &str) -> bool {
+    let is_selected = |dialect| ConfigFiles::select([name.to_owned()], dialect) != ConfigFiles::default();
+    [Dialect::Terraform, Dialect::OpenTofu].into_iter().any(is_selected)
+}
+
+fn directory_of(path: &str) -> &Path {
+    Path::new(path).parent().unwrap_or(Path::new(""))
+}

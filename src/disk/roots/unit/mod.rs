@@ -1,0 +1,103 @@
+//! Units of Terragrunt: the module at the source of a unit, the directory of the unit over it, and generated files over both. Nothing
+//! of it is written to disk; the walk through the modules sees the files as Terragrunt would assemble them.
+
+mod assembly;
+mod files;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Tree, TreeError, TreeOptions, UnreadPart, walk};
+use crate::addr::Hostname;
+use crate::config::{ConfigError, ConfigFiles, Location, RootKind, UNIT_FILES};
+use crate::path::worktree::WorkTree;
+use crate::terragrunt::{self, Environment, ParsedFiles, Unit, UnitRequest, Unread};
+
+pub(super) use assembly::{AssembledFiles, Assembly};
+use files::{RepositoryFiles, UnitFiles};
+
+/// What units need to know besides their files.
+#[derive(Debug, Clone, Default)]
+pub struct UnitOptions {
+    /// What the settings and the command line say of the environment.
+    pub environment: Environment,
+    /// The hosts that modules with computed sources may come from; `None` for any.
+    pub hosts: Option<BTreeSet<Hostname>>,
+    pub memo: Arc<UnitMemo>,
+}
+
+/// What units of one run share.
+#[derive(Debug, Default)]
+pub struct UnitMemo {
+    parsed: ParsedFiles,
+    repositories: RepositoryFiles,
+}
+
+/// Reads the unit in a directory, and assembles its modules.
+pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+    let tree = WorkTree::of(root);
+    let relocate = Relocation { top: slashed(tree.boundary()), place: slashed(&tree.directory) };
+    let unit_files = UnitFiles::new(tree.boundary(), &options.units.memo.repositories);
+    let name = files.of_kind.last().map_or(UNIT_FILES[0], String::as_str);
+    let path = format!("{}/{name}", relocate.place);
+    let request = UnitRequest {
+        path: &path,
+        top: &relocate.top,
+        files: &unit_files,
+        environment: &options.units.environment,
+        parsed: &options.units.memo.parsed,
+    };
+    let unit = Unit::read(&request).map_err(|errors| relocate.errors(errors))?;
+    let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
+    let holes = unit.holes.iter().map(|hole| relocate.part(hole)).collect();
+    let options = TreeOptions { variables: known_inputs(&unit), workspace: None, ..options.clone() };
+    let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
+    let mut tree = walk::unit::load(root, assembly, &options)?;
+    let record = unit_files.record();
+    let from_root = |path: PathBuf| PathBuf::from(terragrunt::relative(&relocate.place, &slashed(&path)));
+    tree.kind = RootKind::Unit;
+    tree.holes = holes;
+    tree.complete &= tree.unread_parts.is_empty() && tree.holes.is_empty();
+    tree.files_read.extend(record.read.into_iter().map(from_root));
+    tree.looked_for.extend(record.looked_for.into_iter().map(from_root));
+    tree.looked_for.extend(UNIT_FILES.map(PathBuf::from));
+    tree.listed.extend(record.listed.into_iter().map(from_root));
+    Ok(Arc::new(tree))
+}
+
+/// The variables of the module that the unit sets.
+fn known_inputs(unit: &Unit) -> BTreeMap<String, String> {
+    let inputs = unit.inputs.iter();
+    inputs.filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect()
+}
+
+fn slashed(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+/// From places relative to the top of the working tree to those relative to the unit.
+struct Relocation {
+    top: String,
+    place: String,
+}
+
+impl Relocation {
+    fn file(&self, file: &Path) -> PathBuf {
+        terragrunt::relative(&self.place, &format!("{}/{}", self.top, slashed(file))).into()
+    }
+
+    fn location(&self, place: &Location) -> Location {
+        Location { file: self.file(&place.file).into(), position: place.position }
+    }
+
+    fn part(&self, part: &Unread) -> UnreadPart {
+        UnreadPart { reason: part.reason.clone(), place: self.location(&part.place) }
+    }
+
+    fn errors(&self, errors: Vec<ConfigError>) -> Vec<TreeError> {
+        let placed = |error: ConfigError| ConfigError { file: self.file(&error.file), ..error };
+        errors.into_iter().map(|error| TreeError::Config(placed(error))).collect()
+    }
+}

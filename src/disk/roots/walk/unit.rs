@@ -1,0 +1,109 @@
+//! The modules of a unit of Terragrunt: from its source on, with the files of the unit and generated ones over those of the module.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::{LocatedModule, ModuleNode, Texts, Walk};
+use crate::config::{Inputs, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, Text};
+use crate::disk::roots::error::AutomaticFiles;
+use crate::disk::roots::unit::{AssembledFiles, Assembly};
+use crate::disk::roots::{self, Tree, TreeError, TreeOptions};
+
+/// Reads the modules of a unit.
+pub(in crate::disk::roots) fn load(
+    root: &Path,
+    assembly: Assembly,
+    options: &TreeOptions,
+) -> Result<Tree, Vec<TreeError>> {
+    let mut walk = Walk { assembly, ..Walk::new(root, options, (RootKind::Unit, AutomaticFiles::default())) };
+    if let Some(located) = walk.locate_source() {
+        walk.from_source(&located)?;
+    }
+    let places = std::mem::take(&mut walk.assembly.places);
+    let unread = std::mem::take(&mut walk.assembly.unread);
+    let mut tree = walk.finish()?;
+    tree.unread_parts = unread;
+    tree.requirements.relocate(|origin| {
+        if let Some(place) = places.get(&origin.file) {
+            origin.file = place.file.to_path_buf();
+            origin.position = place.position;
+        }
+    });
+    Ok(tree)
+}
+
+impl Walk<'_> {
+    /// The module of the unit: the unit itself if it has no source, or if its source is not known; `None` with an error.
+    fn locate_source(&mut self) -> Option<LocatedModule> {
+        let own = LocatedModule { dir: PathBuf::new(), package: None };
+        let Some(source) = self.assembly.source.take() else { return Some(own) };
+        let call = source.call;
+        if let (true, Some(host)) = (source.is_computed, self.unlisted_host(&call)) {
+            let reason = format!("its source is computed, and the settings do not name {host} in module_hosts");
+            self.assembly.lose_module(reason, call.place);
+            return Some(own);
+        }
+        let scope = Rc::new(ModuleScope { module: Rc::new(Module::default()), directory: None, inputs: Inputs::None });
+        let unit = ModuleNode { dir: PathBuf::new(), key: String::new(), scope, package: None };
+        let key = call.name.clone();
+        match self.locate(&unit, &call, &key) {
+            Ok(Some(located)) if located.package.is_some() || self.root.join(&located.dir).is_dir() => {
+                self.assembly.module.clone_from(&located.dir);
+                self.assembly.package = source.package;
+                Some(located)
+            }
+            Ok(Some(located)) => {
+                let directory = located.dir.to_string_lossy().replace('\\', "/");
+                self.looked_for.push(located.dir);
+                let reason = format!("its module is in {directory}, which the repository does not have");
+                self.assembly.lose_module(reason, call.place);
+                Some(own)
+            }
+            Ok(None) => {
+                self.assembly.has_module = false;
+                Some(own)
+            }
+            Err(problem) => {
+                self.fail(&call, key, problem);
+                None
+            }
+        }
+    }
+
+    /// The host of a source, if modules with computed sources must not come from it.
+    fn unlisted_host(&self, call: &ModuleCall) -> Option<String> {
+        let hosts = self.options.units.hosts.as_ref()?;
+        let Text::Known(text) = &call.source.as_ref()?.text else { return None };
+        let host = ModuleSource::parse(text, call.version.is_some(), self.options.dialect).ok()?.host()?;
+        (!hosts.iter().any(|listed| listed.as_ascii() == host)).then_some(host)
+    }
+
+    fn from_source(&mut self, located: &LocatedModule) -> Result<(), Vec<TreeError>> {
+        self.root_dir = located.shown_path(&located.dir);
+        let mut tests = Vec::new();
+        if let Some(assembled) = self.assembly.files_in(self.root, &located.dir) {
+            let AssembledFiles { files, primary, overrides, variables } = assembled?;
+            let dir = self.root.join(&located.dir);
+            let below = roots::test_files(&dir, &files.tests, self.options);
+            tests = below.map_err(|error| vec![roots::unreadable(located.dir.clone(), &error)])?;
+            let variables: Vec<_> = variables.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+            self.variables = AutomaticFiles::read(self.root, &variables);
+            let errors = self.variables.errors(self.options);
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+            self.root_texts = Some(Texts { files, primary, overrides });
+        }
+        self.whole_tree(located, tests.into_iter().map(|path| located.dir.join(path)).collect());
+        Ok(())
+    }
+
+    /// The files of a directory of the assembled modules; `None` if it is not one of them.
+    pub(super) fn assembled(&mut self, dir: &Path) -> Option<Result<Texts, Vec<TreeError>>> {
+        if self.kind != RootKind::Unit {
+            return None;
+        }
+        let assembled = self.assembly.files_in(self.root, dir)?;
+        Some(assembled.map(|AssembledFiles { files, primary, overrides, .. }| Texts { files, primary, overrides }))
+    }
+}
