@@ -38,7 +38,8 @@ fn what_others_may_write_to_is_not_linked() {
         let workspace = locked(&registry);
         workspace.tflock(&registry, INSTALL).ended_with(0);
         let entry = stored(&workspace, &registry);
-        let before = fs::metadata(program(&entry)).unwrap().ino();
+        // As long as it is open, no other file gets its number.
+        let before = fs::File::open(program(&entry)).unwrap();
         change(&entry);
         fs::remove_dir_all(workspace.path(".terraform")).unwrap();
         registry.forget_requests();
@@ -46,7 +47,8 @@ fn what_others_may_write_to_is_not_linked() {
         assert!(run.stderr.contains("other users may write to it: it is discarded"), "{what}: {run}");
         assert_eq!(registry.downloads("acme/widget"), 1, "{what}");
         let installed = fs::metadata(program(&place(&workspace, &registry, ""))).unwrap();
-        assert!(installed.ino() != before && installed.mode() & 0o022 == 0, "{what}");
+        let discarded = before.metadata().unwrap().ino();
+        assert!(installed.ino() != discarded && installed.mode() & 0o022 == 0, "{what}");
         // The new entry is ours.
         fs::remove_dir_all(workspace.path(".terraform")).unwrap();
         workspace.tflock(None, [&INSTALL[..], &["--offline"]].concat()).ended_with(0);
