@@ -36,6 +36,7 @@ use crate::outcome::Outcome;
 use crate::outcome::advice::InvocationContext;
 #[cfg(debug_assertions)]
 use crate::provenance::TrustedRoot;
+use crate::query::Event;
 use crate::redact;
 use crate::report::{self, Format, Style, shown};
 #[cfg(debug_assertions)]
@@ -139,8 +140,11 @@ fn outcome(
     let named = scope.named.clone();
     let (events, interrupt) = (progress.events(), interrupt.clone());
     let choose = (streams.stdin_is_terminal && streams.stderr_is_terminal).then(|| {
-        let interrupt = interrupt.clone();
-        Box::new(move |prompt: &str, items: &[String]| choosing::choose(prompt, items, &interrupt)) as Chooser
+        let (interrupt, events) = (interrupt.clone(), events.clone());
+        Box::new(move |prompt: &str, items: &[String]| {
+            events.emit(Event::Asking);
+            choosing::choose(prompt, items, &interrupt)
+        }) as Chooser
     });
     let explains = [Format::Markdown, Format::Html, Format::Github].iter().any(|format| arguments.global.has(*format));
     let services =

@@ -134,20 +134,21 @@ impl Screen {
         if std::mem::replace(&mut *closed, true) {
             return;
         }
-        if let Some(bars) = &self.bars {
-            locked(&self.status).take().iter().for_each(|(_, bar)| bar.finish_and_clear());
-            locked(&self.packages)
-                .drain()
-                .filter_map(|(_, package)| package.bar)
-                .for_each(|bar| bar.finish_and_clear());
-            // A closed terminal needs no clearing.
-            let _ = bars.clear();
-            bars.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        self.clear();
+        self.bars.iter().for_each(|bars| bars.set_draw_target(ProgressDrawTarget::hidden()));
         let Fetched { packages, bytes, .. } = *locked(&self.fetched);
         if packages > 0 {
             self.line(&format!("fetched {}, {}", counted(packages, "package"), size(bytes)));
         }
+    }
+
+    /// Removes the bars; the next event draws those that are left to show.
+    fn clear(&self) {
+        let Some(bars) = &self.bars else { return };
+        locked(&self.status).take().iter().for_each(|(_, bar)| bar.finish_and_clear());
+        locked(&self.packages).drain().filter_map(|(_, package)| package.bar).for_each(|bar| bar.finish_and_clear());
+        // A closed terminal needs no clearing.
+        let _ = bars.clear();
     }
 
     fn show(&self, event: Event) {
@@ -188,6 +189,10 @@ impl Screen {
             }
             Event::PackageDone { package, ok, local } => self.done(&package, ok, local),
             Event::Tool { dialect } => *locked(&self.dialect) = dialect,
+            Event::Asking => {
+                self.clear();
+                return;
+            }
             Event::Request { url } => {
                 if self.verbose {
                     self.line(&format!("contacting {}", printable(&url)));
@@ -500,6 +505,19 @@ mod tests {
             let rows: Vec<String> = locked(&terminal.0).rows.iter().map(|row| row.iter().collect()).collect();
             assert!(rows.iter().all(|row| row.trim().is_empty()), "{count}: {rows:#?}");
         }
+    }
+
+    #[test]
+    fn a_question_is_asked_on_a_clear_screen() {
+        let (progress, terminal) = drawn();
+        let events = progress.events();
+        events.emit(Event::Questions { count: 43 });
+        events.emit(Event::Request { url: "https://example.com/".to_owned() });
+        events.emit(Event::Asking);
+        let text = || -> String { locked(&terminal.0).rows.concat().into_iter().collect() };
+        assert_eq!(text().trim(), "");
+        std::thread::sleep(2 * TICK);
+        assert_eq!(text().trim(), "");
     }
 
     #[test]

@@ -94,6 +94,8 @@ pub enum Event {
     },
     /// One of them is answered, or given up.
     Answered,
+    /// The user is asked on the same terminal.
+    Asking,
     /// The package is to be downloaded, as soon as its server has a place for it.
     PackageWanted {
         package: PackageKey,

@@ -38,7 +38,7 @@ struct Item {
 
 type Items = BTreeMap<(ProviderAddr, bool), Item>;
 
-const PROMPT: &str = "What to raise? Space marks, a marks all, Enter raises, Esc changes nothing";
+const PROMPT: &str = "Select upgrades: Space selects, a selects all, Enter upgrades, Esc cancels";
 
 /// Asks for the providers to raise.
 pub(super) fn choose(args: &UpgradeArgs, services: &Services<'_>) -> Result<Choice, Error> {
