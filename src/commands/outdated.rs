@@ -184,7 +184,11 @@ fn chosen(choice: Answer) -> Result<Chosen, Error> {
                 .map(|(version, why)| PassedOver { version: version.clone(), reason: why.to_string() });
             Ok(Chosen { version: Some(selected.version().clone()), passed_over: left.collect() })
         }
-        Err(Refusal::Finding(finding, _)) if VERSION_RULES.contains(&finding.rule) => Ok(Chosen::default()),
+        Err(Refusal::Finding(finding, _)) if VERSION_RULES.contains(&finding.rule) => {
+            let reason = finding.message.clone();
+            let excluded = finding.version.map(|version| PassedOver { version: *version, reason });
+            Ok(Chosen { version: None, passed_over: excluded.into_iter().collect() })
+        }
         Err(Refusal::Error(error)) if error.kind == ErrorKind::NotFound => Ok(Chosen::default()),
         Err(refusal) => Err(refusal.into_error()),
     }

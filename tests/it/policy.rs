@@ -244,3 +244,28 @@ fn signatures_and_age_as_the_policy_wants() {
     lock(&strict, &registry).ended_with(0);
     verify(&strict, &registry, &[]).ended_with(0);
 }
+
+/// Each next step leads nearer to the end, and the last one is there.
+#[test]
+fn a_ban_of_all_that_is_allowed_names_the_step_over_the_constraint() {
+    let registry = crate::support::locked::honest().release("acme/widget", "2.0.0", &["linux_amd64", "darwin_arm64"]);
+    let workspace = crate::support::locked::locked(&registry);
+    let ban = "ban \"{{registry}}/acme/widget\" {\n  versions = \"< 2.0.0\"\n  reason   = \"CVE\"\n}\n";
+    workspace.write(".tflock.hcl", ban);
+    let addr = format!("{}/acme/widget", registry.host());
+    let run = workspace.tflock(&registry, ["verify"]).ended_with(3);
+    assert!(run.stdout.contains(&format!("`tflock upgrade {addr} --bump`")), "{run}");
+    let run = workspace.tflock(&registry, ["outdated"]).ended_with(0);
+    assert!(
+        run.stdout.contains("1.4.0 is excluded: ") && run.stdout.contains("is banned by the settings: CVE"),
+        "{run}"
+    );
+    let run = workspace.tflock(&registry, ["upgrade", &addr]).ended_with(3);
+    assert!(
+        run.to_string().contains("2.0.0 is not banned: `tflock upgrade localhost:PORT/acme/widget --bump`"),
+        "{run}"
+    );
+    workspace.tflock(&registry, ["upgrade", &addr, "--bump"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["verify"]);
+    assert!(!run.stdout.contains("banned"), "{run}");
+}

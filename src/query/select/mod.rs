@@ -16,6 +16,7 @@ use crate::provenance::BuiltBy;
 use crate::release::Offer;
 use crate::release::continuity::ExpiryRules;
 use crate::settings::{Basis, Candidate, Index, Objection, SignatureRule, VersionPolicy};
+use crate::step::Step;
 use crate::trust::pins::Pins;
 use crate::version::{Constraints, Version};
 
@@ -84,7 +85,7 @@ impl Candidates<'_> {
             Looked::Found(choice) => Ok(Next::Take(choice)),
             Looked::Open(version) => Ok(Next::Query(version)),
             Looked::Nothing(passed_over) => Err(self
-                .all_banned(&passed_over)
+                .all_banned(criteria, &query.rules.versions, &passed_over)
                 .map_or_else(|| self.nothing_allowed(criteria, &passed_over).into(), Refusal::from)),
         }
     }
@@ -195,20 +196,30 @@ impl Candidates<'_> {
     }
 
     /// The finding where bans alone leave nothing to select.
-    fn all_banned(&self, passed_over: &[(Version, Exclusion)]) -> Option<Finding> {
+    fn all_banned(
+        &self,
+        criteria: &Criteria,
+        policy: &VersionPolicy,
+        passed_over: &[(Version, Exclusion)],
+    ) -> Option<Finding> {
         let addr = self.addr;
         let (version, why) = passed_over.first()?;
         if !passed_over.iter().all(|(_, why)| why.is_by(Rule::Banned)) {
             return None;
         }
-        let message = match passed_over.len() {
-            1 => format!("{addr} {version} is the only release that may be selected, but {why}"),
-            count => format!(
-                "all {count} releases of {addr} that may be selected are banned; of the newest, {version}: {why}"
-            ),
+        let constrained = !criteria.constraints.is_empty();
+        let which = if constrained { format!(" that \"{}\" allows", criteria.constraints) } else { String::new() };
+        let message = format!("every release of {addr}{which} is banned; of the newest of them, {version}: {why}");
+        let is_banned = |version: &Version| {
+            self.objections(version, std::slice::from_ref(policy)).iter().any(|it| it.rule == Rule::Banned)
         };
-        let remedy = "No release is left to select: widen the constraint, or have the ban in `.tflock.hcl` changed.";
-        Some(Finding::new(Rule::Banned, message).about(addr).remedied_by(remedy))
+        let mut releases = self.offers.iter().rev().map(|offer| &offer.version);
+        let free = releases.find(|version| !version.is_prerelease() && !is_banned(version)).filter(|_| constrained);
+        let remedy = free.map_or_else(
+            || Step::from("No release is left to select: have the ban in `.tflock.hcl` changed."),
+            |free| step!("{} is not banned: `tflock upgrade {} --bump` changes the constraint too.", free, addr),
+        );
+        Some(Finding::new(Rule::Banned, message).about(addr).of_version(version).remedied_by(remedy))
     }
 
     fn nothing_allowed(&self, criteria: &Criteria, passed_over: &[(Version, Exclusion)]) -> Error {
