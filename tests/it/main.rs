@@ -18,6 +18,7 @@ mod diff_reads;
 mod effective;
 mod example;
 mod fixture;
+mod functions;
 mod fuzzed;
 mod hinted;
 mod index;

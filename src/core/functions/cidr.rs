@@ -2,7 +2,7 @@
 //!
 //! Source: terraform `internal/lang/funcs/cidr.go`, `internal/ipaddr`; `github.com/apparentlymart/go-cidr`.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{refuse, text, whole};
 use crate::value::{Budget, Type, Unevaluated, Value};
@@ -18,8 +18,16 @@ struct Network {
 
 impl Network {
     /// `ADDRESS/LENGTH`. Zeros before the decimal numbers of addresses are accepted, as by the tools.
+    ///
+    /// What the tools make of an IPv4 address that is written as one of IPv6 is unknown here.
     fn parse(text: &str) -> Result<Self, Unevaluated> {
-        Self::read(text).map_or_else(|| refuse(format!("{text:?} is not a network as in 10.0.0.0/8")), Ok)
+        match Self::read(text) {
+            Some(_) if Self::is_mapped(text) => {
+                Err(Unevaluated::limit(format!("the network {text:?}, which is of IPv4 in IPv6")))
+            }
+            Some(network) => Ok(network),
+            None => refuse(format!("{text:?} is not a network as in 10.0.0.0/8")),
+        }
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -29,6 +37,11 @@ impl Network {
         let prefix = length.parse().ok().filter(|prefix| is_number && *prefix <= width)?;
         let network = Self { bits, prefix, width };
         Some(Self { bits: bits & !network.hosts(), ..network })
+    }
+
+    fn is_mapped(text: &str) -> bool {
+        let address = text.split('/').next().and_then(|address| address.parse::<Ipv6Addr>().ok());
+        address.is_some_and(|address| address.to_ipv4_mapped().is_some())
     }
 
     /// The bits that addresses of the network may differ in.
@@ -50,20 +63,14 @@ fn read_address(text: &str) -> Option<(u128, u32)> {
         let numbers = numbers.collect::<Option<Vec<_>>>().filter(|numbers| numbers.len() == 4)?;
         return Some((numbers.iter().fold(0, |bits, number| bits << 8 | number), 32));
     }
-    let bits = u128::from(text.parse::<Ipv6Addr>().ok()?);
-    // Go takes an IPv4 address that is written as one of IPv6 for what it is.
-    Some((bits, 128))
+    Some((u128::from(text.parse::<Ipv6Addr>().ok()?), 128))
 }
 
 fn write_address(bits: u128, width: u32) -> String {
-    let address = if width == 32 {
-        IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(bits & u128::from(u32::MAX)).unwrap_or(0)))
+    if width == 32 {
+        Ipv4Addr::from_bits(u32::try_from(bits & u128::from(u32::MAX)).unwrap_or(0)).to_string()
     } else {
-        IpAddr::V6(Ipv6Addr::from_bits(bits))
-    };
-    match address {
-        IpAddr::V6(six) => six.to_ipv4_mapped().map_or_else(|| six.to_string(), |four| four.to_string()),
-        IpAddr::V4(four) => four.to_string(),
+        Ipv6Addr::from_bits(bits).to_string()
     }
 }
 
@@ -88,6 +95,9 @@ pub(super) fn host(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated
     let network = Network::parse(text(arguments, 0))?;
     let last = network.hosts();
     let fits = if is_negative { number.checked_sub(1).is_none_or(|number| number <= last) } else { number <= last };
+    if !fits && last > u128::from(u64::MAX >> 1) {
+        return Err(Unevaluated::limit("the number of a host that is larger than its network"));
+    }
     if !fits {
         return refuse(format!("a network with a prefix of {} bits has no host with this number", network.prefix));
     }
@@ -107,12 +117,15 @@ pub(super) fn netmask(arguments: &[Value], _: &Budget) -> Result<Value, Unevalua
 pub(super) fn subnet(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     let (more, (is_negative, number)) = (whole(arguments, 1)?, number(arguments, 2)?);
     let network = Network::parse(text(arguments, 0))?;
+    if more < 0 || is_negative && number > 0 {
+        return Err(Unevaluated::limit("a negative number in cidrsubnet()"));
+    }
     let prefix = u32::try_from(more).ok().and_then(|more| network.prefix.checked_add(more));
     let Some(prefix) = prefix.filter(|prefix| *prefix <= network.width) else {
         return refuse(format!("a prefix of {} bits cannot be extended by {more}", network.prefix));
     };
     let last = 1u128.checked_shl(prefix - network.prefix).map_or(u128::MAX, |size| size - 1);
-    if number > last || is_negative && number > 0 {
+    if number > last {
         return refuse(format!("{more} more bits do not number that many networks"));
     }
     let shift = network.width - prefix;
@@ -123,7 +136,8 @@ pub(super) fn subnet(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluat
 pub(super) fn subnets(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     let network = Network::parse(text(arguments, 0))?;
     let mut written = Vec::new();
-    let mut next = Some(network.bits);
+    // Before the first address the tools find no place to begin.
+    let mut next = Some(network.bits).filter(|bits| *bits > 0);
     for at in 1..arguments.len() {
         let more = whole(arguments, at)?;
         let Some(more) = u32::try_from(more).ok().filter(|more| (1..=32).contains(more)) else {

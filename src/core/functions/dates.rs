@@ -60,7 +60,7 @@ impl Time {
             && second < 60;
         let mut rest = text.get(19..).filter(|_| is_right)?;
         let mut fraction = 0;
-        if let Some(after) = rest.strip_prefix(['.', ',']) {
+        if let Some(after) = rest.strip_prefix('.') {
             let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
             let digits = after.get(..end).filter(|digits| !digits.is_empty())?;
             fraction = format!("{digits:0<9}").get(..9)?.parse().ok()?;
@@ -122,7 +122,7 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
 
 /// The date so many days after 1970.
 fn date(days: i64) -> (i64, i64, i64) {
-    let mut year = 1970 + days.div_euclid(366);
+    let mut year = 1970 + days.div_euclid(365).min(days.div_euclid(366)) - 1;
     while days >= days_before(year + 1, 1, 1) {
         year += 1;
     }
@@ -137,7 +137,9 @@ fn date(days: i64) -> (i64, i64, i64) {
 
 /// -1, 0 or 1.
 pub(super) fn compare(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
-    let (one, other) = (Time::parse(text(arguments, 0))?, Time::parse(text(arguments, 1))?);
+    // Here, and here only, a comma may be the point before a fraction.
+    let read = |at: usize| Time::parse(&text(arguments, at).replacen(',', ".", 1));
+    let (one, other) = (read(0)?, read(1)?);
     Ok(Number::from(one.nanoseconds.cmp(&other.nanoseconds) as i64).into())
 }
 

@@ -58,8 +58,23 @@ fn encoding(name: &str) -> Result<Encoding, Unevaluated> {
         "UTF-16LE" | "CSUTF16LE" => Ok(Encoding::Utf16 { is_big: false }),
         "UTF-16BE" | "CSUTF16BE" => Ok(Encoding::Utf16 { is_big: true }),
         "ISO-8859-1" | "LATIN1" | "L1" => Ok(Encoding::Latin1),
-        _ => Err(Unevaluated::limit(format!("the text encoding {name:?}"))),
+        other => {
+            let is_name = |byte: u8| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'(' | b')' | b'+')
+            };
+            let may_exist = other.bytes().all(is_name) && other.contains(|c: char| c.is_ascii_uppercase());
+            if may_exist {
+                Err(Unevaluated::limit(format!("the text encoding {name:?}")))
+            } else {
+                refuse(format!("there is no text encoding {name:?}"))
+            }
+        }
     }
+}
+
+/// What is a limit here is unknown; what is refused stays so.
+fn unknown(reason: Unevaluated) -> Result<Value, Unevaluated> {
+    if matches!(reason, Unevaluated::Limit { .. }) { Ok(Value::unknown(Type::String, reason)) } else { Err(reason) }
 }
 
 /// Text in an encoding, as base64.
@@ -73,7 +88,7 @@ pub(super) fn encode_text(arguments: &[Value], _: &Budget) -> Result<Value, Unev
             Ok(encoded) => encoded,
             Err(_) => return refuse("a character has no code in this encoding"),
         },
-        Err(reason) => return Ok(Value::unknown(Type::String, reason)),
+        Err(reason) => return unknown(reason),
     };
     Ok(Value::text(STANDARD.encode(encoded)))
 }
@@ -82,7 +97,7 @@ pub(super) fn encode_text(arguments: &[Value], _: &Budget) -> Result<Value, Unev
 pub(super) fn decode_text(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     let encoding = match encoding(text(arguments, 1)) {
         Ok(encoding) => encoding,
-        Err(reason) => return Ok(Value::unknown(Type::String, reason)),
+        Err(reason) => return unknown(reason),
     };
     let encoded = bytes(text(arguments, 0))?;
     let decoded = match encoding {

@@ -4,16 +4,11 @@
 
 /// The natural logarithm.
 pub(super) fn ln(x: f64) -> f64 {
-    const LN2_HIGH: f64 = 6.931_471_803_691_238_164_90e-01;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_700_02e-10;
-    const ODD: [f64; 4] = [
-        6.666_666_666_666_735_130e-01,
-        2.857_142_874_366_239_149e-01,
-        1.818_357_216_161_805_012e-01,
-        1.479_819_860_511_658_591e-01,
-    ];
-    const EVEN: [f64; 3] =
-        [3.999_999_999_940_941_908e-01, 2.222_219_843_214_978_396e-01, 1.531_383_769_920_937_332e-01];
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    const ODD: [f64; 4] =
+        [6.666_666_666_666_735e-1, 2.857_142_874_366_239e-1, 1.818_357_216_161_805e-1, 1.479_819_860_511_658_6e-1];
+    const EVEN: [f64; 3] = [3.999_999_999_940_942e-1, 2.222_219_843_214_978_4e-1, 1.531_383_769_920_937_3e-1];
     if x.is_nan() || x == f64::INFINITY {
         return x;
     }
@@ -35,7 +30,7 @@ pub(super) fn ln(x: f64) -> f64 {
     let t1 = s2 * (ODD[0] + s4 * (ODD[1] + s4 * (ODD[2] + s4 * ODD[3])));
     let t2 = s4 * (EVEN[0] + s4 * (EVEN[1] + s4 * EVEN[2]));
     let half = 0.5 * f * f;
-    k * LN2_HIGH - ((half - (s * (f + (t1 + t2)) + k * LN2_LOW)) - f)
+    k * LN2_HIGH - ((half - (s * (half + (t1 + t2)) + k * LN2_LOW)) - f)
 }
 
 /// A power; `None` where the exponent has a fraction other than a half, which Go computes in assembly.

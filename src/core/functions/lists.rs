@@ -103,7 +103,13 @@ pub(super) fn concat(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
     {
         let whole = Type::List(kind.clone());
         let converted = arguments.iter().map(|value| value.convert(&whole)).collect::<Result<Vec<_>, _>>()?;
-        return Ok(Value::list((*kind).clone(), all(&converted)));
+        let elements: Vec<Value> = all(&converted);
+        // Next to an empty list without a type the elements have the type that they had.
+        let kind = if *kind == Type::Dynamic { elements.first().map_or(Type::Dynamic, Value::kind) } else { (*kind).clone() };
+        if elements.iter().any(|element| element.kind() != kind) {
+            return refuse("the elements have different types");
+        }
+        return Ok(Value::list(kind, elements));
     }
     Ok(Value::tuple(all(arguments)))
 }
@@ -147,21 +153,19 @@ pub(super) fn distinct(arguments: &[Value], budget: &Budget) -> Result<Value, Un
     Ok(Value::list(kind, kept))
 }
 
-/// The element at an index, which wraps around.
+/// The element at an index, which wraps around; that of a list may count from the end.
 pub(super) fn element(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     let index = whole(arguments, 1)?;
-    if index < 0 {
-        return refuse("the index is negative");
-    }
-    match arguments.first() {
-        Some(Value::List(_, list) | Value::Tuple(list)) if list.is_empty() => refuse("the list is empty"),
-        Some(Value::List(_, list) | Value::Tuple(list)) => {
-            let index = usize::try_from(index).unwrap_or(usize::MAX) % list.len();
-            list.get(index).map_or_else(|| refuse("the list is empty"), |value| Ok(value.clone()))
-        }
-        Some(other) => refuse(format!("a {} has no order of elements", other.kind())),
-        None => refuse("a list is required"),
-    }
+    let (Some(Value::List(_, list)) | Some(Value::Tuple(list))) = arguments.first() else {
+        return refuse("a list or tuple is required");
+    };
+    let Some(length) = i64::try_from(list.len()).ok().filter(|length| *length > 0) else {
+        return refuse("the list is empty");
+    };
+    let is_list = matches!(arguments.first(), Some(Value::List(..)));
+    let index = if is_list { index.rem_euclid(length) } else { index % length };
+    let found = usize::try_from(index).ok().and_then(|index| list.get(index));
+    found.map_or_else(|| refuse("the index is negative"), |value| Ok(value.clone()))
 }
 
 /// The elements of nested lists, sets and tuples, as one tuple.
@@ -189,7 +193,6 @@ fn push_flat(value: &Value, flat: &mut Vec<Value>, budget: &Budget) -> Result<Op
                     return Ok(Some(reason));
                 }
             }
-            Value::Null(Type::List(_) | Type::Set(_) | Type::Tuple(_)) => return refuse("an element is null"),
             _ => flat.push(element.clone()),
         }
     }

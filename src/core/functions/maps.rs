@@ -63,12 +63,12 @@ pub(super) fn merge(arguments: &[Value], budget: &Budget) -> Result<Value, Uneva
         return Ok(Value::Object(Arc::default()));
     }
     let kinds: Vec<Type> = arguments.iter().map(Value::kind).collect();
-    // A null without a type could be anything.
     if let Some(at) = kinds.iter().position(|kind| !matches!(kind, Type::Map(_) | Type::Object(_) | Type::Dynamic)) {
-        let is_typed = !kinds[..at].contains(&Type::Dynamic);
-        if is_typed {
-            return refuse(format!("maps or objects are required, and an argument is a {}", kinds[at]));
+        // After a null without a type the tools do not look at the types any more.
+        if kinds[..at].contains(&Type::Dynamic) {
+            return Err(Unevaluated::limit("a null without a type in merge()"));
         }
+        return refuse(format!("maps or objects are required, and an argument is a {}", kinds[at]));
     }
     let mut merged = Elements::new();
     for argument in arguments.iter().filter(|argument| !argument.is_null()) {
@@ -77,21 +77,10 @@ pub(super) fn merge(arguments: &[Value], budget: &Budget) -> Result<Value, Uneva
         merged.extend(attributes.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
     let is_alike = kinds.iter().all(|kind| kind == &kinds[0]);
-    let is_null = arguments.iter().all(Value::is_null);
     Ok(match &kinds[0] {
-        _ if is_null => Value::Null(null_kind(&kinds)),
         Type::Map(kind) if is_alike => Value::Map((**kind).clone(), Arc::new(merged)),
         _ => Value::Object(Arc::new(merged)),
     })
-}
-
-/// The type of a null that was merged from nulls.
-fn null_kind(kinds: &[Type]) -> Type {
-    match kinds {
-        [first, rest @ ..] if rest.iter().all(|kind| kind == first) => first.clone(),
-        _ if kinds.contains(&Type::Dynamic) => Type::Dynamic,
-        _ => Type::Object(Arc::default()),
-    }
 }
 
 /// A map from texts to lists of the keys that had them.

@@ -29,6 +29,8 @@ mod tests;
 mod titles;
 mod yaml;
 
+use std::sync::Arc;
+
 use crate::value::{Budget, Type, Unevaluated, Value};
 
 pub use table::TABLE;
@@ -103,16 +105,22 @@ pub struct Parameter {
     /// What arguments are converted to.
     pub kind: Kind,
     takes_null: bool,
+    takes_untyped: bool,
     takes_unknown: bool,
 }
 
 impl Parameter {
     const fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, takes_null: false, takes_unknown: false }
+        Self { name, kind, takes_null: false, takes_untyped: false, takes_unknown: false }
     }
 
     /// The same, where null is a value like others.
     const fn or_null(self) -> Self {
+        Self { takes_null: true, takes_untyped: true, ..self }
+    }
+
+    /// The same, where only a null that has a type is a value: the tools wait for the type of another one, in vain.
+    const fn or_typed_null(self) -> Self {
         Self { takes_null: true, ..self }
     }
 
@@ -194,6 +202,10 @@ impl Function {
                 && !parameter.takes_unknown
             {
                 unknown.get_or_insert_with(|| reason.clone());
+            }
+            if value == Value::Null(Type::Dynamic) && !parameter.takes_untyped {
+                let reason = Unevaluated::limit(format!("a null without a type in {name}()"));
+                unknown.get_or_insert_with(|| Arc::new(reason));
             }
             converted.push(value);
         }

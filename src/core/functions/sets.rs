@@ -36,7 +36,10 @@ fn combine(
     });
     let kinds: Vec<Type> = kinds.filter_map(|set| set.kind().element().cloned()).collect();
     let kind = if kinds.is_empty() { Some(Type::Dynamic) } else { unify(&kinds, Safety::Unsafe) };
-    let Some(kind) = kind else { return refuse("the elements have no type in common") };
+    let is_open = kinds.iter().any(|kind| *kind != Type::Dynamic);
+    let Some(kind) = kind.filter(|kind| *kind != Type::Dynamic || !is_open) else {
+        return refuse("the elements have no type in common");
+    };
     let sets = arguments.iter().map(|set| set.convert(&Type::set(kind.clone()))).collect::<Result<Vec<_>, _>>()?;
     if let Some(Value::Unknown(_, reason)) = sets.iter().find(|set| matches!(set, Value::Unknown(..))) {
         return Ok(Value::Unknown(Type::set(kind), reason.clone()));
@@ -77,8 +80,12 @@ pub(super) fn product(arguments: &[Value], budget: &Budget) -> Result<Value, Une
         };
         tuples = tuples.iter().flat_map(longer).collect();
     }
-    let kind = Type::Tuple(kinds.into());
     let tuples: Vec<Value> = tuples.into_iter().map(Value::tuple).collect();
+    // Where the tools wait for a type they make tuples of different types, which are no list.
+    let kind = tuples.first().map_or_else(|| Type::Tuple(kinds.into()), Value::kind);
+    if tuples.iter().any(|tuple| tuple.kind() != kind) {
+        return refuse("the elements of an argument have different types");
+    }
     Ok(if is_list { Value::list(kind, tuples) } else { Value::set(kind, tuples) })
 }
 

@@ -107,9 +107,11 @@ pub const TABLE: &[Function] = &[
     outside("filesha512", String),
     row("flatten", Any, lists::flatten).takes(&[any("list")]),
     row("floor", Number, numbers::floor).takes(NUM),
-    row("format", String, format::format).takes(&[string("format")]).and(any("args").or_null()),
+    row("format", String, format::format).takes(&[string("format")]).and(any("args").or_typed_null()),
     row("formatdate", String, dates::format).takes(&[string("format"), string("time")]),
-    row("formatlist", Strings, format::format_list).takes(&[string("format")]).and(any("args").or_null().or_unknown()),
+    row("formatlist", Strings, format::format_list)
+        .takes(&[string("format")])
+        .and(any("args").or_typed_null().or_unknown()),
     row("indent", String, strings::indent).takes(&[number("spaces"), string("str")]),
     row("index", Number, lists::index).takes(&[any("list"), any("value")]),
     row("issensitive", Bool, general::is_sensitive).takes(VALUE).only(Tools::MODULES),

@@ -96,11 +96,12 @@ impl Value {
                 Self::List(_, values) | Self::Set(_, values) | Self::Tuple(values),
                 Type::List(kind) | Type::Set(kind),
             ) => {
-                let (elements, kind) = to_elements(self, values.iter(), kind)?;
-                Ok(if matches!(to, Type::List(_)) { Self::list(kind, elements) } else { Self::set(kind, elements) })
+                let is_list = matches!(to, Type::List(_));
+                let (elements, kind) = to_elements(self, values.iter(), kind, is_list)?;
+                Ok(if is_list { Self::list(kind, elements) } else { Self::set(kind, elements) })
             }
             (Self::Map(_, values) | Self::Object(values), Type::Map(kind)) => {
-                let (elements, kind) = to_elements(self, values.values(), kind)?;
+                let (elements, kind) = to_elements(self, values.values(), kind, true)?;
                 Ok(Self::Map(kind, Arc::new(values.keys().cloned().zip(elements).collect())))
             }
             _ if self.kind() == *to => Ok(self.clone()),
@@ -117,11 +118,12 @@ fn to_object(values: &Elements, kinds: &BTreeMap<Arc<str>, Type>) -> Result<Valu
     Ok(Value::Object(Arc::new(kinds.iter().map(attribute).collect::<Result<_, Unevaluated>>()?)))
 }
 
-/// The elements of a collection as those of another one, and their type.
+/// The elements of a collection as those of another one, and their type. Those of a set have it, or are refused.
 fn to_elements<'a>(
     whole: &Value,
     values: impl Iterator<Item = &'a Value> + Clone,
     wanted: &Type,
+    unifies: bool,
 ) -> Result<(Vec<Value>, Type), Unevaluated> {
     let kind = match (wanted, whole) {
         (Type::Dynamic, Value::List(kind, _) | Value::Set(kind, _) | Value::Map(kind, _)) => kind.clone(),
@@ -132,17 +134,22 @@ fn to_elements<'a>(
         _ => wanted.clone(),
     };
     let elements = values.map(|value| value.converted(&kind)).collect::<Result<Vec<_>, _>>()?;
-    // A type that has `any` in it may have become a different one for each of them.
-    let mut kinds = elements.iter().map(Value::kind);
+    // A type that has `any` in it may have become a different one for each of them. A map may have nulls without a type.
+    let is_map = whole.attributes().is_some();
+    let mut kinds = elements.iter().map(Value::kind).filter(|kind| !is_map || *kind != Type::Dynamic);
     let Some(first) = kinds.next() else { return Ok((elements, kind)) };
     if kinds.all(|kind| kind == first) {
+        let elements = if is_map { convert_all(elements, &first)? } else { elements };
         return Ok((elements, first));
     }
     let kinds: Vec<Type> = elements.iter().map(Value::kind).collect();
-    let unified = unify(&kinds, Safety::Unsafe).filter(|kind| *kind != Type::Dynamic);
+    let unified = unify(&kinds, Safety::Unsafe).filter(|kind| unifies && *kind != Type::Dynamic);
     let kind = unified.ok_or_else(|| Unevaluated::refused("its elements have no type in common"))?;
-    let elements = elements.iter().map(|value| value.converted(&kind)).collect::<Result<_, _>>()?;
-    Ok((elements, kind))
+    Ok((convert_all(elements, &kind)?, kind))
+}
+
+fn convert_all(elements: Vec<Value>, kind: &Type) -> Result<Vec<Value>, Unevaluated> {
+    elements.iter().map(|value| value.converted(kind)).collect()
 }
 
 /// A wanted type, with the parts that may be anything from the type that a value had.

@@ -75,7 +75,10 @@ impl Number {
         let (fraction, power) = (bits & ((1 << 52) - 1), (bits >> 52) & 0x7ff);
         let mantissa = if power == 0 { fraction } else { fraction | (1 << 52) };
         let exponent = power.max(1).cast_signed() - 1075;
-        Some(Exact { is_negative: value < 0.0, mantissa: mantissa.into(), exponent, is_inexact: false }.round(53))
+        Some(
+            Exact { is_negative: value.is_sign_negative(), mantissa: mantissa.into(), exponent, is_inexact: false }
+                .round(53),
+        )
     }
 
     /// The nearest number with 53 bits, or an infinity.

@@ -10,6 +10,7 @@ mod write;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use num_bigint::BigInt;
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
 use super::{refuse, text};
@@ -24,6 +25,9 @@ const DEPTH: usize = 100;
 pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
     let source = text(arguments, 0);
     budget.spend_text(source.len())?;
+    if source.contains(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) {
+        return refuse("it is not YAML: it has control characters");
+    }
     let mut reader = Reader { parser: Parser::new_from_str(source), anchors: HashMap::new(), budget };
     match reader.document() {
         // The reason is that of the whole call, since what surrounds it may depend on it as well.
@@ -133,19 +137,37 @@ fn resolve(text: &str) -> Result<Value, Unevaluated> {
     if digits == 4 && text.as_bytes().get(4) == Some(&b'-') {
         return Err(Unevaluated::limit(format!("{text:?} in YAML, which may be a point in time")));
     }
-    let number = match text.as_bytes().first() {
-        Some(b'.') => Number::parse(text),
-        Some(b'0'..=b'9' | b'+' | b'-') => {
-            let plain = text.replace('_', "");
-            if plain.trim_start_matches('-').starts_with("0b") {
-                return Err(Unevaluated::limit(format!("{text:?} in YAML, which may be a binary number")));
-            }
-            Number::parse(&plain)
-        }
-        _ => return Ok(Value::text(text)),
-    };
-    match number {
-        Err(Unevaluated::Refused { .. }) => Ok(Value::text(text)),
-        number => Ok(number?.into()),
+    if let Some(number) = hexadecimal(text) {
+        return Ok(number.into());
     }
+    if !is_decimal(text) {
+        return Ok(Value::text(text));
+    }
+    Ok(Number::parse(text)?.into())
+}
+
+/// `0x1f` or `0o17`, which have no sign.
+fn hexadecimal(text: &str) -> Option<Number> {
+    let (digits, radix) = match text.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (text.strip_prefix("0o")?, 8),
+    };
+    let is_number = digits.bytes().all(|byte| char::from(byte).is_digit(radix));
+    BigInt::parse_bytes(digits.as_bytes(), radix).filter(|_| is_number).map(|number| Number::whole(&number))
+}
+
+/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+fn is_decimal(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (mantissa, power) =
+        unsigned.split_once(['e', 'E']).map_or((unsigned, None), |(digits, power)| (digits, Some(power)));
+    let (whole, fraction) =
+        mantissa.split_once('.').map_or((mantissa, None), |(whole, fraction)| (whole, Some(fraction)));
+    let is_mantissa = match fraction {
+        None => is_number(whole),
+        Some(fraction) if whole.is_empty() => is_number(fraction),
+        Some(fraction) => is_number(whole) && (fraction.is_empty() || is_number(fraction)),
+    };
+    is_mantissa && power.is_none_or(|power| is_number(power.strip_prefix(['-', '+']).unwrap_or(power)))
 }
