@@ -7,6 +7,8 @@
 //! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/expression.go`, `expression_ops.go`, `expression_template.go`, `ops.go`.
 
 mod access;
+#[cfg(test)]
+mod agreed_tests;
 mod calls;
 mod expression;
 mod iterate;

@@ -5,20 +5,26 @@
 
 use std::sync::Arc;
 
-use super::syntax::{Node, Operator};
+use super::syntax::{Node, NodeKind, Operator, Step};
 use super::{Evaluated, Evaluation, Failure, Names, refused};
 use crate::value::{Known, Number, Safety, Type, Unevaluated, Value, unify};
 
 impl Evaluation<'_> {
     /// The value of the branch that counts, with the type that both have in common.
     pub(super) fn conditional(&self, [condition, yes, no]: &[Node; 3], names: Names<'_>) -> Evaluated {
-        let (yes, no) = (self.attempt(yes, names)?, self.attempt(no, names)?);
+        let (yes, no) = ((yes, self.attempt(yes, names)?), (no, self.attempt(no, names)?));
         let kind = self.common_kind(&yes, &no)?;
-        match self.known::<bool>(&self.value(condition, names)?, "a condition")? {
-            Ok(true) => Ok(yes.map_err(Failure::Error)?.convert(&kind)?),
-            Ok(false) => Ok(no.map_err(Failure::Error)?.convert(&kind)?),
-            Err(reason) => Ok(Value::Unknown(kind, reason)),
-        }
+        let (taken, kind) = match (self.known::<bool>(&self.value(condition, names)?, "a condition")?, kind) {
+            (Ok(is_true), Some(kind)) => (if is_true { yes.1 } else { no.1 }, kind),
+            (Ok(is_true), None) => {
+                // What is taken must have a value all the same.
+                (if is_true { yes.1 } else { no.1 }).map_err(Failure::Error)?;
+                let reason = Unevaluated::limit("a condition whose other result fails");
+                return Ok(Value::unknown(Type::Dynamic, reason));
+            }
+            (Err(reason), kind) => return Ok(Value::Unknown(kind.unwrap_or(Type::Dynamic), reason)),
+        };
+        Ok(taken.map_err(Failure::Error)?.convert(&kind)?)
     }
 
     /// A value, or an error that does not count unless the value is needed.
@@ -30,16 +36,20 @@ impl Evaluation<'_> {
         }
     }
 
-    fn common_kind(&self, yes: &Result<Value, Unevaluated>, no: &Result<Value, Unevaluated>) -> Result<Type, Failure> {
-        let (Ok(yes), Ok(no)) = (yes, no) else { return Ok(Type::Dynamic) };
-        let (one, other) = (self.meter.kind(yes)?, self.meter.kind(no)?);
-        match (yes, no) {
-            (Value::Null(Type::Dynamic), _) => Ok(other),
-            (_, Value::Null(Type::Dynamic)) => Ok(one),
-            _ if one == Type::Dynamic || other == Type::Dynamic => Ok(Type::Dynamic),
-            _ if one == other => Ok(one),
+    /// The type of both results; `None` if one fails, and the tool has a type for it that is not known here.
+    fn common_kind(&self, yes: &Attempt<'_>, no: &Attempt<'_>) -> Result<Option<Type>, Failure> {
+        let kind = |(node, attempt): &Attempt<'_>| match attempt {
+            Ok(value) => self.meter.kind(value).map(Some),
+            Err(_) => Ok(failed_kind(node)),
+        };
+        let (Some(one), Some(other)) = (kind(yes)?, kind(no)?) else { return Ok(None) };
+        match (&yes.1, &no.1) {
+            (Ok(Value::Null(Type::Dynamic)), _) => Ok(Some(other)),
+            (_, Ok(Value::Null(Type::Dynamic))) => Ok(Some(one)),
+            _ if one == Type::Dynamic || other == Type::Dynamic => Ok(Some(Type::Dynamic)),
+            _ if one == other => Ok(Some(one)),
             _ => match unify(&[one, other], Safety::Unsafe) {
-                Some(kind) => Ok(kind),
+                Some(kind) => Ok(Some(kind)),
                 None => refused("the two results of a condition have no type in common"),
             },
         }
@@ -166,4 +176,26 @@ fn compute(operator: Operator, left: &Number, right: &Number) -> Evaluated {
         // Those have no numbers.
         Operator::Or | Operator::And => return refused("a number is used as a bool"),
     })
+}
+
+/// An expression with its value, or why it fails.
+type Attempt<'a> = (&'a Node, Result<Value, Unevaluated>);
+
+/// The type that the tools give to an expression that fails; `None` where that depends on its parts.
+fn failed_kind(node: &Node) -> Option<Type> {
+    match &node.kind {
+        NodeKind::Template(_) | NodeKind::Join(_) => Some(Type::String),
+        NodeKind::Not(_) => Some(Type::Bool),
+        NodeKind::Negation(_) => Some(Type::Number),
+        NodeKind::Operation(_, others) => others.last().map(|(operator, _)| match operator {
+            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulo => {
+                Type::Number
+            }
+            _ => Type::Bool,
+        }),
+        NodeKind::Wrapped(inner) => failed_kind(inner),
+        NodeKind::Traversal(_, steps) if steps.iter().any(|step| matches!(step, Step::Splat(_))) => None,
+        NodeKind::Tuple(_) | NodeKind::Object(_) | NodeKind::For(_) | NodeKind::Conditional(_) => None,
+        _ => Some(Type::Dynamic),
+    }
 }

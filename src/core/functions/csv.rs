@@ -31,6 +31,9 @@ pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
     Ok(Value::list(Type::Object(Arc::new(kinds)), objects))
 }
 
+/// A line without its end, and whether it had one.
+type Line<'a> = (&'a str, bool);
+
 struct Reader<'a> {
     rest: &'a str,
     line: usize,
@@ -38,7 +41,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// The next line with its end, as one line feed.
-    fn next_line(&mut self) -> Option<(&'a str, bool)> {
+    fn next_line(&mut self) -> Option<Line<'a>> {
         if self.rest.is_empty() {
             return None;
         }
@@ -83,32 +86,29 @@ impl<'a> Reader<'a> {
     }
 
     /// The content of a field after its first quote, and what follows the comma after it.
-    fn quoted(&mut self, mut line: (&'a str, bool)) -> Result<(String, Option<(&'a str, bool)>), Unevaluated> {
+    fn quoted(&mut self, mut line: Line<'a>) -> Result<(String, Option<Line<'a>>), Unevaluated> {
         let mut field = String::new();
         loop {
-            match line.0.split_once('"') {
-                Some((part, rest)) => {
-                    field.push_str(part);
-                    match rest.as_bytes().first() {
-                        Some(b'"') => {
-                            field.push('"');
-                            line.0 = &rest[1..];
-                        }
-                        Some(b',') => return Ok((field, Some((&rest[1..], line.1)))),
-                        None => return Ok((field, None)),
-                        Some(_) => return refuse(format!("the line {} has text after a quote", self.line)),
+            if let Some((part, rest)) = line.0.split_once('"') {
+                field.push_str(part);
+                match rest.as_bytes().first() {
+                    Some(b'"') => {
+                        field.push('"');
+                        line.0 = &rest[1..];
                     }
+                    Some(b',') => return Ok((field, Some((&rest[1..], line.1)))),
+                    None => return Ok((field, None)),
+                    Some(_) => return refuse(format!("the line {} has text after a quote", self.line)),
                 }
-                None => {
-                    field.push_str(line.0);
-                    if line.1 {
-                        field.push('\n');
-                    }
-                    match self.next_line() {
-                        Some(next) => line = next,
-                        None => return refuse(format!("the line {} has a quote that does not end", self.line)),
-                    }
-                }
+                continue;
+            }
+            field.push_str(line.0);
+            if line.1 {
+                field.push('\n');
+            }
+            match self.next_line() {
+                Some(next) => line = next,
+                None => return refuse(format!("the line {} has a quote that does not end", self.line)),
             }
         }
     }

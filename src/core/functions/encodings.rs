@@ -4,6 +4,7 @@
 //!
 //! Source: terraform `internal/lang/funcs/encoding.go`; opentofu `internal/lang/funcs/encoding.go`.
 
+use std::fmt::Write as _;
 use std::io::Read as _;
 
 use base64::Engine as _;
@@ -129,7 +130,9 @@ pub(super) fn encode_url(arguments: &[Value], budget: &Budget) -> Result<Value, 
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(char::from(byte)),
             b' ' => encoded.push('+'),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let _ = write!(encoded, "%{byte:02X}");
+            }
         }
     }
     Ok(Value::text(encoded))

@@ -105,7 +105,8 @@ pub(super) fn concat(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
         let converted = arguments.iter().map(|value| value.convert(&whole)).collect::<Result<Vec<_>, _>>()?;
         let elements: Vec<Value> = all(&converted);
         // Next to an empty list without a type the elements have the type that they had.
-        let kind = if *kind == Type::Dynamic { elements.first().map_or(Type::Dynamic, Value::kind) } else { (*kind).clone() };
+        let kind =
+            if *kind == Type::Dynamic { elements.first().map_or(Type::Dynamic, Value::kind) } else { (*kind).clone() };
         if elements.iter().any(|element| element.kind() != kind) {
             return refuse("the elements have different types");
         }

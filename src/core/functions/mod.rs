@@ -5,6 +5,8 @@
 //!
 //! Source: terraform and opentofu `internal/lang/functions.go`; `github.com/zclconf/go-cty`, `cty/function`.
 
+#![expect(clippy::unnecessary_wraps, reason = "the functions of a table have one type")]
+
 mod cidr;
 mod collections;
 mod csv;
@@ -198,19 +200,22 @@ impl Function {
             if value.is_null() && !parameter.takes_null {
                 return Err(Unevaluated::refused(format!("the argument {:?} of {name}() is null", parameter.name)));
             }
-            if let Value::Unknown(_, reason) = &value
-                && !parameter.takes_unknown
-            {
-                unknown.get_or_insert_with(|| reason.clone());
-            }
-            if value == Value::Null(Type::Dynamic) && !parameter.takes_untyped {
-                let reason = Unevaluated::limit(format!("a null without a type in {name}()"));
-                unknown.get_or_insert_with(|| Arc::new(reason));
+            let reason = match &value {
+                Value::Unknown(_, reason) if !parameter.takes_unknown => Some(reason.clone()),
+                Value::Null(Type::Dynamic) if !parameter.takes_untyped => {
+                    Some(Arc::new(Unevaluated::limit(format!("a null without a type in {name}()"))))
+                }
+                _ => None,
+            };
+            if let Some(reason) = reason {
+                // Where an argument could be of any type, the result could be, too.
+                let kind = if value.kind() == Type::Dynamic { Type::Dynamic } else { self.returns.get() };
+                unknown = unknown.or(Some(Value::Unknown(kind, reason)));
             }
             converted.push(value);
         }
         match unknown {
-            Some(reason) => Ok(Value::Unknown(self.returns.get(), reason)),
+            Some(unknown) => Ok(unknown),
             None => body(&converted, budget).map_err(|problem| self.in_call(problem)),
         }
     }

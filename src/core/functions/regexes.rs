@@ -18,11 +18,12 @@ fn compile(pattern: &str, text: &str, budget: &Budget) -> Result<Regex, Unevalua
 
 /// A text if there are no groups, else a tuple of them, or an object if they have names.
 fn result_kind(regex: &Regex) -> Result<Type, Unevaluated> {
-    let names: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
-    let named: BTreeMap<Arc<str>, Type> = names.iter().flatten().map(|name| (Arc::from(*name), Type::String)).collect();
-    match (names.len(), named.len()) {
+    let groups: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
+    let named: BTreeMap<Arc<str>, Type> =
+        groups.iter().flatten().map(|name| (Arc::from(*name), Type::String)).collect();
+    match (groups.len(), named.len()) {
         (0, _) => Ok(Type::String),
-        (_, 0) => Ok(Type::Tuple(names.iter().map(|_| Type::String).collect())),
+        (_, 0) => Ok(Type::Tuple(groups.iter().map(|_| Type::String).collect())),
         (all, some) if all == some => Ok(Type::Object(Arc::new(named))),
         _ => refuse("some groups have names and others have none"),
     }

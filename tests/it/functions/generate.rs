@@ -1,4 +1,4 @@
-//! Random calls with their values.
+//! Random calls of functions, with arguments of the types that they take.
 
 use tflock_core::functions::{Action, Function, Kind, Parameter, TABLE, Tools};
 use tflock_core::value::{Budget, Number, Type, Unevaluated, Value};
@@ -6,85 +6,15 @@ use tflock_core::value::{Budget, Number, Type, Unevaluated, Value};
 use super::pools;
 use crate::support::dice::Dice;
 
-/// A call, and what it makes here.
-pub struct Call {
-    pub text: String,
-    pub outcome: Outcome,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    Refused,
-    Unknown,
-    /// As `Answer` of the tool.
-    Value {
-        json: String,
-        kind: String,
-    },
-}
-
 /// An expression with its value.
 #[derive(Clone)]
-struct Expression {
-    text: String,
+pub struct Expression {
+    pub text: String,
     value: Value,
 }
 
-/// Calls of all functions in turn.
-pub fn calls(count: usize, tool: Tools) -> Vec<Call> {
-    let rows: Vec<&Function> =
-        TABLE.iter().filter(|row| row.tools.intersects(tool) && matches!(row.action, Action::Compute(_))).collect();
-    let seed = std::env::var("TFLOCK_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let mut dice = Dice::of(seed);
-    (0..count)
-        .map(|at| {
-            let (text, result) = call(&mut dice, rows[at % rows.len()], 0);
-            Call { text, outcome: outcome(&result) }
-        })
-        .collect()
-}
-
-fn outcome(result: &Result<Value, Unevaluated>) -> Outcome {
-    match result {
-        Err(Unevaluated::Refused { .. }) => Outcome::Refused,
-        Err(_) => Outcome::Unknown,
-        Ok(value) if value.unknown_part().is_some() => Outcome::Unknown,
-        Ok(value) => {
-            let tuple = Value::tuple(vec![value.clone()]);
-            let kind = shown(&tuple.kind());
-            let encode = Function::find("jsonencode", Tools::ALL).unwrap();
-            let json = encode.call(vec![tuple], &Budget::default());
-            Outcome::Value {
-                json: json.ok().and_then(|json| json.as_text().map(str::to_owned)).unwrap_or_default(),
-                kind,
-            }
-        }
-    }
-}
-
-/// A type as `type()` prints it, without white space.
-fn shown(kind: &Type) -> String {
-    let all = |inner: Vec<String>, open: &str, close: &str| {
-        if inner.is_empty() { format!("{open}{close}") } else { format!("{open}{},{close}", inner.join(",")) }
-    };
-    let element = |name: &str, element: &Type| {
-        let is_structure = matches!(element, Type::Tuple(_) | Type::Object(_));
-        format!("{name}({}{})", shown(element), if is_structure { "," } else { "" })
-    };
-    let text = match kind {
-        Type::List(kind) => element("list", kind),
-        Type::Set(kind) => element("set", kind),
-        Type::Map(kind) => element("map", kind),
-        Type::Tuple(kinds) => all(kinds.iter().map(shown).collect(), "tuple([", "])"),
-        Type::Object(kinds) => {
-            all(kinds.iter().map(|(name, kind)| format!("{name}:{}", shown(kind))).collect(), "object({", "})")
-        }
-        primitive => primitive.to_string(),
-    };
-    text.chars().filter(|c| !c.is_whitespace()).collect()
-}
-
-fn call(dice: &mut Dice, row: &'static Function, depth: usize) -> (String, Result<Value, Unevaluated>) {
+/// A call of a function with random arguments, and its value.
+pub fn call(dice: &mut Dice, row: &'static Function, depth: usize) -> (String, Result<Value, Unevaluated>) {
     let mut parameters: Vec<Parameter> = row.parameters.to_vec();
     if let Some(rest) = row.rest {
         let most = if row.name == "lookup" { 1 } else { 4 };
@@ -176,7 +106,7 @@ fn number(dice: &mut Dice) -> Expression {
 }
 
 /// A string as HCL writes it.
-fn string(content: String) -> Expression {
+pub fn string(content: String) -> Expression {
     let mut text = String::from("\"");
     let mut rest = content.chars().peekable();
     while let Some(c) = rest.next() {
@@ -208,7 +138,7 @@ fn anything(dice: &mut Dice, depth: usize) -> Expression {
 }
 
 /// A list, set or tuple, mostly of elements of one type.
-fn list(dice: &mut Dice) -> Expression {
+pub fn list(dice: &mut Dice) -> Expression {
     match dice.below(7) {
         0 | 1 => sequence(dice, |dice| string(pools::word(dice))),
         2 => sequence(dice, number),
@@ -219,7 +149,7 @@ fn list(dice: &mut Dice) -> Expression {
     }
 }
 
-fn map(dice: &mut Dice) -> Expression {
+pub fn map(dice: &mut Dice) -> Expression {
     match dice.below(4) {
         0 => object(dice, |dice| string(pools::word(dice))),
         1 => object(dice, number),

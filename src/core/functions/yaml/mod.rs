@@ -28,7 +28,7 @@ pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
     if source.contains(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) {
         return refuse("it is not YAML: it has control characters");
     }
-    let mut reader = Reader { parser: Parser::new_from_str(source), anchors: HashMap::new(), budget };
+    let mut reader = Reader { parser: Parser::new_from_str(source), anchors: HashMap::new(), nodes: 0, budget };
     match reader.document() {
         // The reason is that of the whole call, since what surrounds it may depend on it as well.
         Err(reason @ Unevaluated::Limit { .. }) => Ok(Value::unknown(Type::Dynamic, reason)),
@@ -38,7 +38,9 @@ pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
 
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    anchors: HashMap<usize, Value>,
+    /// With the number of their nodes.
+    anchors: HashMap<usize, (Value, usize)>,
+    nodes: usize,
     budget: &'a Budget,
 }
 
@@ -68,9 +70,17 @@ impl<'a> Reader<'a> {
         if depth == DEPTH {
             return Err(Unevaluated::limit(format!("YAML that is nested more than {DEPTH} deep")));
         }
+        let before = self.nodes;
+        self.nodes = self.nodes.saturating_add(1);
         let (value, anchor) = match event {
             Event::Alias(anchor) => {
-                return self.anchors.get(&anchor).cloned().map_or_else(|| refuse("an alias contains itself"), Ok);
+                let Some((value, nodes)) = self.anchors.get(&anchor).cloned() else {
+                    return refuse("an alias contains itself");
+                };
+                // What reads the value goes through all of it, as often as it is there.
+                self.budget.spend_elements(nodes)?;
+                self.nodes = self.nodes.saturating_add(nodes);
+                return Ok(value);
             }
             Event::Scalar(_, _, _, Some(tag))
             | Event::SequenceStart(_, Some(tag))
@@ -84,7 +94,7 @@ impl<'a> Reader<'a> {
             _ => return refuse("a value is missing"),
         };
         if anchor > 0 {
-            self.anchors.insert(anchor, value.clone());
+            self.anchors.insert(anchor, (value.clone(), self.nodes - before));
         }
         Ok(value)
     }
