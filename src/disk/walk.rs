@@ -71,7 +71,7 @@ impl Walk {
             }
             patterns = Patterns::of_repository(&place, options.excludes);
         }
-        if has(&entries, FILE_NAME) {
+        if patterns.is_some() && has(&entries, FILE_NAME) {
             patterns = Patterns::read(&place, &place.join(FILE_NAME), patterns);
         }
         let is_ignored = |name: &Path, is_directory| {
@@ -129,9 +129,12 @@ impl Patterns {
         directories.into_iter().fold(Self::of_repository(top, excludes), read)
     }
 
+    /// Those of a repository, which may have none.
     fn of_repository(top: &Path, excludes: Option<&Path>) -> Option<Rc<Self>> {
-        let last = excludes.and_then(|file| Self::read(top, file, None));
-        Self::read(top, &git::excludes(top)?, last)
+        let none = Rc::new(Self { own: Gitignore::empty(), above: None });
+        let last =
+            excludes.map_or_else(|| Some(Rc::clone(&none)), |file| Self::read(top, file, Some(Rc::clone(&none))));
+        git::excludes(top).map_or(last.clone(), |file| Self::read(top, &file, last))
     }
 
     fn read(directory: &Path, file: &Path, above: Option<Rc<Self>>) -> Option<Rc<Self>> {
