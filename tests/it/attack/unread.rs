@@ -252,3 +252,26 @@ fn excluded_directories_are_not_searched() {
     assert!(!run.stdout.contains("policy-weakened"), "{run}");
     workspace.tflock(&registry, ["-C", "legacy/x", "verify", "--offline"]).ended_with(2);
 }
+
+/// A link of the base to a file that the change spoils.
+#[cfg(unix)]
+#[test]
+fn what_became_unreadable_behind_a_link_was_readable_at_the_base() {
+    let registry = crate::support::locked::honest();
+    let workspace = crate::support::proposal::repository(&registry);
+    workspace.write("shared/versions.tf", "locals {}\n");
+    workspace.write("app/modules/net/main.tf", "locals {}\n");
+    let main = workspace.read("app/main.tf") + "module \"net\" {\n  source = \"./modules/net\"\n}\n";
+    workspace.write("app/main.tf", &main);
+    std::os::unix::fs::symlink("../shared/versions.tf", workspace.path("app/versions.tf")).unwrap();
+    std::os::unix::fs::symlink("../../../shared/versions.tf", workspace.path("app/modules/net/versions.tf")).unwrap();
+    crate::support::proposal::commit(&workspace, "shared");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let gate = || workspace.tflock(&registry, ["verify", "-r", "--offline", "--base", "origin/main"]);
+    gate().ended_with(0);
+    workspace.write("shared/versions.tf", "locals {\n");
+    crate::support::proposal::commit(&workspace, "spoilt");
+    gate().ended_with(2);
+    std::fs::remove_file(workspace.path("app/versions.tf")).unwrap();
+    gate().ended_with(2);
+}

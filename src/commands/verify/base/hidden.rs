@@ -200,6 +200,11 @@ impl Base {
         let mut known: BTreeSet<PathBuf> = places.into();
         let mut open: Vec<PathBuf> = known.iter().cloned().collect();
         while let Some(directory) = open.pop() {
+            // By itself each, since links lead from a directory to files anywhere.
+            let mut names = files::names_in(&directory).into_iter().filter(|name| is_read(name));
+            if names.any(|name| self.changes.touch(&directory.join(name))) {
+                return true;
+            }
             for named in named_in(&directory, Some(&*place).filter(|_| directory == tests)) {
                 let is_touched = match &named {
                     NamedPath::Path(path) => self.changes.touch(path) || self.changes.touch_within(path, is_read),
