@@ -106,8 +106,8 @@ pub fn discover_knowing(
 
 /// False only if it is known that no provider is required; then `init` writes no lock file either.
 pub fn may_require(root: &Path) -> bool {
-    // Read as OpenTofu, which accepts all that Terraform accepts; only the number of providers matters.
-    let options = TreeOptions { missing: MissingModules::Skip, ..TreeOptions::new(Dialect::OpenTofu) };
+    // Read as OpenTofu, which accepts all that Terraform accepts; only the number of providers matters, and no path.
+    let options = TreeOptions { missing: MissingModules::Skip, listed: 0, ..TreeOptions::new(Dialect::OpenTofu) };
     load_tree(root, &options).map_or(true, |tree| !tree.complete || !tree.requirements.is_empty())
 }
 

@@ -400,6 +400,26 @@ fn many_settings_are_no_square() {
     }
 }
 
+/// Modules, each called three times by the one before, of which the last calls what is not there or cannot be read.
+#[test]
+fn calls_that_multiply_are_no_power() {
+    let calls =
+        |source: &str| (0..3).map(|n| format!("module \"m{n}\" {{\n  source = \"{source}\"\n}}\n")).collect::<String>();
+    let chain = |count: usize, end: &str| {
+        let next = |at: usize| if at + 1 < count { format!("../m{}", at + 1) } else { end.to_owned() };
+        let modules = (0..count).map(|at| (format!("m{at}/main.tf"), calls(&next(at))));
+        let others =
+            [("main.tf", calls("./m0")), (LOCK, HEADER.to_owned()), ("broken/main.tf", "module {\n".to_owned())];
+        let others = others.map(|(path, text)| (path.to_owned(), text));
+        modules.chain(others).collect::<Vec<_>>()
+    };
+    for end in ["../none", "../broken", "acme/x/aws", "/etc", "../m0", "${var.x}"] {
+        for args in [&["verify", "-r", "--offline", "--base", "HEAD"][..], &["status"]] {
+            grows_linearly(|count| work(NOTHING, &chain(1 + count * 2 / 5, end), args), 1);
+        }
+    }
+}
+
 /// Resources of so many types, each of another provider.
 fn implied(count: usize) -> String {
     (0..count).fold(String::new(), |text, n| text + &format!("resource \"p{n}_x\" \"y\" {{}}\n"))

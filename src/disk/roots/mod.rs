@@ -64,7 +64,12 @@ pub struct TreeOptions {
     pub units: UnitOptions,
     /// Trees of other root modules that the texts of their directory alone decided.
     pub trees: Arc<TreeMemo>,
+    /// How much is listed path by path: module calls, and their requirements.
+    pub listed: usize,
 }
+
+/// More than any project has.
+const LISTED: usize = 100_000;
 
 /// Trees by the configuration of a directory, for each tool.
 pub type TreeMemo = [TextMemo<Arc<Tree>>; 2];
@@ -229,6 +234,9 @@ impl fmt::Display for TreeWarning {
             Self::ConstrainedBuiltIn { place, address } => {
                 write!(f, "{place}: built-in provider {address} does not support a version constraint")
             }
+            Self::ManyPaths(u64::MAX) => {
+                f.write_str("too many paths of module calls to count lead to modules already named, and are not listed")
+            }
             Self::ManyPaths(count) => {
                 write!(f, "{count} more paths of module calls lead to modules already named, and are not listed")
             }
@@ -273,6 +281,7 @@ impl TreeOptions {
             workspace: None,
             units: UnitOptions::default(),
             trees: Arc::default(),
+            listed: LISTED,
         }
     }
 

@@ -25,12 +25,14 @@ use crate::requirements::Requirements;
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
 
-/// How much is listed path by path: module calls, and their requirements. Beyond it a directory is visited once more at
-/// most, so two calls in each of 24 modules do not make 16 million paths.
-const LISTED: usize = 100_000;
-
 /// So many errors of one root module are enough: a file of a few megabytes could have hundreds of thousands.
 const MOST_ERRORS: usize = 1_000;
+
+/// Beyond so many missing modules no path is listed: the tree is not complete anyway.
+const MOST_MISSING: usize = 100;
+
+/// How many bytes of a path count as much as one module call, of which each requirement keeps the path.
+const KEY: usize = 256;
 
 pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
     let (first, tests) = Texts::of_root(root, files, options).map_err(|error| vec![*error])?;
@@ -254,7 +256,7 @@ impl<'o> Walk<'o> {
     /// Adds what a module and those below it need. `above` are the directories from the root module down to this one.
     /// Gives the number of paths from here on, its own among them.
     fn visit(&mut self, node: &ModuleNode, above: &mut Vec<PathBuf>) -> u64 {
-        let sight = (self.listed > LISTED).then(|| self.sight(node));
+        let sight = (!self.lists_paths()).then(|| self.sight(node));
         if let Some(sight) = &sight
             && let Some(size) = self.sizes.get(sight).copied().filter(|_| !self.manifest().has_below(&node.key))
         {
@@ -262,7 +264,8 @@ impl<'o> Walk<'o> {
             return size;
         }
         let module = &node.scope.module;
-        self.listed += 1 + module.required.len() + module.providers.len() + module.resources.len();
+        let requirements = module.required.len() + module.providers.len() + module.resources.len();
+        self.listed += (1 + requirements) * (1 + node.key.len() / KEY);
         module.contribute(&node.key, self.options.dialect, &mut self.needs);
         above.push(node.dir.clone());
         let mut size: u64 = 1;
@@ -279,11 +282,17 @@ impl<'o> Walk<'o> {
             size = size.saturating_add(below);
         }
         above.pop();
-        if self.listed > LISTED {
+        if !self.lists_paths() {
             let sight = sight.unwrap_or_else(|| self.sight(node));
             self.sizes.insert(sight, size);
         }
         size
+    }
+
+    /// True as long as a directory is visited by each path to it; later it is visited once more at most, so two calls in each of
+    /// 24 modules do not make 16 million paths. What fails does so once: with an error nothing is listed.
+    fn lists_paths(&self) -> bool {
+        self.errors.is_empty() && self.missing.len() < MOST_MISSING && self.listed <= self.options.listed
     }
 
     fn sight(&self, node: &ModuleNode) -> Sight {
