@@ -31,8 +31,9 @@ mod topics;
 mod workspace;
 
 use tflock_core::{
-    addr, advisory, config, dialect, diff, documents, error, finding, goinfo, hash, hcl, lockfile, merge, modulelock,
-    platform, provenance, redact, release, requirements, settings, step, terragrunt, trust, verify, version, words,
+    addr, advisory, config, dialect, diff, documents, error, evaluate, finding, goinfo, hash, hcl, lockfile, merge,
+    modulelock, platform, provenance, redact, release, requirements, settings, step, terragrunt, trust, value, verify,
+    version, words,
 };
 
 #[cfg(test)]

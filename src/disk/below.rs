@@ -11,7 +11,7 @@ use super::files;
 use super::roots::join;
 use super::walk::{Walk, WalkOptions};
 use crate::config::{
-    ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, RootKind, SourceFile, Surroundings, Syntax, Text,
+    ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, Purpose, RootKind, SourceFile, Surroundings, Syntax, Text,
     is_root_configuration,
 };
 use crate::dialect::Dialect;
@@ -147,15 +147,18 @@ pub fn calls(start: &Path, place: &SurveyedDirectory) -> Calls {
             continue;
         };
         calls.has_backend |= module.has_backend;
-        let scope = ModuleScope { module: Rc::new(module), directory: Some(".".to_owned()), inputs: Inputs::Root };
+        let scope = ModuleScope::new(Rc::new(module), Some(".".to_owned()), Inputs::Root);
+        let surroundings = Surroundings::new(Dialect::OpenTofu);
         for call in scope.module.calls.values() {
             let source = match call.source.as_ref().map(|source| &source.text) {
-                Some(Text::Known(source)) => Ok(source.clone()),
+                Some(Text::Known(source)) => source.clone(),
                 // What the file says by itself.
-                Some(Text::Expression(source)) => scope.evaluate(source, &Surroundings::new(Dialect::OpenTofu)),
+                Some(Text::Expression(source)) => match scope.evaluate(source, Purpose::Module, &surroundings) {
+                    Ok(Some(source)) => source,
+                    _ => continue,
+                },
                 None => continue,
             };
-            let Ok(source) = source else { continue };
             if let Ok(ModuleSource::Local(path)) =
                 ModuleSource::parse(&source, call.version.is_some(), Dialect::OpenTofu)
             {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use tflock::internals::CliConfig;
-use tflock_core::config::{Inputs, Module, ModuleScope, SourceFile, Surroundings, Text, VariableFile};
+use tflock_core::config::{Inputs, Module, ModuleScope, Purpose, SourceFile, Surroundings, Text, VariableFile};
 use tflock_core::dialect::Dialect;
 use tflock_core::goinfo::{GoInfo, Scan, Unknown};
 use tflock_core::hash::archive::{ArchiveHasher, Limits};
@@ -74,12 +74,13 @@ pub fn config(bytes: &[u8]) {
     }
 }
 
-/// Evaluates the sources of all calls, which ends whatever they refer to.
+/// Evaluates the sources of all calls and providers, which ends whatever they refer to.
 fn evaluate_sources(module: Module, dialect: Dialect) {
-    let scope = ModuleScope { module: Rc::new(module), directory: None, inputs: Inputs::Root };
+    let scope = ModuleScope::new(Rc::new(module), None, Inputs::Root);
+    drop(scope.with_providers(&Surroundings::new(dialect)));
     for source in scope.module.calls.values().filter_map(|call| call.source.as_ref()) {
-        if let Text::Expression(node) = &source.text {
-            drop(scope.evaluate(node, &Surroundings::new(dialect)));
+        if let Text::Expression(expression) = &source.text {
+            drop(scope.evaluate(expression, Purpose::Module, &Surroundings::new(dialect)));
         }
     }
 }

@@ -554,3 +554,34 @@ fn many_modules_and_advisories_are_no_square() {
     };
     grows_linearly(audited, 250);
 }
+
+/// Whatever an expression is, its evaluation ends soon, in little memory, and with the limit in the message.
+#[test]
+fn expressions_are_bounded() {
+    const MOST: u64 = 400 << 10;
+    let locals = |lines: String| format!("locals {{\n  l0 = \"ab\"\n{lines}}}\n");
+    let doubled = (1..60).map(|n| format!("  l{n} = \"${{local.l{0}}}${{local.l{0}}}\"\n", n - 1)).collect();
+    let chain = (1..100_000).map(|n| format!("  l{n} = local.l{}\n", n - 1)).collect();
+    for (declared, source, limit) in [
+        (String::new(), "[".repeat(1 << 20) + &"]".repeat(1 << 20), "more than 100 levels deep"),
+        (String::new(), format!("join(\"\", [{}])", "1,".repeat(1 << 20)), "more than 200000 parts"),
+        (String::new(), "join(\"\", range(1000000000))".to_owned(), "range() fails"),
+        (
+            String::new(),
+            format!("regex(\"{}\", \"a\")", "(a|b)*".repeat(200_000)),
+            "a regular expression of more than 16384 bytes",
+        ),
+        (locals(doubled), "local.l59".to_owned(), "64 MB"),
+        (locals(chain), "local.l99999".to_owned(), "over more than 250 levels"),
+        (locals("  a = local.b\n  b = [local.a]\n".to_owned()), "local.a".to_owned(), "refers to itself"),
+    ] {
+        let main = format!("{declared}module \"x\" {{\n  source = {source}\n}}\n");
+        let workspace = Workspace::with_files(&[("main.tf", &main)]);
+        let arguments = ["lock", "--offline", "--platform", "linux_amd64"];
+        let run = workspace.tflock(None, arguments);
+        assert!(run.stderr.contains(limit), "{limit}: {}", run.stderr.chars().take(2000).collect::<String>());
+        if let Some((_, memory)) = taken(&workspace, &arguments) {
+            assert!(memory < MOST, "{limit}: {memory} KiB");
+        }
+    }
+}

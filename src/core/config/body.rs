@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::ConfigErrorKind;
 use super::json::{self, JsonNode, JsonValue};
-use super::value::{Node, Value};
+use crate::evaluate::syntax::{Node, NodeKind, SyntaxError};
 
 /// Which keys are block types, with the number of their labels. Only the JSON form needs it.
 pub(crate) type BodySchema = &'static [(&'static str, usize)];
@@ -135,7 +135,7 @@ impl RawValue<'_> {
     /// The value; strings of JSON are plain text.
     pub(crate) fn read(&self) -> Result<Node, Located> {
         match self {
-            RawValue::Native { text, range } => Node::native(text, range.clone()),
+            RawValue::Native { text, range } => Node::parse(text, range.clone()).map_err(located),
             RawValue::Json(node) => Ok(json::value(node)),
         }
     }
@@ -143,7 +143,9 @@ impl RawValue<'_> {
     /// The value; strings of JSON are templates.
     pub(crate) fn read_template(&self) -> Result<Node, Located> {
         match self {
-            RawValue::Json(JsonNode { at, value: JsonValue::Text(text), .. }) => Ok(Node::template_in_text(text, *at)),
+            RawValue::Json(JsonNode { at, value: JsonValue::Text(text), .. }) => {
+                Node::parse_template(text, *at).map_err(located)
+            }
             _ => self.read(),
         }
     }
@@ -151,12 +153,17 @@ impl RawValue<'_> {
     /// The value as a reference; strings contain one in either syntax.
     pub(crate) fn read_reference(&self) -> Result<Node, Located> {
         let node = self.read()?;
-        Ok(match (self, &node.value) {
-            (_, Value::Text(text)) => Node::reference_in_text(text, node.at),
-            (RawValue::Native { .. }, _) => node.into_reference(),
-            (RawValue::Json(_), _) => node,
+        Ok(match (self, &node.kind) {
+            (_, NodeKind::Text(text)) => Node::parse_placed(text, node.at).unwrap_or(node),
+            // Only a string can be a name in JSON, and never a word for a constant.
+            (RawValue::Json(_), _) => Node { at: node.at, kind: NodeKind::Wrapped(Box::new(node)) },
+            (RawValue::Native { .. }, _) => node,
         })
     }
+}
+
+fn located(error: SyntaxError) -> Located {
+    (error.at, error.kind.into())
 }
 
 /// Gives the blocks of an outline their face.
@@ -185,8 +192,6 @@ fn unescape(raw: &str) -> Cow<'_, str> {
         return Cow::Borrowed(raw);
     }
     let quoted = format!("\"{raw}\"");
-    match Node::native(&quoted, 0..quoted.len()).map(|node| node.value) {
-        Ok(Value::Text(text)) => Cow::Owned(text),
-        _ => Cow::Borrowed(raw),
-    }
+    let text = Node::parse(&quoted, 0..quoted.len()).ok().and_then(|node| node.as_text().map(str::to_owned));
+    text.map_or(Cow::Borrowed(raw), Cow::Owned)
 }

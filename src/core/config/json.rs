@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use super::ConfigErrorKind;
 use super::body::{Argument, Block, Body, BodyContents, BodySchema, Label, RawValue};
-use super::value::{Node, Value, number_text};
+use crate::evaluate::syntax::{Node, NodeKind};
 
 /// A JSON value and where it begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -298,19 +298,19 @@ fn members<'a>(
 
 /// The value of a node, strings as they are.
 pub(in crate::config) fn value(node: &JsonNode<'_>) -> Node {
-    let value = match &node.value {
-        JsonValue::Null => Value::Null,
-        JsonValue::Bool(value) => Value::Bool(*value),
-        JsonValue::Number(text) => Value::Number(number_text(text)),
-        JsonValue::Text(text) => Value::Text(text.clone().into_owned()),
-        JsonValue::Array(items) => Value::List(items.iter().map(value).collect()),
-        JsonValue::Object(members) => Value::Object(members.iter().map(pair).collect()),
+    let kind = match &node.value {
+        JsonValue::Null => NodeKind::Null,
+        JsonValue::Bool(value) => NodeKind::Bool(*value),
+        JsonValue::Number(text) => NodeKind::Number((*text).into()),
+        JsonValue::Text(text) => NodeKind::Text(text.clone().into_owned()),
+        JsonValue::Array(items) => NodeKind::Tuple(items.iter().map(value).collect()),
+        JsonValue::Object(members) => NodeKind::Object(members.iter().map(pair).collect()),
     };
-    Node { at: node.at, value }
+    Node { at: node.at, kind }
 }
 
 fn pair(member: &Member<'_>) -> (Node, Node) {
-    let key = Node { at: member.at, value: Value::Text(member.name.clone().into_owned()) };
+    let key = Node { at: member.at, kind: NodeKind::Text(member.name.clone().into_owned()) };
     (key, value(&member.value))
 }
 

@@ -12,32 +12,31 @@
 pub(crate) mod body;
 pub(crate) mod decode;
 pub mod edit;
-mod evaluate;
 pub(crate) mod json;
 mod kind;
 mod module;
 mod module_source;
 mod overrides;
+mod scope;
 mod side_files;
-mod value;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-pub use evaluate::{Expression, Inputs, ModuleScope, Surroundings, Unevaluated};
 pub use json::JsonError;
 pub use kind::{KindTraits, RootKind, UNIT_FILES, is_of_old_stack, is_root_configuration, suffixes};
 pub use module::{
-    CallSource, CallVersion, Constraint, Import, Location, Module, ModuleCall, Names, Needs, ProviderConfig,
-    RequiredProvider, Resource, Text, Variable,
+    CallSource, CallVersion, Constraint, DynamicProvider, Import, Location, Module, ModuleCall, Names, Needs,
+    ProviderConfig, RequiredProvider, Resource, Text, Variable,
 };
 pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of};
+pub use scope::{Inputs, ModuleScope, ProviderProblem, Purpose, Surroundings};
 pub use side_files::{Installed, Manifest, ManifestError, TestFile, VariableFile, VariableValues};
-pub use value::Node;
 
 use crate::addr::{AddrError, PartError};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
+use crate::evaluate::syntax::SyntaxErrorKind;
 use crate::finding::Position;
 use crate::hcl::scan::StructureError;
 use crate::version::{ConstraintError, ModuleVersionError};
@@ -126,8 +125,8 @@ pub enum ConfigErrorKind {
     Json(#[from] JsonError),
     #[error("conflict marker `<<<<<<<` of an unfinished merge")]
     ConflictMarker,
-    #[error("this value cannot be read as an expression")]
-    Expression,
+    #[error(transparent)]
+    Expression(#[from] SyntaxErrorKind),
     #[error("a {kind:?} block takes {wanted} labels, and this one has {found}")]
     Labels { kind: String, wanted: usize, found: usize },
     #[error("an argument named {0:?} is not expected here")]

@@ -8,11 +8,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::decode::implied_local_name;
-use super::evaluate::Expression;
-use super::value::Node;
 use super::{ConfigError, ConfigErrorKind};
 use crate::addr::ProviderSource;
 use crate::dialect::Dialect;
+use crate::evaluate::Expression;
 pub use crate::finding::Location;
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::version::{Constraints, ModuleConstraints};
@@ -41,6 +40,15 @@ pub struct RequiredProvider {
     /// The source as written, if it is.
     pub source_text: Option<String>,
     pub version: Option<Constraint>,
+    /// What gives the source and the version, if that is evaluated: until then the name means what it implies.
+    pub dynamic: Option<Box<DynamicProvider>>,
+}
+
+/// The expressions of an entry of `required_providers`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DynamicProvider {
+    pub source: Option<Expression>,
+    pub version: Option<Expression>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +120,7 @@ pub struct CallVersion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     Known(String),
-    Expression(Node),
+    Expression(Expression),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use serde::Deserialize;
 
 use super::body::{Block, BodySchema, Located};
 use super::decode::{Reader, Role, read_file};
-use super::evaluate::Expression;
 use super::module::{ModuleCall, ProviderConfig};
 use super::{ConfigError, ConfigErrorKind};
 use crate::dialect::Dialect;
+use crate::evaluate::Expression;
 use crate::version::ModuleVersion;
 
 /// The installed modules, by their path of call names joined by dots.

@@ -248,6 +248,9 @@ impl Evaluation<'_> {
         let mut attributes = Elements::new();
         let mut unknown = None;
         for (key, value) in pairs {
+            if matches!(key.kind, NodeKind::Traversal(..)) && key.as_reference().is_some() {
+                return refused("a key with points in it is neither in quotes nor in parentheses");
+            }
             let (key, value) = (self.value(key, names)?, self.value(value, names)?);
             if key.is_null() {
                 return refused("a key of an object is null");

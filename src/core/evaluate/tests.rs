@@ -139,6 +139,7 @@ fn errors_name_their_place() {
         ("[for x in null : x]", "a `for` expression iterates over null (main.tf:3:5)"),
         ("[for x in [] : x if null]", "the condition of a `for` expression is null (main.tf:3:5)"),
         ("{ for x in [1, 1] : x => x }", "two elements of a `for` expression have the key \"1\" (main.tf:3:5)"),
+        ("{ local.a = 1 }", "a key with points in it is neither in quotes nor in parentheses (main.tf:3:5)"),
         ("here(1...)", "the last argument of here() is not a list, a set or a tuple (main.tf:3:5)"),
         // What does not exist is an error wherever it is.
         ("true ? 1 : local.b", "there is no local.b (main.tf:3:16)"),

@@ -28,9 +28,6 @@ pub enum Unevaluated {
         /// Where it is written.
         place: Option<Location>,
     },
-    /// A value that may be in a file of variables with errors.
-    #[error("it depends on var.{0}, and a file of variables has errors")]
-    Files(String),
 }
 
 fn parenthesized(place: Option<&Location>) -> String {

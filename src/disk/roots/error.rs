@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use super::TreeOptions;
 use crate::config::{
-    ConfigError, Location, ManifestError, ModuleSourceError, Surroundings, Unevaluated, VariableFile, VariableValues,
+    ConfigError, Location, ManifestError, ModuleSourceError, Surroundings, VariableFile, VariableValues,
 };
 use crate::dialect::Dialect;
 use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
+use crate::evaluate::Meter;
 use crate::path::links::FileRefusal;
 use crate::path::{shown, worktree};
 use crate::step::Step;
+use crate::value::Unevaluated;
 
 /// Why a module tree cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +47,9 @@ pub enum TreeError {
         /// True if the command line names it, so its path is from the directory of the process.
         named: bool,
     },
+    /// An entry of `required_providers` that is evaluated, and has no value.
+    #[error("the {argument} of provider {name:?} cannot be determined statically, because {reason}")]
+    Provider { name: String, argument: &'static str, place: Location, dialect: Dialect, reason: Unevaluated },
     #[error("module {key:?}: {problem}")]
     Module { key: String, place: Location, dialect: Dialect, problem: ModuleProblem },
 }
@@ -78,28 +83,21 @@ pub enum ModuleProblem {
 
 impl ModuleProblem {
     /// True if the tool cannot work with it either.
-    pub(super) fn is_refused_by(&self, dialect: Dialect) -> bool {
-        let is_refused = match self {
-            Self::NotStatic(problem) | Self::VersionNotStatic(problem) => {
-                matches!(problem, Unevaluated::Refused { .. })
-            }
-            Self::Version(_) => true,
-            _ => false,
-        };
-        dialect == Dialect::OpenTofu && is_refused
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self, Self::Version(_)) || matches!(self.unevaluated(), Some(Unevaluated::Refused { .. }))
+    }
+
+    /// Why an expression has no value, if that is the problem.
+    fn unevaluated(&self) -> Option<&Unevaluated> {
+        if let Self::NotStatic(reason) | Self::VersionNotStatic(reason) = self { Some(reason) } else { None }
     }
 
     pub(super) fn next_steps(&self, dialect: Dialect) -> Vec<Step> {
         let install = step!("install the modules with `{} get`", dialect.program());
         match self {
-            // Terraform knows no variables there.
-            Self::NotStatic(Unevaluated::Unset(name)) | Self::VersionNotStatic(Unevaluated::Unset(name))
-                if dialect == Dialect::OpenTofu =>
-            {
+            _ if self.is_refused() => vec![refused_too(dialect)],
+            Self::NotStatic(Unevaluated::Unset(name)) | Self::VersionNotStatic(Unevaluated::Unset(name)) => {
                 vec![set(name).into()]
-            }
-            _ if self.is_refused_by(dialect) => {
-                vec!["correct the configuration or the value: `tofu init` refuses it too".into()]
             }
             Self::NoDirectory { submodule: Some(path), .. } => {
                 vec![step!("check out the git submodule {}: `git submodule update --init`", path)]
@@ -115,6 +113,10 @@ impl ModuleProblem {
             _ => Vec::new(),
         }
     }
+}
+
+fn refused_too(dialect: Dialect) -> Step {
+    step!("correct the configuration or the value: `{} init` refuses it too", dialect.program())
 }
 
 /// How to give a variable of the root module a value.
@@ -147,13 +149,24 @@ impl From<TreeError> for Error {
             TreeError::Manifest { path, .. } => Error::new(ErrorKind::Configuration, message)
                 .in_file(path)
                 .hint("install the modules again with `init`"),
+            TreeError::Provider { place, dialect, reason, .. } => {
+                let (kind, next_step) = match &reason {
+                    Unevaluated::Refused { .. } => (ErrorKind::Configuration, Some(refused_too(dialect))),
+                    Unevaluated::Unset(name) => (ErrorKind::NotInstalled, Some(set(name).into())),
+                    Unevaluated::Limit { .. } => (ErrorKind::NotInstalled, None),
+                };
+                let error = Error::new(kind, message).in_file(place.file.to_path_buf()).at(place.position);
+                next_step.into_iter().fold(error, Error::hint)
+            }
             TreeError::Module { place, problem: ModuleProblem::NotFetched(reason), .. } => {
                 // Without the name of the call: what cannot be fetched is reported once, wherever it is called.
                 reason.in_file(place.file.to_path_buf()).at(place.position)
             }
             TreeError::Module { place, dialect, problem, .. } => {
-                let error =
-                    Error::new(ErrorKind::Configuration, message).in_file(place.file.to_path_buf()).at(place.position);
+                // What has no value here is no mistake of the configuration.
+                let is_open = problem.unevaluated().is_some() && !problem.is_refused();
+                let kind = if is_open { ErrorKind::NotInstalled } else { ErrorKind::Configuration };
+                let error = Error::new(kind, message).in_file(place.file.to_path_buf()).at(place.position);
                 problem.next_steps(dialect).into_iter().fold(error, Error::hint)
             }
         }
@@ -216,9 +229,10 @@ impl AutomaticFiles {
         }
         Surroundings {
             dialect: options.dialect,
-            variables: Some(values),
+            variables: values,
             directory: worktree::absolute(root).to_string_lossy().replace('\\', "/"),
             workspace: workspace(root, options),
+            meter: Meter::default(),
         }
     }
 }

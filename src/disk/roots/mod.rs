@@ -16,13 +16,14 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use super::files::{self, TextMemo};
-use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, SourceFile, Unevaluated};
+use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, SourceFile};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
 use crate::path::links::{self, FileRefusal};
 use crate::path::{lexical, shown, worktree};
 use crate::requirements::Requirements;
+use crate::value::Unevaluated;
 use crate::version::{ModuleConstraints, ModuleVersion};
 use crate::words::counted;
 

@@ -138,7 +138,7 @@ fn variables_on_which_sources_depend() {
     let call = CALL.replace("\"~> 1.0\"", "var.wanted").replace("acme/net/lab", "acme/${local.name}/lab");
     let text = format!("variable \"wanted\" {{}}\nlocals {{\n  name = \"net\"\n}}\n{call}");
     let workspace = Workspace::with_files(&[("main.tofu", &text)]);
-    let unknown = workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(2);
+    let unknown = workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(4);
     assert!(unknown.stderr.contains("because it depends on var.wanted"), "{unknown}");
     assert!(unknown.stderr.contains("`--var wanted=VALUE`"), "{unknown}");
     let unknown = workspace.tflock(&registry, ["why"]).ended_with(4);

@@ -1,4 +1,4 @@
-//! Sources of modules that OpenTofu evaluates before it installs any.
+//! Sources of modules and of providers that the tools evaluate before they install any.
 
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
@@ -61,14 +61,14 @@ fn an_installed_module_is_the_one_that_its_source_names() {
     let workspace = workspace(&[("main.tofu", MAIN), (".terraform/modules/modules.json", manifest)]);
     assert_eq!(locked(&workspace, &registry, &[]), "a");
     assert_eq!(locked(&workspace, &registry, &["--var", "f=b"]), "b");
-    workspace.write("main.tofu", &MAIN.replace("var.f", "lower(var.f)"));
+    workspace.write("main.tofu", &MAIN.replace("var.f", "lower(file(var.f))"));
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
     let said = "main.tofu:5:12: module \"x\" is used as installed, not checked against its source";
-    assert!(run.stderr.contains(said) && run.stderr.contains("a function call"), "{run}");
+    assert!(run.stderr.contains(said) && run.stderr.contains("it depends on file() (main.tofu:5:25)"), "{run}");
     // No variable would change that.
     assert!(!run.stderr.contains("--var"), "{run}");
     std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
-    let run = workspace.tflock(&registry, LOCK).ended_with(2);
+    let run = workspace.tflock(&registry, LOCK).ended_with(4);
     assert!(run.stderr.contains("`tofu get`") && !run.stderr.contains("--var"), "{run}");
 }
 
@@ -133,4 +133,122 @@ fn the_workspace_is_the_one_that_is_selected() {
     assert_eq!(locked(&workspace, &registry, &[]), "b");
     let workspace = workspace.env("TF_WORKSPACE", "default");
     assert_eq!(locked(&workspace, &registry, &[]), "a");
+}
+
+/// Locks with Terraform.
+const TERRAFORM: [&str; 3] = ["lock", "--platform", "linux_amd64"];
+
+const CONSTANT: &str = "variable \"f\" {\n  const = true\n}\n";
+
+#[test]
+fn terraform_evaluates_requirements() {
+    let registry = widget_and_gadget();
+    let entry = |entry: &str| format!("terraform {{\n  required_providers {{\n    x = {entry}\n  }}\n}}\n");
+    let dynamic = entry("{ source = \"{{registry}}/acme/${local.name}\", version = var.v }");
+    let child = "variable \"f\" {\n  const = true\n}\nvariable \"v\" {\n  const = true\n  default = \"~> 1.0\"\n}\nlocals {\n  name = lower(var.f)\n}\n";
+    let call = format!("{CONSTANT}module \"m\" {{\n  source = \"./m\"\n  f = upper(var.f)\n}}\n");
+    let files = [("main.tf", &*call), ("m/main.tf", child), ("m/versions.tf", &dynamic)];
+    let workspace = Workspace::with_files(&files);
+    workspace.tflock(&registry, TERRAFORM.iter().chain(&["--var", "f=widget"])).ended_with(0);
+    assert!(workspace.lock_file().contains("/acme/widget\""), "{}", workspace.lock_file());
+    assert!(workspace.lock_file().contains("constraints = \"~> 1.0\""), "{}", workspace.lock_file());
+    let why = workspace.tflock(&registry, ["why", "--var", "f=widget"]).ended_with(0);
+    assert!(why.stdout.contains("~> 1.0") && why.stdout.contains("m/versions.tf:3"), "{why}");
+    // Not known, and the option that makes it known.
+    let unset = workspace.tflock(&registry, TERRAFORM).ended_with(4);
+    assert!(
+        unset.stderr.contains("the source of provider \"x\" cannot be determined")
+            && unset.stderr.contains("--var f=VALUE"),
+        "{unset}"
+    );
+    for (text, reason) in [
+        (
+            child
+                .replace("  const = true\n}\nlocals", "}\nlocals")
+                .replace("  const = true\n  default = \"~>", "  default = \"~>"),
+            "is not declared with `const = true`",
+        ),
+        (child.replace("\"~> 1.0\"", "null"), "it is null"),
+        (child.replace("\"~> 1.0\"", "\"newest\""), "invalid version constraint \"newest\""),
+        (child.replace("lower(var.f)", "aws_x.y"), "it depends on aws_x.y"),
+    ] {
+        workspace.write("m/main.tf", &text);
+        let run = workspace.tflock(&registry, TERRAFORM.iter().chain(&["--var", "f=widget"])).ended_with(2);
+        assert!(run.stderr.contains(reason) && run.stderr.contains("m/versions.tf:3:"), "{run}");
+    }
+    // An override takes the place of the whole entry, whatever it was.
+    workspace.write("m/main.tf", child);
+    workspace.write("m/x_override.tf", &entry("{ source = \"{{registry}}/acme/gadget\" }"));
+    assert_eq!(locked_by_terraform(&workspace, &registry), "b");
+}
+
+/// Which of the two providers Terraform's rules lock.
+fn locked_by_terraform(workspace: &Workspace, registry: &Registry) -> &'static str {
+    std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+    workspace.tflock(registry, TERRAFORM.iter().chain(&["--var", "f=widget"])).ended_with(0);
+    if workspace.lock_file().contains("/acme/widget\"") { "a" } else { "b" }
+}
+
+#[test]
+fn no_command_rewrites_an_expression() {
+    let registry = widget_and_gadget();
+    let main = "variable \"v\" {\n  const = true\n  default = \"~> 1.0\"\n}\nterraform {\n  required_providers {\n    widget = {\n      source = \"{{registry}}/acme/widget\"\n      version = var.v\n    }\n  }\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", main)]);
+    workspace.tflock(&registry, TERRAFORM).ended_with(0);
+    let before = workspace.read("main.tf");
+    let address = format!("{}/acme/widget", registry.host());
+    let newer = format!("{address}@~> 1.1");
+    for args in [vec!["add", "--replace", &newer], vec!["remove", &address]] {
+        let run = workspace.tflock(&registry, args).ended_with(2);
+        assert!(run.stderr.contains("main.tf:7:") && run.stderr.contains("has an expression"), "{run}");
+    }
+    assert_eq!(workspace.read("main.tf"), before);
+}
+
+#[test]
+fn what_has_no_value_names_its_reason() {
+    let registry = widget_and_gadget();
+    let main = |declared: &str, source: &str| format!("{declared}module \"x\" {{\n  source = {source}\n}}\n");
+    let workspace = workspace(&[("main.tf", "")]);
+    for (declared, source, code, reasons) in [
+        (CONSTANT, "\"./m/${var.f}\"", 4, ["it depends on var.f, which has no value", "--var f=VALUE"]),
+        ("variable \"f\" {\n}\n", "\"./m/${var.f}\"", 2, ["not declared with `const = true`", "terraform init"]),
+        ("", "\"./m/${file(\"x\")}\"", 4, ["it depends on file() (main.tf:2:19)", "`terraform get`"]),
+        ("", "\"./m/${aws_x.y.id}\"", 2, ["it depends on aws_x.y.id", "main.tf:2:19"]),
+        ("", "split(\"/\")", 2, ["split() takes 2 arguments", "main.tf:2:12"]),
+        ("", "null ? \"a\" : \"b\"", 2, ["a condition is null", "main.tf:2:12"]),
+        ("locals {\n  a = local.b\n  b = local.a\n}\n", "local.a", 2, ["refers to itself", "main.tf:3:7"]),
+        ("", "join(\"\", [for x in range(1000000000) : x])", 2, ["range() fails", "main.tf:2:31"]),
+    ] {
+        workspace.write("main.tf", &main(declared, source));
+        let run = workspace.tflock(&registry, TERRAFORM).ended_with(code);
+        assert!(reasons.iter().all(|reason| run.stderr.contains(reason)), "{source}: {run}");
+    }
+}
+
+/// An expression stays the same, and what it refers to changes: that counts as a change of the requirements.
+#[test]
+fn the_gate_sees_what_an_expression_refers_to() {
+    let registry = widget_and_gadget();
+    let main = format!(
+        "{CONSTANT}locals {{\n  where = \"./m\"\n}}\nmodule \"x\" {{\n  source = \"${{local.where}}/${{var.f}}\"\n}}\n"
+    );
+    let workspace =
+        workspace(&[("main.tf", &main), ("terraform.tfvars", "f = \"a\"\n"), ("n/a/main.tf", &needs("gadget"))]);
+    workspace.tflock(&registry, TERRAFORM).ended_with(0);
+    workspace.git(["init", "--quiet"]);
+    workspace.git(["add", "."]);
+    workspace.git(["commit", "--quiet", "-m", "base"]);
+    let gate = ["verify", "--base", "HEAD", "--offline", "--format", "json"];
+    assert!(!workspace.tflock(&registry, gate).stdout.contains("entry-missing"));
+    for (name, text) in [
+        ("terraform.tfvars", "f = \"b\"\n".to_owned()),
+        ("x.auto.tfvars", "f = \"b\"\n".to_owned()),
+        ("main.tf", main.replace("\"./m\"", "\"./n\"")),
+    ] {
+        workspace.write(name, &text);
+        let run = workspace.tflock(&registry, gate);
+        assert!(run.stdout.contains("entry-missing") && run.stdout.contains("acme/gadget"), "{name}: {run}");
+        workspace.git(["stash", "--quiet", "--include-untracked"]);
+    }
 }

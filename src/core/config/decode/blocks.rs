@@ -4,17 +4,17 @@
 //! Source: `internal/configs/provider_requirements.go`, `decodeRequiredProvidersBlock`.
 
 use super::{
-    Argument, Block, ConfigErrorKind, Constraint, Import, Located, ModuleCall, Names, Node, ProviderConfig, Reader,
-    RequiredProvider, Resource, Role, Syntax, Value, check_local_name, check_name, constraint, parse_constraint,
-    provider_reference, unexpected_block,
+    Argument, Block, ConfigErrorKind, Import, Located, Meter, ModuleCall, Names, Node, ProviderConfig, Reader,
+    RequiredProvider, Resource, Role, Syntax, Type, Value, check_local_name, check_name, constraint, parse_constraint,
+    primitive, provider_reference, unexpected_block,
 };
 use crate::addr::{ProviderSource, normalise_part};
 use crate::config::body::RawValue;
-use crate::config::evaluate::{Expression, ExpressionSource};
 use crate::config::json;
-use crate::config::module::{CallSource, CallVersion, Text, Variable};
-use crate::config::value::PathStep;
+use crate::config::module::{CallSource, CallVersion, DynamicProvider, Text, Variable};
 use crate::dialect::Dialect;
+use crate::evaluate::Expression;
+use crate::evaluate::syntax::{NodeKind, Step, SyntaxErrorKind};
 use crate::requirements::OriginKind;
 use crate::version::ModuleConstraints;
 
@@ -37,61 +37,92 @@ impl<'a> Reader<'a> {
 
     fn entry(&mut self, argument: &Argument<'a>) -> Result<Option<RequiredProvider>, Located> {
         let node = argument.value.read()?;
-        let (source, source_text, version) = match node.value {
-            Value::Text(text) | Value::Number(text) => (None, None, Some(parse_constraint(text, node.at)?)),
-            Value::Bool(value) => (None, None, Some(parse_constraint(value.to_string(), node.at)?)),
-            Value::Object(pairs) => {
+        let mut required = RequiredProvider {
+            place: self.place(argument.at),
+            source: ProviderSource::Legacy(String::new()),
+            source_text: None,
+            version: None,
+            dynamic: None,
+        };
+        let mut source = None;
+        match node.kind {
+            NodeKind::Object(pairs) => {
                 check_local_name(&argument.name, argument.at)?;
                 let before = self.errors.len();
-                let found = self.object(&argument.name, pairs);
+                source = self.object(&argument.name, pairs, &mut required);
                 if self.errors.len() > before {
                     return Ok(None);
                 }
-                found
             }
-            _ => return Err((node.at, ConfigErrorKind::RequirementShape(argument.name.clone().into_owned()))),
-        };
-        let source = match source {
+            _ => match primitive(&node) {
+                Some(Value::String(text)) => required.version = Some(parse_constraint(text.to_string(), node.at)?),
+                _ => return Err((node.at, ConfigErrorKind::RequirementShape(argument.name.clone().into_owned()))),
+            },
+        }
+        required.source = match source {
             Some(source) => source,
             None => self.implied(&argument.name, argument.at)?,
         };
-        Ok(Some(RequiredProvider { place: self.place(argument.at), source, source_text, version }))
+        Ok(Some(required))
     }
 
+    /// Reads the pairs of an entry; gives the source.
     fn object(
         &mut self,
         name: &str,
         pairs: Vec<(Node, Node)>,
-    ) -> (Option<ProviderSource>, Option<String>, Option<Constraint>) {
-        let (mut source, mut source_text, mut version) = (None, None, None);
+        required: &mut RequiredProvider,
+    ) -> Option<ProviderSource> {
+        let mut source = None;
+        let pairs: Vec<_> = pairs.into_iter().map(|(key, value)| (folded(key), folded(value))).collect();
+        let has_names =
+            |(key, value): &(Node, Node)| matches!(key.as_text(), Some("source" | "version")) && self.has_names(value);
+        let is_dynamic = pairs.iter().any(has_names);
         for (key, value) in pairs {
             let at = value.at;
-            let done = match (&key.value, value.value) {
-                (Value::Text(key), Value::Text(text)) if key == "version" => {
-                    parse_constraint(text, at).map(|constraint| version = Some(constraint))
+            let is_dynamic = is_dynamic && (value.as_text().is_none() || self.has_names(&value));
+            let done = match (key.as_text(), value.as_text()) {
+                (Some(key @ ("source" | "version")), _) if is_dynamic => {
+                    let none = DynamicProvider { source: None, version: None };
+                    let dynamic = required.dynamic.get_or_insert_with(|| Box::new(none));
+                    let expression = Some(self.template(value));
+                    *(if key == "source" { &mut dynamic.source } else { &mut dynamic.version }) = expression;
+                    Ok(())
                 }
-                (Value::Text(key), _) if key == "version" => Err((at, ConfigErrorKind::VersionNotText)),
-                (Value::Text(key), Value::Text(text)) if key == "source" => {
-                    let parsed = ProviderSource::parse(&text, self.dialect).map(|parsed| source = Some(parsed));
-                    source_text = Some(text);
+                (Some("version"), Some(text)) => {
+                    parse_constraint(text.to_owned(), at).map(|constraint| required.version = Some(constraint))
+                }
+                (Some("version"), None) => Err((at, ConfigErrorKind::VersionNotText)),
+                (Some("source"), Some(text)) => {
+                    let parsed = ProviderSource::parse(text, self.dialect).map(|parsed| source = Some(parsed));
+                    required.source_text = Some(text.to_owned());
                     parsed.map_err(|error| (at, error.into()))
                 }
-                (Value::Text(key), _) if key == "source" => Err((at, ConfigErrorKind::SourceNotText)),
-                (Value::Text(key), aliases) if key == "configuration_aliases" => {
-                    if are_aliases(name, aliases, self.syntax) {
-                        Ok(())
-                    } else {
-                        Err((at, ConfigErrorKind::ConfigurationAliases(name.to_owned())))
-                    }
-                }
-                (Value::Text(other), _) => Err((key.at, ConfigErrorKind::RequirementKey(other.clone()))),
-                _ => Err((key.at, ConfigErrorKind::Expression)),
+                (Some("source"), None) => Err((at, ConfigErrorKind::SourceNotText)),
+                (Some("configuration_aliases"), _) if are_aliases(name, &value, self.syntax) => Ok(()),
+                (Some("configuration_aliases"), _) => Err((at, ConfigErrorKind::ConfigurationAliases(name.to_owned()))),
+                (Some(other), _) => Err((key.at, ConfigErrorKind::RequirementKey(other.to_owned()))),
+                (None, _) => Err((key.at, SyntaxErrorKind::Invalid.into())),
             };
-            if let Err(error) = done {
-                self.errors.push(error);
-            }
+            self.errors.extend(done.err());
         }
-        (source, source_text, version)
+        source
+    }
+
+    /// True if something in a value is a name, for which Terraform evaluates it.
+    fn has_names(&self, value: &Node) -> bool {
+        let is_name = |kind: &NodeKind| matches!(kind, NodeKind::Name(_));
+        let template = value.as_text().filter(|_| self.syntax == Syntax::Json);
+        let template = template.and_then(|text| Node::parse_template(text, value.at).ok());
+        self.dialect == Dialect::Terraform && template.as_ref().unwrap_or(value).contains(&is_name)
+    }
+
+    fn template(&self, value: Node) -> Expression {
+        let place = self.place(value.at);
+        match self.syntax {
+            Syntax::Native => Expression::plain(place, value),
+            Syntax::Json => Expression::templates(place, value),
+        }
     }
 
     /// What a local name means without a source; its case is folded first.
@@ -102,19 +133,28 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The same, as plain text if it is a constant string.
+fn folded(node: Node) -> Node {
+    match node.as_text().is_none().then(|| node.constant(&Meter::default())) {
+        Some(Some(Value::String(text))) => Node { at: node.at, kind: NodeKind::Text(text.to_string()) },
+        _ => node,
+    }
+}
+
 /// `[NAME]`, `[NAME.ALIAS]`; what is behind an alias is not looked at. In JSON, and only there, each is a string.
 ///
 /// Source: `ParseProviderConfigCompact` reads two steps of the reference.
-fn are_aliases(name: &str, value: Value, syntax: Syntax) -> bool {
-    let Value::List(items) = value else { return false };
-    items.into_iter().all(|item| {
-        let item = match (item.value, syntax) {
-            (Value::Text(text), Syntax::Json) => Node::reference_in_text(&text, item.at),
-            (_, Syntax::Json) => return false,
-            (value, Syntax::Native) => Node { value, ..item }.into_reference(),
-        };
-        let Value::Reference(steps) = &item.value else { return false };
-        matches!(&steps[..], [PathStep::Name(local)] | [PathStep::Name(local), PathStep::Name(_), ..] if local == name)
+fn are_aliases(name: &str, value: &Node, syntax: Syntax) -> bool {
+    let is_own = |node: &Node| {
+        let reference = node.as_reference();
+        matches!(reference, Some((local, [] | [Step::Name(_), ..])) if local == name)
+    };
+    let NodeKind::Tuple(items) = &value.kind else { return false };
+    items.iter().all(|item| match syntax {
+        Syntax::Native => is_own(item),
+        Syntax::Json => {
+            item.as_text().and_then(|text| Node::parse_placed(text, item.at).ok()).is_some_and(|node| is_own(&node))
+        }
     })
 }
 
@@ -126,11 +166,12 @@ impl<'a> Reader<'a> {
         let contents = block.body.contents(&[], &mut self.errors);
         let alias = match contents.argument("alias") {
             Some(argument) => {
-                let Node { at, value: Value::Text(alias) } = argument.value.read()? else {
+                let node = argument.value.read()?;
+                let Some(Value::String(alias)) = node.constant(&Meter::default()) else {
                     return Err((argument.value.at(), ConfigErrorKind::Alias));
                 };
-                check_name(&alias, at)?;
-                Some(alias)
+                check_name(&alias, node.at)?;
+                Some(alias.to_string())
             }
             None => None,
         };
@@ -177,8 +218,7 @@ impl<'a> Reader<'a> {
         let wrong = |at| (at, ConfigErrorKind::ImportTarget);
         let to = contents.argument("to").ok_or_else(|| wrong(block.at))?;
         let node = to.value.read_reference()?;
-        let Value::Reference(steps) = &node.value else { return Err(wrong(node.at)) };
-        let (in_child, target) = import_target(steps).ok_or_else(|| wrong(node.at))?;
+        let (in_child, target) = import_target(&node).ok_or_else(|| wrong(node.at))?;
         let provider = match contents.argument("provider") {
             Some(argument) => Some(provider_reference(&argument.value.read_reference()?, self.dialect)?),
             None => None,
@@ -191,20 +231,19 @@ impl<'a> Reader<'a> {
 }
 
 /// Whether the address leads into a module below, and the type and name at its end.
-fn import_target(steps: &[PathStep]) -> Option<(bool, (String, String))> {
-    let mut rest = steps;
+fn import_target(node: &Node) -> Option<(bool, (String, String))> {
+    let (mut first, mut rest) = node.as_reference()?;
     let mut in_child = false;
-    while let [PathStep::Name(module), PathStep::Name(_), after @ ..] = rest
-        && module == "module"
+    while let (
+        "module",
+        [Step::Name(_), Step::Name(next), after @ ..] | [Step::Name(_), Step::Index(_), Step::Name(next), after @ ..],
+    ) = (first, rest)
     {
         in_child = true;
-        rest = if let [PathStep::Index(_), after @ ..] = after { after } else { after };
+        (first, rest) = (next, after);
     }
     match rest {
-        [PathStep::Name(kind), PathStep::Name(name)]
-        | [PathStep::Name(kind), PathStep::Name(name), PathStep::Index(_)] => {
-            Some((in_child, (kind.clone(), name.clone())))
-        }
+        [Step::Name(name)] | [Step::Name(name), Step::Index(_)] => Some((in_child, (first.to_owned(), name.clone()))),
         _ => None,
     }
 }
@@ -253,7 +292,7 @@ impl<'a> Reader<'a> {
         let refused = |reason| (value.at(), ConfigErrorKind::ModuleVersion { name: name.to_owned(), reason });
         let text = match self.text(value)? {
             Some(text) => text,
-            None if value.read()?.value == Value::Null => return Ok(None),
+            None if value.read()?.kind == NodeKind::Null => return Ok(None),
             None => return Err((value.at(), ConfigErrorKind::VersionNotText)),
         };
         let constraints = match &text {
@@ -263,15 +302,17 @@ impl<'a> Reader<'a> {
         Ok(Some(CallVersion { place: self.place(value.at()), text, constraints }))
     }
 
-    /// A string that may contain references; `None` for other values. In JSON, only OpenTofu looks for
-    /// references in one.
+    /// A string that may have to be evaluated; `None` for other values.
     fn text(&mut self, value: &RawValue<'a>) -> Result<Option<Text>, Located> {
-        let node = if self.dialect == Dialect::OpenTofu { value.read_template()? } else { value.read()? };
-        Ok(match node.value {
-            Value::Text(text) | Value::Number(text) => Some(Text::Known(text)),
-            Value::Template(_) | Value::Reference(_) | Value::Unknown(_) => Some(Text::Expression(node)),
-            Value::Null | Value::Bool(_) | Value::List(_) | Value::Object(_) => None,
-        })
+        let node = folded(value.read_template()?);
+        if let NodeKind::Text(text) = node.kind {
+            return Ok(Some(Text::Known(text)));
+        }
+        match node.constant(&Meter::default()) {
+            Some(Value::Number(number)) => Ok(Some(Text::Known(number.to_string()))),
+            Some(_) => Ok(None),
+            None => Ok(Some(Text::Expression(self.expression(value)))),
+        }
     }
 
     /// A variable; nothing in it can be an error here, since it may never be used.
@@ -279,9 +320,9 @@ impl<'a> Reader<'a> {
         let mut ignored = Vec::new();
         let contents = block.body.contents(&[("validation", 0)], &mut ignored);
         let value = |name: &str| contents.argument(name).map(|argument| self.constant(&argument.value));
-        let is = |name: &str| match contents.argument(name)?.value.read().ok()?.value {
-            Value::Bool(value) => Some(value),
-            _ => None,
+        let is = |name: &str| {
+            let value = contents.argument(name)?.value.read().ok()?.constant(&Meter::default())?;
+            if let Value::Bool(value) = value.convert(&Type::Bool).ok()? { Some(value) } else { None }
         };
         let variable = Variable {
             place: self.place(block.at),
@@ -307,19 +348,17 @@ impl<'a> Reader<'a> {
     /// A value that is read when it is needed. In JSON its strings are templates.
     fn expression(&self, value: &RawValue<'a>) -> Expression {
         let place = self.place(value.at());
-        let source = match value {
-            RawValue::Native { text, range } => ExpressionSource::Native(text[range.clone()].to_owned()),
-            RawValue::Json(node) => ExpressionSource::Templates(json::value(node)),
-        };
-        Expression { place, source }
+        match value {
+            RawValue::Native { text, range } => Expression::native(place, &text[range.clone()]),
+            RawValue::Json(node) => Expression::templates(place, json::value(node)),
+        }
     }
 
     /// A value where the tools take only constants. In JSON its strings are plain text.
     pub(in crate::config) fn constant(&self, value: &RawValue<'a>) -> Expression {
-        let expression = self.expression(value);
-        match expression.source {
-            ExpressionSource::Templates(node) => Expression { source: ExpressionSource::Plain(node), ..expression },
-            ExpressionSource::Native(_) | ExpressionSource::Plain(_) => expression,
+        match value {
+            RawValue::Native { .. } => self.expression(value),
+            RawValue::Json(node) => Expression::plain(self.place(value.at()), json::value(node)),
         }
     }
 }

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use crate::addr::normalise_part;
 use crate::dialect::Dialect;
+use crate::evaluate::Meter;
+use crate::evaluate::syntax::Node;
 use crate::finding::LineIndex;
 use crate::hcl::scan;
 use crate::requirements::OriginKind;
+use crate::value::{Type, Value};
 use crate::version::Constraints;
 
 use super::Syntax;
 use super::body::{Argument, Block, Body, BodyContents, BodySchema, Located, native};
 use super::json;
 use super::module::{Constraint, Import, Location, ModuleCall, Names, ProviderConfig, RequiredProvider, Resource};
-use super::value::{Node, Value};
 use super::{ConfigError, ConfigErrorKind, first_problems};
 
 pub(super) use blocks::implied_local_name;
@@ -256,12 +258,16 @@ fn unexpected_block(block: &Block<'_>) -> Located {
 /// A constant string that is a version constraint; a number counts as its text, `null` as nothing.
 fn constraint(argument: &Argument<'_>) -> Result<Option<Constraint>, Located> {
     let node = argument.value.read()?;
-    match node.value {
-        Value::Null => Ok(None),
-        Value::Text(text) | Value::Number(text) => parse_constraint(text, node.at).map(Some),
-        Value::Bool(value) => parse_constraint(value.to_string(), node.at).map(Some),
+    match primitive(&node) {
+        Some(Value::Null(_)) => Ok(None),
+        Some(Value::String(text)) => parse_constraint(text.to_string(), node.at).map(Some),
         _ => Err((node.at, ConfigErrorKind::VersionNotText)),
     }
+}
+
+/// The value of a constant as a string, if it can be one.
+fn primitive(node: &Node) -> Option<Value> {
+    node.constant(&Meter::default())?.convert(&Type::String).ok()
 }
 
 fn parse_constraint(text: String, at: usize) -> Result<Constraint, Located> {
@@ -292,15 +298,14 @@ pub(super) fn check_local_name(name: &str, at: usize) -> Result<(), Located> {
 
 /// The local name in `NAME` or `NAME.ALIAS`. OpenTofu also takes a key in brackets behind the alias.
 fn provider_reference(node: &Node, dialect: Dialect) -> Result<String, Located> {
-    use super::value::PathStep::{Index, Name};
-    let Value::Reference(steps) = &node.value else { return Err((node.at, ConfigErrorKind::ProviderReference)) };
-    let name = match &steps[..] {
-        [Name(name)] | [Name(name), Name(_)] => name,
-        [Name(name), Name(_), Index(_)] | [Name(name), Index(_)] if dialect == Dialect::OpenTofu => name,
+    use crate::evaluate::syntax::Step::{Index, Name};
+    let name = match node.as_reference() {
+        Some((name, [] | [Name(_)])) => name,
+        Some((name, [Name(_), Index(_)] | [Index(_)])) if dialect == Dialect::OpenTofu => name,
         _ => return Err((node.at, ConfigErrorKind::ProviderReference)),
     };
     check_local_name(name, node.at)?;
-    Ok(name.clone())
+    Ok(name.to_owned())
 }
 
 mod blocks;

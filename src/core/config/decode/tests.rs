@@ -191,7 +191,6 @@ fn every_error_of_required_providers_is_reported() {
             "9:26 an entry of required_providers can contain only \"source\", \"version\" and \"configuration_aliases\", not \
              \"foo\"",
             "10:21 a version constraint must be a constant string",
-            "11:21 a version constraint must be a constant string",
             "12:20 provider source \"a/b/c/d\" is not of the form [hostname/][namespace/]name",
             "12:41 invalid version constraint \">=  1\": invalid specification \">=  1\": only one space is expected \
              after the operator \">=\"",

@@ -99,6 +99,9 @@ pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Resu
         meaning.insert(name, (ProviderSource::Provider(addr), constraints));
         return files.checked(files.insert(&entry)?, &meaning);
     };
+    if present.dynamic.is_some() {
+        return Err(EditError::Evaluated { name, place: present.place.clone() });
+    }
     let is_same = present.source == ProviderSource::Provider(addr.clone());
     let is_written = present.version.as_ref().map(|version| &version.text) == request.constraint.as_ref();
     if is_same && is_written {
@@ -134,12 +137,16 @@ pub fn remove(
     let files = Files::select(files, dialect);
     let module = files.decode()?;
     let source = ProviderSource::Provider(addr.clone());
-    let names: BTreeSet<String> = module
-        .required
-        .iter()
-        .filter(|(_, required)| required.source == source)
-        .map(|(name, _)| name.clone())
-        .collect();
+    let own = module.required.iter().filter(|(_, required)| required.source == source);
+    let names: BTreeSet<String> = own.map(|(name, _)| name.clone()).collect();
+    // Which provider an expression means is not known here.
+    let is_evaluated = |name: &str, required: &super::RequiredProvider| match &required.dynamic {
+        Some(dynamic) => names.contains(name) || names.is_empty() && dynamic.source.is_some(),
+        None => false,
+    };
+    if let Some((name, required)) = module.required.iter().find(|(name, required)| is_evaluated(name, required)) {
+        return Err(EditError::Evaluated { name: name.clone(), place: required.place.clone() });
+    }
     if names.is_empty() {
         return Err(not_required(&files, &module, addr, &source));
     }
@@ -227,6 +234,9 @@ pub enum EditError {
     /// The configuration has errors of its own, two `required_providers` blocks among them.
     #[error("the configuration has errors: {}", .0.first().map_or_else(String::new, ToString::to_string))]
     Configuration(Vec<ConfigError>),
+    /// What an expression says is for the user to change.
+    #[error("the entry of {name:?} has an expression, and tflock never rewrites one")]
+    Evaluated { name: String, place: Location },
     #[error("{name:?} cannot be the local name of a provider: {reason}")]
     Name {
         name: String,
@@ -290,6 +300,7 @@ impl From<EditError> for Error {
             EditError::Name { .. } | EditError::NotAnIdentifier { .. } => {
                 made(ErrorKind::Usage).hint("give another local name with --name")
             }
+            EditError::Evaluated { place, .. } => at(&place).hint("change the expression, or what it refers to"),
             EditError::Source(_) => made(ErrorKind::Usage),
             EditError::Constraint { text, .. } => {
                 let made = made(ErrorKind::Usage);

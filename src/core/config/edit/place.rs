@@ -10,9 +10,9 @@ use super::{Change, EditError, Entry, FileEdit, Meaning, apply, edits_between, m
 use crate::addr::{Hostname, ProviderSource};
 use crate::config::body::BodyContents;
 use crate::config::decode::{Reader, Role, implied_local_name, read_file};
-use crate::config::value::{Node, PathStep, Value};
 use crate::config::{ConfigFiles, Location, Module, RootKind, SourceFile, Syntax, is_of_old_stack};
 use crate::dialect::Dialect;
+use crate::evaluate::syntax::{Node, NodeKind};
 use crate::finding::LineIndex;
 use crate::hcl::scan::outline;
 
@@ -278,7 +278,7 @@ fn passed_on(reader: &mut Reader<'_>, contents: &BodyContents<'_>, names: &BTree
     for block in contents.blocks_of("module") {
         let body = block.body.contents(&[], &mut Vec::new());
         let Some(Ok(node)) = body.argument("providers").map(|argument| argument.value.read()) else { continue };
-        let Value::Object(pairs) = node.value else { continue };
+        let NodeKind::Object(pairs) = node.kind else { continue };
         let passed = pairs.iter().filter(|(_, value)| names.contains(&first_name(value)));
         let label = block.labels.first().map_or("", |label| &label.text);
         found.extend(passed.map(|(_, value)| Use {
@@ -321,17 +321,9 @@ fn functions(file: &SourceFile, name: &str) -> Vec<Use> {
 
 /// The local name in a reference, which JSON has in a string.
 fn first_name(node: &Node) -> String {
-    let node = match &node.value {
-        Value::Text(text) => &Node::reference_in_text(text, node.at),
-        _ => node,
-    };
-    match &node.value {
-        Value::Reference(steps) => match steps.first() {
-            Some(PathStep::Name(name)) => name.clone(),
-            _ => String::new(),
-        },
-        _ => String::new(),
-    }
+    let inner = node.as_text().and_then(|text| Node::parse_placed(text, node.at).ok());
+    let reference = inner.as_ref().unwrap_or(node).as_reference();
+    reference.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
 /// Writes another host into every source address of a module that names a certain one. A source that names no host is

@@ -44,7 +44,7 @@ pub enum NodeKind {
     Text(String),
     /// A string in parts: [`NodeKind::Text`] and what is interpolated.
     Template(Vec<Node>),
-    /// A string that is nothing but an interpolation: the value itself.
+    /// The value of another expression: a string that is nothing but an interpolation, or a key in parentheses.
     Wrapped(Box<Node>),
     /// A name alone.
     Name(String),

@@ -257,13 +257,13 @@ fn braces(cursor: &mut Cursor<'_>) -> Parsed<Node> {
 
 /// A key: a name alone is a string, and so are the words for constants.
 ///
-/// Source: `ObjectConsKeyExpr`, which refuses names with points that are not in parentheses.
+/// Source: `ObjectConsKeyExpr`. A reference in parentheses is one that is evaluated.
 fn key(cursor: &mut Cursor<'_>) -> Parsed<Node> {
     let is_free = cursor.peek() == Some(b'(');
     let key = expression(cursor, false)?;
     match key.as_reference() {
         Some((name, [])) if !is_free => Ok(Node { at: key.at, kind: NodeKind::Text(name.to_owned()) }),
-        Some(_) if !is_free => cursor.invalid(),
+        Some(_) if is_free => Ok(Node { at: key.at, kind: NodeKind::Wrapped(Box::new(key)) }),
         _ => Ok(key),
     }
 }

@@ -98,7 +98,7 @@ impl Pieces {
         match &mut node.kind {
             _ if end.is_some() => cursor.invalid(),
             NodeKind::Template(parts) if is_alone => Ok(parts.remove(0)),
-            _ => Ok(node),
+            _ => Ok(Node { at, ..node }),
         }
     }
 }

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{CallPackage, LocatedModule, ModuleNode, Walk};
-use crate::config::{ModuleCall, ModuleSource, Text};
-use crate::dialect::Dialect;
+use crate::config::{ModuleCall, ModuleSource, Purpose, Text};
 use crate::disk::roots::error::ModuleProblem;
 use crate::disk::roots::{
     self, FetchedModule, LocalModuleCall, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall,
     TreeWarning,
 };
 use crate::error::{Error, ErrorKind};
+use crate::evaluate::Expression;
 use crate::path::links;
 use crate::redact;
+use crate::value::Unevaluated;
 use crate::version::{ModuleConstraints, ModuleVersion};
 
 struct WantedModule<'c> {
@@ -40,13 +41,7 @@ impl Walk<'_> {
             from.package.is_none() && self.options.modules != ModuleLookup::None && self.manifest().get(key).is_some();
         let text = match &source.text {
             Text::Known(text) => text.clone(),
-            // Terraform takes what was installed. But locked content is known by its source.
-            Text::Expression(_)
-                if is_installed && self.options.pins.is_none() && self.options.dialect == Dialect::Terraform =>
-            {
-                return self.remote(&WantedModule { call, key, source: None, constraints: None });
-            }
-            Text::Expression(node) => match from.scope.evaluate(node, self.surroundings()) {
+            Text::Expression(expression) => match self.evaluate(from, expression).and_then(not_null) {
                 Ok(text) => text,
                 Err(problem) => {
                     let wanted = WantedModule { call, key, source: None, constraints: None };
@@ -54,9 +49,11 @@ impl Walk<'_> {
                 }
             },
         };
-        let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
+        let constraints = self.constraints(from, call);
+        let has_version = !matches!(constraints, Ok(None));
+        let source = ModuleSource::parse(&text, has_version, self.options.dialect)?;
         let ModuleSource::Local(path) = &source else {
-            return match self.constraints(from, call) {
+            return match constraints {
                 Ok(constraints) => self.remote(&WantedModule { call, key, source: Some(source), constraints }),
                 Err(problem) => {
                     let wanted = WantedModule { call, key, source: Some(source), constraints: None };
@@ -123,18 +120,14 @@ impl Walk<'_> {
         problem: ModuleProblem,
         is_installed: bool,
     ) -> Result<Option<LocatedModule>, ModuleProblem> {
-        if problem.is_refused_by(self.options.dialect)
-            || !is_installed && self.options.missing == MissingModules::Refuse
-        {
+        if problem.is_refused() || !is_installed && self.options.missing == MissingModules::Refuse {
             return Err(problem);
         }
         let call = wanted.call;
         let place = call.source.as_ref().map_or(&call.place, |source| &source.place).clone();
         if is_installed {
-            if self.options.dialect == Dialect::OpenTofu {
-                let key = wanted.key.to_owned();
-                self.warnings.push(TreeWarning::UncheckedRecord { place, key, reason: problem });
-            }
+            let key = wanted.key.to_owned();
+            self.warnings.push(TreeWarning::UncheckedRecord { place, key, reason: problem });
             return self.remote(wanted);
         }
         let next_steps = problem.next_steps(self.options.dialect).into_iter();
@@ -152,9 +145,16 @@ impl Walk<'_> {
 
     fn constraints(&self, from: &ModuleNode, call: &ModuleCall) -> Result<Option<ModuleConstraints>, ModuleProblem> {
         let Some(version) = &call.version else { return Ok(None) };
-        let Text::Expression(node) = &version.text else { return Ok(version.constraints.clone()) };
-        let text = from.scope.evaluate(node, self.surroundings()).map_err(ModuleProblem::VersionNotStatic)?;
-        text.parse().map(Some).map_err(|_| ModuleProblem::Version(text))
+        let Text::Expression(expression) = &version.text else { return Ok(version.constraints.clone()) };
+        match self.evaluate(from, expression).map_err(ModuleProblem::VersionNotStatic)? {
+            Some(text) => text.parse().map(Some).map_err(|_| ModuleProblem::Version(text)),
+            // A version that is null is none.
+            None => Ok(None),
+        }
+    }
+
+    fn evaluate(&self, from: &ModuleNode, expression: &Expression) -> Result<Option<String>, Unevaluated> {
+        from.scope.evaluate(expression, Purpose::Module, self.surroundings())
     }
 
     /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is
@@ -246,6 +246,10 @@ impl Walk<'_> {
         }
         Ok(Some((roots::join(Path::new(""), &record.dir), record.version.clone())))
     }
+}
+
+fn not_null(text: Option<String>) -> Result<String, Unevaluated> {
+    text.ok_or_else(|| Unevaluated::refused("it is null"))
 }
 
 fn real_in(package: &Path, dir: &Path) -> Option<PathBuf> {

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use super::error::{AutomaticFiles, ModuleProblem, TreeError};
 use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning};
 use crate::config::{
-    ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, RootKind, SourceFile, Surroundings, TestFile,
+    ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, ProviderProblem, RootKind, SourceFile,
+    Surroundings, TestFile,
 };
 use crate::dialect::Dialect;
 use crate::disk::roots;
@@ -210,7 +211,7 @@ impl<'o> Walk<'o> {
 
     fn whole_tree(&mut self, place: &LocatedModule, tests: Vec<PathBuf>) {
         let Some(module) = self.module(place, None) else { return };
-        let scope = Rc::new(ModuleScope { module, directory: Some(".".to_owned()), inputs: Inputs::Root });
+        let scope = Rc::new(ModuleScope::new(module, Some(".".to_owned()), Inputs::Root));
         let root = ModuleNode { dir: place.dir.clone(), key: String::new(), scope, package: place.package.clone() };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
@@ -263,7 +264,7 @@ impl<'o> Walk<'o> {
             self.unlisted = self.unlisted.saturating_add(size);
             return size;
         }
-        let module = &node.scope.module;
+        let Some(module) = self.with_providers(node) else { return 1 };
         let requirements = module.required.len() + module.providers.len() + module.resources.len();
         self.listed += (1 + requirements) * (1 + node.key.len() / KEY);
         module.contribute(&node.key, self.options.dialect, &mut self.needs);
@@ -295,6 +296,28 @@ impl<'o> Walk<'o> {
         self.errors.is_empty() && self.missing.len() < MOST_MISSING && self.listed <= self.options.listed
     }
 
+    /// The module with the values of its entries of `required_providers`; `None` if one has none, which is reported.
+    fn with_providers(&mut self, node: &ModuleNode) -> Option<Rc<Module>> {
+        let module = &node.scope.module;
+        if module.required.values().all(|required| required.dynamic.is_none()) {
+            return Some(Rc::clone(module));
+        }
+        let problems = match node.scope.with_providers(self.surroundings()) {
+            Ok(module) => return Some(module),
+            Err(problems) => problems,
+        };
+        for problem in problems {
+            match problem {
+                ProviderProblem::Invalid(error) => self.errors.push(TreeError::Config(*error)),
+                ProviderProblem::Unevaluated { name, argument, place, reason } => {
+                    let dialect = self.options.dialect;
+                    self.errors.push(TreeError::Provider { name, argument, place, dialect, reason });
+                }
+            }
+        }
+        None
+    }
+
     fn sight(&self, node: &ModuleNode) -> Sight {
         let value = |name: &String| node.scope.variable(name, self.surroundings()).ok().flatten();
         (node.dir.clone(), node.scope.module.names.variables.keys().map(value).collect())
@@ -317,7 +340,7 @@ impl<'o> Walk<'o> {
                 if let Some(module) = self.module(&found, Some((call, &key))) {
                     let LocatedModule { dir, package } = found;
                     let directory = package.is_none().then(|| dir.to_string_lossy().replace('\\', "/"));
-                    let scope = Rc::new(ModuleScope { module, directory, inputs: inputs(from, call) });
+                    let scope = Rc::new(ModuleScope::new(module, directory, inputs(from, call)));
                     return self.visit(&ModuleNode { dir, key, scope, package }, above);
                 }
             }

@@ -43,7 +43,7 @@ impl Walk<'_> {
             self.assembly.lose_module(reason, call.place);
             return Some(own);
         }
-        let scope = Rc::new(ModuleScope { module: Rc::new(Module::default()), directory: None, inputs: Inputs::None });
+        let scope = Rc::new(ModuleScope::new(Rc::new(Module::default()), None, Inputs::None));
         let unit = ModuleNode { dir: PathBuf::new(), key: String::new(), scope, package: None };
         let key = call.name.clone();
         match self.locate(&unit, &call, &key) {

@@ -1,0 +1,310 @@
+//! What names mean in the expressions that the tools evaluate before they install anything: variables, local values, paths and the
+//! workspace, in a module that is reached over calls whose arguments set its variables.
+//!
+//! A value is looked up when an expression needs it, and once in each module. Terraform looks only at variables that are declared
+//! with `const = true`; OpenTofu looks at all.
+//!
+//! Source: opentofu `internal/configs/static_evaluator.go`, `static_scope.go`; `internal/command/meta.go`, `Workspace`. For Terraform
+//! 1.15 and later, which variables count and when a value must be known.
+
+#[cfg(test)]
+mod properties_tests;
+mod providers;
+#[cfg(test)]
+mod tests;
+mod variable_type;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::module::{Module, Variable};
+use super::side_files::{VariableValue, VariableValues};
+use crate::dialect::Dialect;
+use crate::evaluate::syntax::Node;
+use crate::evaluate::{Evaluated, Expression, Failure, Meter, Reference, Scope};
+use crate::functions::Tools;
+use crate::value::{Type, Unevaluated, Value};
+pub use providers::ProviderProblem;
+use variable_type::VariableType;
+
+/// What names mean in one module, on one way to it.
+#[derive(Debug)]
+pub struct ModuleScope {
+    pub module: Rc<Module>,
+    /// Its directory, relative to the root module; `None` if only the tool knows it.
+    directory: Option<String>,
+    inputs: Inputs,
+    /// The values that were looked up.
+    known: RefCell<HashMap<String, Known>>,
+}
+
+#[derive(Debug, Clone)]
+enum Known {
+    /// Its evaluation has begun: it must not need itself.
+    Begun,
+    /// A value, and over how many levels it was evaluated.
+    Done(Evaluated, usize),
+}
+
+/// Where the variables of a module are set.
+#[derive(Debug)]
+pub enum Inputs {
+    /// From outside: the root module.
+    Root,
+    /// By the call with this name.
+    Call(Rc<ModuleScope>, String),
+    /// Nowhere: the module of a run of a test.
+    None,
+}
+
+/// What the configuration sees of its surroundings.
+#[derive(Debug)]
+pub struct Surroundings {
+    pub dialect: Dialect,
+    pub variables: VariableValues,
+    /// The directory of the root module, absolute.
+    pub directory: String,
+    pub workspace: Result<String, &'static str>,
+    /// How much may be computed for all modules together.
+    pub meter: Meter,
+}
+
+impl Surroundings {
+    /// Where no variable is set and no workspace was selected.
+    pub fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            variables: VariableValues::default(),
+            directory: ".".to_owned(),
+            workspace: Ok("default".to_owned()),
+            meter: Meter::default(),
+        }
+    }
+}
+
+/// What an expression is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The source or version of a module.
+    Module,
+    /// The source or version of a provider, which has no paths.
+    Provider,
+}
+
+impl ModuleScope {
+    pub fn new(module: Rc<Module>, directory: Option<String>, inputs: Inputs) -> Self {
+        Self { module, directory, inputs, known: RefCell::default() }
+    }
+
+    /// The value of a string; `None` if it is null.
+    pub fn evaluate(
+        &self,
+        expression: &Expression,
+        purpose: Purpose,
+        surroundings: &Surroundings,
+    ) -> Result<Option<String>, Unevaluated> {
+        let names = ModuleNames { scope: self, surroundings, purpose };
+        string(&expression.evaluate(&names, &surroundings.meter)?)
+    }
+
+    /// The value of a variable of this module, where it is a string or can become one.
+    pub fn variable(&self, name: &str, surroundings: &Surroundings) -> Result<Option<String>, Unevaluated> {
+        let names = ModuleNames { scope: self, surroundings, purpose: Purpose::Module };
+        string(&names.variable(name)?)
+    }
+}
+
+fn string(value: &Value) -> Result<Option<String>, Unevaluated> {
+    match value.convert(&Type::String) {
+        Ok(Value::String(text)) => Ok(Some(text.to_string())),
+        Ok(Value::Unknown(_, reason)) => Err(Unevaluated::clone(&reason)),
+        Ok(Value::Null(_)) => Ok(None),
+        _ => Err(Unevaluated::refused("it is not a string")),
+    }
+}
+
+struct ModuleNames<'a> {
+    scope: &'a ModuleScope,
+    surroundings: &'a Surroundings,
+    purpose: Purpose,
+}
+
+impl Scope for ModuleNames<'_> {
+    fn tools(&self) -> Tools {
+        match self.surroundings.dialect {
+            Dialect::Terraform => Tools::TERRAFORM,
+            Dialect::OpenTofu => Tools::OPENTOFU,
+        }
+    }
+
+    fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
+        let is_tofu = self.surroundings.dialect == Dialect::OpenTofu;
+        let has_paths = self.purpose == Purpose::Module;
+        match (reference.name, reference.member()) {
+            ("var", Some(name)) => self.variable(name),
+            ("local", Some(name)) => self.local(name),
+            ("path", Some("root")) if has_paths => Ok(Value::text(".")),
+            ("path", Some("module")) if has_paths => Ok(match &self.scope.directory {
+                Some(directory) => Value::text(directory),
+                None => unknown(Unevaluated::limit(format!("{reference} of a module that is not installed"))),
+            }),
+            ("path", Some("cwd")) if has_paths => Ok(Value::text(&self.surroundings.directory)),
+            ("terraform" | "tofu", Some("workspace")) if is_tofu => match &self.surroundings.workspace {
+                Ok(name) => Ok(Value::text(name)),
+                Err(reason) => Err(Failure::refused(*reason)),
+            },
+            _ => {
+                let usable = match (is_tofu, has_paths) {
+                    (true, _) => "variables, local values, paths and the workspace",
+                    (false, true) => "variables, local values and paths",
+                    (false, false) => "variables and local values",
+                };
+                Err(Failure::refused(format!("it depends on {reference}, and it can use only {usable}")))
+            }
+        }
+    }
+}
+
+impl ModuleNames<'_> {
+    /// A value that is evaluated once. What failed at a limit may be known from elsewhere.
+    fn once(&self, key: &str, evaluate: impl FnOnce() -> Evaluated) -> Evaluated {
+        let known = self.scope.known.borrow().get(key).cloned();
+        let meter = &self.surroundings.meter;
+        match known {
+            Some(Known::Begun) => return Err(Failure::refused(format!("{key} refers to itself"))),
+            Some(Known::Done(value, levels)) => {
+                meter.reach(levels)?;
+                return value;
+            }
+            None => {}
+        }
+        self.scope.known.borrow_mut().insert(key.to_owned(), Known::Begun);
+        let (value, levels) = meter.measured(evaluate);
+        let mut all = self.scope.known.borrow_mut();
+        if matches!(value, Err(Failure::Final(Unevaluated::Limit { .. }))) {
+            all.remove(key);
+        } else {
+            all.insert(key.to_owned(), Known::Done(value.clone(), levels));
+        }
+        value
+    }
+
+    fn local(&self, name: &str) -> Evaluated {
+        let key = format!("local.{name}");
+        let Some(local) = self.scope.module.names.locals.get(name) else { return Err(undeclared(&key)) };
+        let names = ModuleNames { purpose: Purpose::Module, ..*self };
+        self.once(&key, || local.evaluate(&names, &self.surroundings.meter))
+    }
+
+    fn variable(&self, name: &str) -> Evaluated {
+        let written = format!("var.{name}");
+        let Some(variable) = self.scope.module.names.variables.get(name) else { return Err(undeclared(&written)) };
+        let refused = |reason: &str| {
+            let reason = format!("it depends on {written}, which {reason}");
+            Ok(unknown(Unevaluated::refused(reason).at(&variable.place)))
+        };
+        if self.surroundings.dialect == Dialect::Terraform && variable.constant != Some(true) {
+            return refused("is not declared with `const = true`");
+        }
+        for (is_set, word) in [(variable.sensitive, "is sensitive"), (variable.ephemeral, "is ephemeral")] {
+            if is_set == Some(true) {
+                return refused(word);
+            }
+        }
+        self.once(&written, || self.converted(name, variable))
+    }
+
+    /// What a variable is set to, else its default, as a value of its type.
+    fn converted(&self, name: &str, variable: &Variable) -> Evaluated {
+        let kind = match variable.kind.as_ref() {
+            None => Some(VariableType::Plain(Type::Dynamic)),
+            Some(kind) => kind.text().and_then(VariableType::parse),
+        };
+        let Some(kind) = kind else {
+            let what = format!("var.{name}, whose type cannot be read here");
+            return Ok(unknown(Unevaluated::limit(what).at(&variable.place)));
+        };
+        let (value, place) = match self.set(name, variable, &kind)? {
+            Some((value, place)) if !value.is_null() || variable.nullable != Some(false) => (value, place),
+            _ => match &variable.default {
+                Some(default) => (constant(default, &self.surroundings.meter)?, Some(default)),
+                None => return self.unset(name, variable),
+            },
+        };
+        kind.convert(&value).map_err(|problem| {
+            let problem = match problem {
+                Unevaluated::Refused { reason, .. } => {
+                    Unevaluated::refused(format!("the value of var.{name} does not have its type: {reason}"))
+                }
+                problem => problem,
+            };
+            Failure::Final(place.into_iter().fold(problem, |problem, place| problem.at(&place.place)))
+        })
+    }
+
+    /// What a variable is set to, and where.
+    fn set<'a>(
+        &'a self,
+        name: &str,
+        variable: &Variable,
+        kind: &VariableType,
+    ) -> Result<Option<(Value, Option<&'a Expression>)>, Failure> {
+        let meter = &self.surroundings.meter;
+        match &self.scope.inputs {
+            Inputs::None => Ok(None),
+            Inputs::Call(caller, call) => {
+                let Some(input) = caller.module.calls.get(call).and_then(|call| call.inputs.get(name)) else {
+                    return Ok(None);
+                };
+                let names = ModuleNames { scope: caller, purpose: Purpose::Module, ..*self };
+                Ok(Some((input.evaluate(&names, meter)?, Some(input))))
+            }
+            Inputs::Root => match self.surroundings.variables.get(name) {
+                Some(VariableValue::Text(text)) => {
+                    let is_plain =
+                        variable.kind.is_none() || matches!(kind, VariableType::Plain(kind) if kind.is_primitive());
+                    given(name, text, is_plain, meter).map(|value| Some((value, None)))
+                }
+                Some(VariableValue::Expression(value)) => Ok(Some((constant(value, meter)?, Some(value)))),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn unset(&self, name: &str, variable: &Variable) -> Evaluated {
+        let reason = match &self.scope.inputs {
+            Inputs::Root => Unevaluated::Unset(name.to_owned()),
+            Inputs::None => Unevaluated::limit(format!("var.{name} of a module that a test runs")),
+            Inputs::Call(..) => {
+                let reason = Unevaluated::refused(format!("it depends on var.{name}, which no caller sets"));
+                return Err(Failure::Final(reason.at(&variable.place)));
+            }
+        };
+        Ok(unknown(reason))
+    }
+}
+
+/// What the environment or the command line sets a variable to: its text, or the expression in it.
+fn given(name: &str, text: &str, is_plain: bool, meter: &Meter) -> Evaluated {
+    if is_plain {
+        return Ok(Value::text(text));
+    }
+    let value = Node::parse(text, 0..text.len()).ok().and_then(|node| node.constant(meter));
+    value.ok_or_else(|| Failure::refused(format!("what var.{name} is set to is not a constant expression")))
+}
+
+/// The value of an expression that has neither names nor functions: of a file of variables, or a default.
+fn constant(expression: &Expression, meter: &Meter) -> Evaluated {
+    let value = expression.parse().map_err(Failure::Final)?.constant(meter);
+    let refused = || Unevaluated::refused("the value of a variable is not constant").at(&expression.place);
+    value.ok_or_else(|| Failure::Final(refused()))
+}
+
+fn unknown(reason: Unevaluated) -> Value {
+    Value::unknown(Type::Dynamic, reason)
+}
+
+fn undeclared(written: &str) -> Failure {
+    Failure::refused(format!("it depends on {written}, which is not declared"))
+}
