@@ -62,15 +62,18 @@ fn options_of_the_newest_tools_are_known() {
 #[test]
 fn the_header_and_the_command_of_stacks_are_known() {
     let registry = honest();
-    let workspace = Workspace::with_files(&[("main.tf", &required("{{registry}}/acme/widget"))]);
+    let stack = |name: &str| {
+        let entry = format!("source  = \"{{{{registry}}}}/acme/{name}\"\n    version = \">= 1.0.0\"");
+        format!("required_providers {{\n  {name} = {{\n    {entry}\n  }}\n}}\n")
+    };
+    let workspace = Workspace::with_files(&[("main.tfcomponent.hcl", &stack("widget"))]);
     workspace.tflock(&registry, ["stacks", "providers-lock", "-platform=linux_amd64"]).ended_with(0);
-    let header = |text: String| text.replace("terraform init", "terraform stacks providers-lock");
-    let of_stacks = header(workspace.lock_file());
-    workspace.write(".terraform.lock.hcl", &of_stacks);
+    let of_stacks = workspace.lock_file();
+    assert!(of_stacks.contains("terraform stacks providers-lock"), "{of_stacks}");
     workspace.tflock(None, ["fmt", "--check"]).ended_with(0);
     let verify = workspace.tflock(&registry, ["verify"]).ended_with(0);
     assert!(!verify.stdout.contains("not-canonical"), "{verify}");
-    workspace.write("main.tf", &required("{{registry}}/acme/gadget"));
+    workspace.write("main.tfcomponent.hcl", &stack("gadget"));
     workspace.tflock(&registry, LOCK).ended_with(0);
     let written = workspace.lock_file();
     assert!(written.contains("acme/gadget") && written.lines().next() == of_stacks.lines().next(), "{written}");

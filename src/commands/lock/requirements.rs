@@ -7,8 +7,8 @@ use super::LockRoot;
 
 use crate::addr::ProviderAddr;
 use crate::commands::shared::witnesses;
-use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
+use crate::config::{RootKind, SourceFile};
 use crate::dialect::Dialect;
 use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
@@ -40,7 +40,7 @@ pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -
         if !addition.lock_only {
             // A constraint that cannot be written at any version is reported before any request.
             // A stack has no requirement without one; what is written depends on the selected version.
-            let some = Some("0.0.0").filter(|_| !root.kind.traits().has_constraints);
+            let some = Some("0.0.0").filter(|_| root.kind == RootKind::Stack);
             let request = addition.request(&addr, addition.constraint.as_deref().or(some));
             match edit::add(&edited, settings.dialect, &request) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),

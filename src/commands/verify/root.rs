@@ -173,8 +173,8 @@ impl GateRoot {
         let caller = shown(caller);
         for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
             finding.level = Level::Warn;
-            finding.message +=
-                &format!("; perhaps it needs none: {caller} may install it, and its sources are not read");
+            let doubt = format!("perhaps it needs none: {caller} may install it, and its sources are not read");
+            finding.message = format!("{}; {doubt}", finding.message);
         }
     }
 

@@ -27,9 +27,7 @@ pub enum RootKind {
 pub struct KindTraits {
     /// For users: `a Terraform stack`.
     pub phrase: &'static str,
-    /// Whether an entry records the constraints of the configuration.
-    pub has_constraints: bool,
-    /// Whether the header is one of Terraform Stacks.
+    /// Whether the lock file has a header of Terraform Stacks; then it records no constraints.
     pub has_stacks_header: bool,
     /// Platforms that are wanted in addition to those of the settings.
     pub platforms: &'static [&'static str],
@@ -101,7 +99,6 @@ impl RootKind {
     pub fn traits(self) -> &'static KindTraits {
         const MODULE: KindTraits = KindTraits {
             phrase: "a module",
-            has_constraints: true,
             has_stacks_header: false,
             platforms: &[],
             only_origin: false,
@@ -113,7 +110,6 @@ impl RootKind {
         };
         const STACK: KindTraits = KindTraits {
             phrase: "a Terraform stack",
-            has_constraints: false,
             has_stacks_header: true,
             // HCP Terraform runs there.
             platforms: &["linux_amd64"],

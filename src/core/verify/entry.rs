@@ -118,7 +118,7 @@ impl JudgedEntry<'_> {
             );
             return Some(self.find(Rule::VersionNotAllowed, message).at(self.version_at()));
         }
-        let is_recorded = self.subject.kind.traits().has_constraints;
+        let is_recorded = !self.subject.kind.traits().has_stacks_header;
         if !is_recorded || !self.subject.complete || *wanted == self.entry.constraints {
             return None;
         }

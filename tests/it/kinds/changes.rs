@@ -42,7 +42,7 @@ const CHANGES: &[(&str, Change, i32, &[&str], &str)] = &[
         },
         3,
         &["hash-replaced"],
-        "tflock explain hash-replaced",
+        "tflock lock ",
     ),
     (
         "the header is that of init",

@@ -100,10 +100,9 @@ impl<'a> Files<'a> {
     /// True if this is a JSON file with an entry whose name is meant.
     fn has_json_entry(&self, file: &SourceFile, is_meant: impl Fn(&str) -> bool) -> bool {
         let file = std::slice::from_ref(file);
-        let decoded = is_json(&file[0]).then(|| match self.is_stack {
-            true => Module::decode_stack(file),
-            false => Module::decode(file, &[], self.dialect),
-        });
+        let decode =
+            || if self.is_stack { Module::decode_stack(file) } else { Module::decode(file, &[], self.dialect) };
+        let decoded = is_json(&file[0]).then(decode);
         decoded.and_then(Result::ok).is_some_and(|module| module.required.keys().any(|name| is_meant(name)))
     }
 
