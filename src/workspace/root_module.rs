@@ -431,7 +431,12 @@ impl RunSettings {
             // Some sources depend on unknown values.
             let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
             let message = format!("module {}{from} is not installed, so its requirements are unknown", module.key);
-            Error::new(ErrorKind::NotInstalled, message).hint(step!("run `{} get`", self.dialect.program()))
+            // No tool installs the components of a stack here.
+            let is_of_stack = ["component.", "stack."].iter().any(|start| module.key.starts_with(start));
+            let get = || step!("run `{} get`", self.dialect.program());
+            let hint =
+                if is_of_stack { "pass --modules auto, which downloads it into the cache".into() } else { get() };
+            Error::new(ErrorKind::NotInstalled, message).hint(hint)
         };
         error.in_file(file_from(&self.path, &module.place.file)).at(module.place.position)
     }
