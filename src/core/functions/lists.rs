@@ -157,7 +157,7 @@ pub(super) fn distinct(arguments: &[Value], budget: &Budget) -> Result<Value, Un
 /// The element at an index, which wraps around; that of a list may count from the end.
 pub(super) fn element(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     let index = whole(arguments, 1)?;
-    let (Some(Value::List(_, list)) | Some(Value::Tuple(list))) = arguments.first() else {
+    let Some(Value::List(_, list) | Value::Tuple(list)) = arguments.first() else {
         return refuse("a list or tuple is required");
     };
     let Some(length) = i64::try_from(list.len()).ok().filter(|length| *length > 0) else {

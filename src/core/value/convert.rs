@@ -123,7 +123,7 @@ fn to_elements<'a>(
     whole: &Value,
     values: impl Iterator<Item = &'a Value> + Clone,
     wanted: &Type,
-    unifies: bool,
+    is_mixed: bool,
 ) -> Result<(Vec<Value>, Type), Unevaluated> {
     let kind = match (wanted, whole) {
         (Type::Dynamic, Value::List(kind, _) | Value::Set(kind, _) | Value::Map(kind, _)) => kind.clone(),
@@ -143,7 +143,7 @@ fn to_elements<'a>(
         return Ok((elements, first));
     }
     let kinds: Vec<Type> = elements.iter().map(Value::kind).collect();
-    let unified = unify(&kinds, Safety::Unsafe).filter(|kind| unifies && *kind != Type::Dynamic);
+    let unified = unify(&kinds, Safety::Unsafe).filter(|kind| is_mixed && *kind != Type::Dynamic);
     let kind = unified.ok_or_else(|| Unevaluated::refused("its elements have no type in common"))?;
     Ok((convert_all(elements, &kind)?, kind))
 }
