@@ -148,6 +148,14 @@ impl RootModule {
         parts.map(|part| finding(what, &part.reason).in_file(&*part.place.file).at(part.place.position)).collect()
     }
 
+    /// The first value of a generated file that is not known. Without it, what a new lock file must have is not certain.
+    pub fn hole(&self) -> Option<Finding> {
+        let hole = self.tree.as_ref()?.holes.first()?;
+        let message = format!("a value in a generated file is not known: {}", hole.reason);
+        let finding = Finding::new(Rule::RequirementsUnread, message);
+        Some(finding.in_file(&*hole.place.file).at(hole.place.position))
+    }
+
     pub fn entries(&self) -> Option<&LockFile> {
         self.lock.as_ref()?.as_ref().ok().map(|decoded| &decoded.lock)
     }

@@ -102,15 +102,17 @@ impl LockRoot {
 
     fn of(module: RootModule, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
         let mut unread = if options.from_lock { Vec::new() } else { module.unread_requirements() };
-        let is_complete = module.tree.as_ref().is_some_and(|tree| tree.unread_parts.is_empty());
+        let is_complete =
+            module.tree.as_ref().is_some_and(|tree| tree.unread_parts.is_empty() && tree.holes.is_empty());
+        let mut hole = (!options.from_lock).then(|| module.hole()).flatten();
         let kind_is_known = module.tree.is_some();
         let kind = module.tree.as_ref().map(|tree| tree.kind).unwrap_or_default();
         let RootModule { settings, bytes, lock, tree } = module;
         let settings = &settings;
-        for finding in &mut unread {
+        for finding in unread.iter_mut().chain(&mut hole) {
             finding.file = finding.file.as_ref().map(|file| roots::file_from(&settings.path, file));
         }
-        if let (None, Some(part)) = (&bytes, unread.first()) {
+        if let (None, Some(part)) = (&bytes, unread.first().or(hole.as_ref())) {
             return Err(no_new_lock_file(part));
         }
         let (lock, findings) = match lock {

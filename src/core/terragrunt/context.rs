@@ -120,6 +120,17 @@ impl<'s> Session<'s> {
         Ok(Names { session: self, place: Rc::new(place) })
     }
 
+    /// Reads a file that is evaluated by itself, once.
+    pub(super) fn open_once(&'s self, path: String, depth: usize) -> Result<Names<'s>, Failure> {
+        let known = self.read.borrow().get(&path).cloned();
+        if let Some(place) = known {
+            return Ok(Names { session: self, place });
+        }
+        let names = self.open(path.clone(), None, depth)?;
+        self.read.borrow_mut().insert(path, names.place.clone());
+        Ok(names)
+    }
+
     /// The bytes of a file that the repository must have.
     pub(super) fn text(&self, path: &str) -> Result<Arc<[u8]>, Failure> {
         match self.files.read(path) {
@@ -162,7 +173,7 @@ impl Scope for Names<'_> {
     fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
         let are_included = self.place.includes.borrow().are_known();
         match (reference.name, reference.member()) {
-            ("local", _) | ("include", _) if !are_included => {
+            ("local" | "include", _) if !are_included => {
                 Err(Failure::refused(format!("{reference} is used in the path of an include")))
             }
             ("local", Some(name)) => self.local(name),
@@ -180,7 +191,7 @@ impl Scope for Names<'_> {
     }
 }
 
-impl<'s> Names<'s> {
+impl Names<'_> {
     pub(super) fn evaluate(&self, expression: &Expression) -> Evaluated {
         expression.evaluate(self, &self.session.meter)
     }
@@ -239,7 +250,7 @@ impl<'s> Names<'s> {
     /// A value that a stack of Terragrunt wrote for the unit.
     fn value_of_stack(&self, name: &str) -> Evaluated {
         let path = format!("{}/terragrunt.values.hcl", self.place.directory());
-        let values = self.session.open(path, None, self.place.depth + 1)?;
+        let values = self.session.open_once(path, self.place.depth + 1)?;
         match values.place.file.arguments.get(name) {
             Some(value) => values.evaluate(value),
             None => Err(Failure::refused(format!("there is no values.{name}"))),
@@ -265,7 +276,7 @@ impl<'s> Names<'s> {
         self.once(path, || {
             let config = self.merged()?;
             let source = config.source.as_ref().map(|part| known_or_unknown(part.evaluate()));
-            let state = config.remote_state.as_ref().map(|part| part.as_object());
+            let state = config.remote_state.as_ref().map(super::include::BlockPart::as_object);
             let null = || Value::Null(Type::Dynamic);
             let has_locals = !self.place.file.locals.is_empty();
             Ok(object([

@@ -307,16 +307,7 @@ impl Call<'_, '_> {
             }
             Found::Denied(reason) => return Ok(unknown(format!("{path}, {reason}"))),
         };
-        let known = session.read.borrow().get(&path).cloned();
-        let names = match known {
-            Some(place) => Names { session, place },
-            None => {
-                let names = session.open(path.clone(), None, place.depth + 1)?;
-                session.read.borrow_mut().insert(path, names.place.clone());
-                names
-            }
-        };
-        names.as_value()
+        session.open_once(path, place.depth + 1)?.as_value()
     }
 
     /// The configuration file of a directory.

@@ -147,7 +147,7 @@ fn is_quoted(text: &str, value: &Range<usize>) -> bool {
 /// True for arguments that decide which providers or modules are required, in blocks from the outermost to the innermost.
 fn decides(kinds: &[&str], argument: &Argument<'_>) -> bool {
     match (kinds, argument.name) {
-        ([], _) | (["terraform", "required_providers", ..] | ["import", ..], _) => true,
+        ([] | ["terraform", "required_providers", ..] | ["import", ..], _) => true,
         (["module"], "source" | "version" | "providers") | (["provider"], "version" | "alias") => true,
         (["check", "data"] | [_], "provider") => true,
         _ => false,

@@ -56,6 +56,8 @@ pub struct Unit {
     pub generated: Vec<GeneratedFile>,
     /// The values of variables: text, or an expression of JSON; `None` if a value is unknown.
     pub inputs: BTreeMap<String, Option<String>>,
+    /// Where variables may be set in other ways than by inputs.
+    pub extra_arguments: Option<Location>,
     /// What is not known and may change what is required.
     pub unread: Vec<Unread>,
     /// What is not known and changes nothing of it.
@@ -161,6 +163,7 @@ impl Merged<'_> {
         unit.source = self.source.as_ref().and_then(|source| self.unit_source(source, &mut unit.unread));
         unit.generated = self.generated(&mut unit.unread, &mut unit.holes);
         unit.inputs = self.variables();
+        unit.extra_arguments = self.extra_arguments.first().map(|part| part.block.place.clone());
         unit
     }
 

@@ -151,7 +151,12 @@ impl Tree {
                 0 => " was".to_owned(),
                 others => format!(" and {} were", counted(others, "other module")),
             };
-            return Some(format!("module.{}{more} not read", first.key));
+            let named = if first.key == unit::CALL {
+                "the module of the unit".to_owned()
+            } else {
+                format!("module.{}", first.key)
+            };
+            return Some(format!("{named}{more} not read"));
         }
         let submodule = self.warnings.iter().find_map(|warning| match warning {
             TreeWarning::EmptyModule { key, submodule, only_for_tofu: false, .. } => Some((key, submodule.as_ref()?)),

@@ -3,4 +3,5 @@
 mod cases;
 mod changes;
 mod stacks;
+mod units;
 mod unread;

@@ -9,6 +9,7 @@ use super::source::SourceCall;
 use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
+use crate::finding::Position;
 use crate::path::shown;
 use crate::terragrunt::{Action, Existing, GeneratedFile, SIGNATURE, Unit};
 
@@ -27,6 +28,8 @@ pub(in crate::disk::roots) struct Assembly {
     /// Where each generated file that is used comes from.
     pub(in crate::disk::roots) places: HashMap<PathBuf, Location>,
     pub(in crate::disk::roots) unread: Vec<UnreadPart>,
+    /// Why variables of the module have values that are not known, if so: this counts if a source depends on one.
+    pub(in crate::disk::roots) unknown_variables: Option<UnreadPart>,
     dialect: Option<Dialect>,
 }
 
@@ -49,13 +52,21 @@ enum Layer {
 
 impl Assembly {
     pub(super) fn new(unit: Unit, unread: Vec<UnreadPart>, relocate: &Relocation, dialect: Dialect) -> Self {
+        let unknown_variables = unknown_variables(&unit, relocate);
         let is_known = unread.is_empty() || unit.source.is_some() || !unit.generated.is_empty();
         let generated = unit.generated.into_iter().map(|file| {
             let place = relocate.location(&file.place);
             (file, place)
         });
         let generated = generated.collect();
-        let mut assembly = Self { generated, unread, has_module: is_known, dialect: Some(dialect), ..Self::default() };
+        let mut assembly = Self {
+            generated,
+            unread,
+            unknown_variables,
+            has_module: is_known,
+            dialect: Some(dialect),
+            ..Self::default()
+        };
         let Some(source) = unit.source else { return assembly };
         let place = relocate.location(&source.place);
         assembly.has_module = source.address.is_some();
@@ -181,6 +192,19 @@ impl Assembly {
             _ => {}
         }
     }
+}
+
+fn unknown_variables(unit: &Unit, relocate: &Relocation) -> Option<UnreadPart> {
+    let of_file = || Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
+    let unknown = unit.inputs.iter().find(|(_, value)| value.is_none()).map(|(name, _)| UnreadPart {
+        reason: format!("a source of a module depends on variables, and the input {name:?} is not known"),
+        place: of_file(),
+    });
+    let in_arguments = unit.extra_arguments.as_ref().map(|place| UnreadPart {
+        reason: "a source of a module depends on variables, which extra_arguments may set".to_owned(),
+        place: relocate.location(place),
+    });
+    unknown.or(in_arguments)
 }
 
 /// True for the names of files that one of the tools reads.

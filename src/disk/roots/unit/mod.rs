@@ -17,6 +17,7 @@ use crate::terragrunt::{self, Environment, ParsedFiles, Unit, UnitRequest, Unrea
 
 pub(super) use assembly::{AssembledFiles, Assembly};
 use files::{RepositoryFiles, UnitFiles};
+pub(super) use source::CALL;
 
 /// What units need to know besides their files.
 #[derive(Debug, Clone, Default)]

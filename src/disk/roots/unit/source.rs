@@ -10,7 +10,7 @@ use crate::terragrunt;
 use crate::version::ModuleConstraints;
 
 /// The name of the call that stands for the source of a unit.
-pub(super) const CALL: &str = "(source)";
+pub(in crate::disk::roots) const CALL: &str = "(source)";
 
 /// Where the module of a unit is.
 #[derive(Debug, Clone, PartialEq, Eq)]

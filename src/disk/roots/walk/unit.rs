@@ -1,5 +1,6 @@
 //! The modules of a unit of Terragrunt: from its source on, with the files of the unit and generated ones over those of the module.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -16,11 +17,16 @@ pub(in crate::disk::roots) fn load(
     options: &TreeOptions,
 ) -> Result<Tree, Vec<TreeError>> {
     let mut walk = Walk { assembly, ..Walk::new(root, options, (RootKind::Unit, AutomaticFiles::default())) };
-    if let Some(located) = walk.locate_source() {
-        walk.from_source(&located)?;
+    let located = walk.locate_source();
+    if let Some(located) = &located {
+        walk.from_source(located)?;
     }
-    let places = std::mem::take(&mut walk.assembly.places);
-    let unread = std::mem::take(&mut walk.assembly.unread);
+    let shown = |path: &Path| located.as_ref().map_or_else(|| path.to_owned(), |located| located.shown_path(path));
+    let places = std::mem::take(&mut walk.assembly.places).into_iter();
+    let places: HashMap<_, _> = places.map(|(path, place)| (shown(&path), place)).collect();
+    let mut unread = std::mem::take(&mut walk.assembly.unread);
+    let unknown = walk.assembly.unknown_variables.take();
+    unread.extend(unknown.filter(|_| walk.surroundings.get().is_some()));
     let mut tree = walk.finish()?;
     tree.unread_parts = unread;
     tree.requirements.relocate(|origin| {

@@ -1,0 +1,143 @@
+//! Units of Terragrunt: what is read of the working tree and what never is, and lock files of assembled modules.
+
+use crate::support::locked::{LOCK, MAIN, honest, rules};
+use crate::support::proposal::{GATE, commit};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+use crate::support::worlds::PLATFORMS;
+
+use super::unread::denied;
+
+const SOURCE: &str = "terraform {\n  source = \"../modules/net\"\n}\n";
+
+/// A unit in `live` whose module is in `modules/net`.
+fn unit(text: &str) -> Workspace {
+    let workspace = Workspace::with_files(&[("modules/net/main.tf", MAIN), ("live/terragrunt.hcl", text)]);
+    workspace.git(["init", "--quiet"]);
+    workspace
+}
+
+fn lock(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
+    let platforms = ["lock", "--platform", PLATFORMS[0], "--platform", PLATFORMS[1]];
+    workspace.tflock_in("live", registry, platforms.iter().chain(more))
+}
+
+#[test]
+fn a_lock_file_is_that_of_the_assembled_module() {
+    let registry = honest();
+    let workspace = unit(SOURCE);
+    lock(&workspace, &registry, &[]).ended_with(0);
+    let whole = workspace.read(&format!("live/{LOCK}"));
+    assert!(whole.contains("acme/gadget") && whole.contains("acme/widget"), "{whole}");
+    lock(&workspace, &registry, &["--check"]).ended_with(0);
+    // Each replaces the file of the module, which required both.
+    let only_widget = "terraform {\n  required_providers {\n    widget = {\n      source = \"{{registry}}/acme/widget\"\n    }\n  }\n}\n"
+        .replace("{{registry}}", &registry.host());
+    let generate = |policy: &str| {
+        format!(
+            "{SOURCE}generate \"g\" {{\n  path      = \"main.tf\"\n  if_exists = \"{policy}\"\n  contents  = <<EOT\n{only_widget}EOT\n}}\n"
+        )
+    };
+    let is_pruned = |workspace: &Workspace| {
+        let run = lock(workspace, &registry, &["--prune", "--dry-run", "--format", "json"]);
+        run.json()["changes"].to_string().contains("removed")
+    };
+    assert!(!is_pruned(&workspace));
+    workspace.write("live/main.tf", &only_widget);
+    assert!(is_pruned(&workspace));
+    std::fs::remove_file(workspace.path("live/main.tf")).unwrap();
+    workspace.write("live/terragrunt.hcl", &generate("overwrite"));
+    assert!(is_pruned(&workspace));
+    workspace.write("live/terragrunt.hcl", &generate("skip"));
+    assert!(!is_pruned(&workspace));
+}
+
+#[test]
+fn only_files_of_the_repository_are_read_and_never_the_environment() {
+    let registry = honest();
+    let secret = "canary-4711";
+    for (setup, expression, reason) in [
+        (None, "get_env(\"CANARY\")", "which the settings do not name"),
+        (None, "run_cmd(\"sh\", \"-c\", \"touch started\")", "a program, which tflock does not start"),
+        (None, "file(\"/proc/self/environ\")", "which is outside of the working tree"),
+        (None, "file(\"../.git/config\")", "which is in .git"),
+        (Some((".gitignore", ".env\n")), "file(\"../.env\")", "which git ignores"),
+    ] {
+        let workspace =
+            unit(&format!("terraform {{\n  source = \"../modules/${{{expression}}}\"\n}}\n")).env("CANARY", secret);
+        workspace.write(".env", secret);
+        workspace.write(&format!("live/{LOCK}"), "");
+        if let Some((path, text)) = setup {
+            workspace.write(path, text);
+        }
+        let run = workspace.tflock_in("live", &registry, ["verify", "--format", "json"]);
+        assert!(
+            rules(&run, "warn").contains("requirements-unread") && run.stdout.contains(reason),
+            "{expression}: {run}"
+        );
+        assert!(!run.to_string().contains(secret) && !workspace.has("live/started"), "{expression}: {run}");
+    }
+    // The neighbour: a file that git would track.
+    let workspace = unit("terraform {\n  source = \"../modules/${trimspace(file(\"../name\"))}\"\n}\n");
+    workspace.write("name", "net\n");
+    workspace.write(&format!("live/{LOCK}"), "");
+    let run = workspace.tflock_in("live", &registry, ["why", "--offline"]);
+    assert!(run.ended_with(0).stdout.contains("modules/net/main.tf"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_out_are_not_followed() {
+    let registry = honest();
+    let workspace = unit("include {\n  path = \"../root.hcl\"\n}\n");
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("root.hcl"), SOURCE).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("root.hcl"), workspace.path("root.hcl")).unwrap();
+    workspace.write(&format!("live/{LOCK}"), "");
+    let run = workspace.tflock_in("live", &registry, ["verify", "--format", "json"]);
+    assert!(rules(&run, "warn").contains("requirements-unread"), "{run}");
+}
+
+#[test]
+fn the_gate_checks_units_below_a_changed_file() {
+    let registry = honest();
+    let workspace = unit("include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\n");
+    let root = SOURCE.replace("../modules", "${get_repo_root()}/modules");
+    workspace.write("root.hcl", &root);
+    lock(&workspace, &registry, &[]).ended_with(0);
+    commit(&workspace, "base");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let adds = format!(
+        "{root}generate \"g\" {{\n  path      = \"more.tf\"\n  if_exists = \"overwrite\"\n  contents  = \"provider \\\"extra\\\" {{\\n}}\\n\"\n}}\n"
+    );
+    for (path, text, wanted) in [
+        ("root.hcl", adds, "entry-missing"),
+        ("root.hcl", root.replace("modules/net", "modules/${get_env(\"M\")}"), "requirements-unread"),
+        // A file that was looked for in vain: now it is found first.
+        ("live/terragrunt.values.hcl", "x = 1\n".to_owned(), ""),
+    ] {
+        workspace.write(path, &text);
+        commit(&workspace, "change");
+        let run = workspace.tflock(&registry, GATE.iter().chain(&["-r", "--format", "json"]));
+        let denied = denied(&run);
+        assert!(wanted.is_empty() && denied.is_empty() || denied.iter().any(|rule| rule == wanted), "{path}: {run}");
+        workspace.git(["reset", "--quiet", "--hard", "HEAD^"]);
+    }
+}
+
+#[test]
+fn the_command_line_goes_before_the_settings() {
+    let registry = honest();
+    let workspace = unit("terraform {\n  source = \"../modules/${get_env(\"M\")}\"\n}\n");
+    workspace.write(".tflock.hcl", "terragrunt {\n  env = { M = \"none\" }\n}\n");
+    workspace.write(&format!("live/{LOCK}"), "");
+    let run = verify_in(&workspace, &registry, &[]);
+    assert!(run.stdout.contains("modules/none, which the repository does not have"), "{run}");
+    assert!(!verify_in(&workspace, &registry, &["--env", "M=net"]).stdout.contains("requirements-unread"));
+    workspace.tflock_in("live", &registry, ["why", "--env", "M"]).ended_with(2);
+}
+
+fn verify_in(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
+    workspace.tflock_in("live", registry, ["verify", "--offline", "--format", "json"].iter().chain(more))
+}
