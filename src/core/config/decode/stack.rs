@@ -68,10 +68,17 @@ fn located(place: &Location, kind: ConfigErrorKind, files: &[SourceFile]) -> Con
     ConfigError { file: place.file.to_path_buf(), position: place.position, line, kind }
 }
 
-/// Entries of `required_providers` without a source or a version, and those of one provider under two names.
+/// Entries of `required_providers` without a literal source or version, and those of one provider under two names.
 fn wrong_entries(module: &Module) -> Vec<(Location, ConfigErrorKind)> {
     let (mut wrong, mut known): (_, BTreeMap<&ProviderAddr, &Location>) = (Vec::new(), BTreeMap::new());
     for (name, entry) in &module.required {
+        // A stack has no values that could be known before it is planned.
+        if let Some(dynamic) = &entry.dynamic {
+            let source = dynamic.source.iter().map(|it| (it.place.clone(), ConfigErrorKind::SourceNotText));
+            let version = dynamic.version.iter().map(|it| (it.place.clone(), ConfigErrorKind::VersionNotText));
+            wrong.extend(source.chain(version));
+            continue;
+        }
         let mut fail = |kind| wrong.push((entry.place.clone(), kind));
         if entry.source_text.is_none() {
             fail(ConfigErrorKind::MissingProviderSource(name.clone()));
