@@ -128,7 +128,10 @@ fn a_replaced_hash_that_no_package_has_is_one_finding() {
     let base = [zh(1), zh(2), h1(11), h1(12)];
     assert_eq!(rules(&base, &[zh(1), zh(2), h1(12), h1(99)]), [Rule::HashReplaced]);
     // If the release has the new ones, its publisher may be the reason.
-    let help = |new: &[PackageHash]| found(&[zh(1), h1(98)], new).remove(0).1;
+    let help = |new: &[PackageHash]| {
+        let mut found = found(&[zh(1), h1(98)], new).into_iter();
+        found.find(|(rule, _)| *rule == Rule::HashReplaced).unwrap().1
+    };
     assert!(help(&[zh(1), h1(11)]).contains("--accept-republished") && !help(&[zh(1), h1(99)]).contains("--accept"));
     assert_eq!(rules(&base, &[zh(1), zh(2), h1(11), h1(12), h1(99)]), [Rule::UnattestedHash]);
     let was_there = [zh(1), zh(2), h1(11), h1(12), h1(98)];
