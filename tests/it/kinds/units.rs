@@ -1,8 +1,9 @@
 //! Units of Terragrunt: what is read of the working tree and what never is, and lock files of assembled modules.
 
+use crate::modules::git::Repository;
 use crate::support::locked::{LOCK, MAIN, honest, rules};
 use crate::support::proposal::{GATE, commit};
-use crate::support::registry::Registry;
+use crate::support::registry::{Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::PLATFORMS;
@@ -140,4 +141,48 @@ fn the_command_line_goes_before_the_settings() {
 
 fn verify_in(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
     workspace.tflock_in("live", registry, ["verify", "--offline", "--format", "json"].iter().chain(more))
+}
+
+/// One source, for two units; its user is neither sent nor printed.
+#[test]
+fn a_module_of_another_repository_is_fetched_once() {
+    let repository = Repository::new();
+    let registry = honest();
+    repository.commit("sub/main.tf", &MAIN.replace("{{registry}}", &registry.host()));
+    repository.0.git(["tag", "-a", "-m", "one", "v1"]);
+    let registry = repository.served_by(registry);
+    let host = registry.host();
+    let text = format!(
+        "locals {{\n  v = \"v1\"\n}}\nterraform {{\n  source = \"git::https://me:s3cret@{host}/net.git//sub?ref=${{local.v}}\"\n}}\n"
+    );
+    let workspace = Workspace::with_files(&[("live/terragrunt.hcl", &text), ("more/terragrunt.hcl", &text)])
+        .env("GIT_SSL_CAINFO", registry.ca_file().to_str().unwrap());
+    workspace.git(["init", "--quiet"]);
+    lock(&workspace, &registry, &[]).ended_with(0);
+    assert!(workspace.read(&format!("live/{LOCK}")).contains("acme/gadget"));
+    registry.forget_requests();
+    let why = workspace.tflock_in("more", &registry, ["why"]).ended_with(0);
+    assert!(why.stdout.contains("net.git") && why.stdout.contains("acme/gadget"), "{why}");
+    assert_eq!(registry.count(Endpoint::Other), 0);
+    assert!(!why.to_string().contains("s3cret"), "{why}");
+    // The file of the repository gives way to a generated one.
+    let generate = "generate \"g\" {\n  path      = \"main.tf\"\n  if_exists = \"overwrite\"\n  contents  = \"\"\n}\n";
+    workspace.write("more/terragrunt.hcl", &format!("{text}{generate}"));
+    let why = workspace.tflock_in("more", &registry, ["why"]).ended_with(0);
+    assert!(!why.stdout.contains("acme/gadget"), "{why}");
+    // A change that could choose the host needs one that the base names.
+    std::fs::remove_dir_all(workspace.path("more")).unwrap();
+    let gated = |policy: &str| {
+        workspace.write(".tflock.hcl", policy);
+        workspace.write("live/terragrunt.hcl", &text);
+        commit(&workspace, "base");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        workspace.write("live/terragrunt.hcl", &format!("{text}# changed\n"));
+        commit(&workspace, "change");
+        workspace.tflock(&registry, GATE.iter().chain(&["-r", "--format", "json"]))
+    };
+    let run = gated("");
+    assert!(denied(&run) == ["requirements-unread"] && run.stdout.contains("in module_hosts"), "{run}");
+    let run = gated(&format!("policy {{\n  module_hosts = [\"{host}\"]\n}}\n"));
+    assert!(!denied(&run).contains(&"requirements-unread".to_owned()), "{run}");
 }
