@@ -185,7 +185,7 @@ fn each_hinted_command_does_what_is_promised() {
 }
 
 /// Commands that are advised and not run above, with the tests that run them as advised.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 14] = [
     ("add", "add: what gits history recorded"),
     ("cache export", "cache: another machine downloads no package"),
     ("cache prune", "cache: a lie is found when the archive is looked at"),
@@ -198,6 +198,7 @@ const ELSEWHERE: [(&str, &str); 13] = [
     ("merge", "rotated: files and revisions are named in what is advised"),
     ("migrate", "migrate: explicit hosts stay or are edited"),
     ("remove", "names: what an added provider leaves open is told"),
+    ("setup", "status: what is not set up is set up first"),
     ("trust rotate", "advised: the table"),
 ];
 

@@ -48,6 +48,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
 /// How a command ends that does not end with 0 where all is well.
 const ENDS: &[(&str, i32, &str)] = &[
     ("tflock trust forget FINGERPRINT", 2, "the key is not denied in this world"),
+    (
+        "tflock lock --accept-republished ADDR@VERSION --reason TEXT",
+        2,
+        "the release was not published again in this world",
+    ),
     ("tflock add ADDR", 2, "the provider is required already in this world"),
 ];
 
