@@ -192,15 +192,16 @@ fn few_git_processes_are_started() {
     commit(&workspace, "change");
     let base = workspace.git(["rev-parse", "origin/main"]).stdout.trim().to_owned();
     for (args, most) in [
-        (&["verify", "-r", "--offline", "--base", &base][..], 5),
+        // One of these asks which file has the patterns of the user, wherever files are looked for that git does not track.
+        (&["verify", "-r", "--offline", "--base", &base][..], 6),
         // Another one makes sure that the name means one branch.
-        (&["verify", "-r", "--offline", "--base", "origin/main"], 6),
+        (&["verify", "-r", "--offline", "--base", "origin/main"], 7),
         // One of these searches for lock files.
         (&["-C", "app", "diff", "HEAD"], 6),
         (&["-C", "app", "diff", "origin/main"], 6),
-        (&["diff", "-r", "HEAD"], 6),
+        (&["diff", "-r", "HEAD"], 7),
         (&["list", "-r"], 2),
-        (&["status"], 3),
+        (&["status"], 4),
     ] {
         std::fs::write(&log, "").unwrap();
         workspace.tflock(&registry, args.iter().copied());
