@@ -1,6 +1,6 @@
 //! An expression as written, with its place: read when its value is needed.
 
-use super::syntax::{Node, NodeKind, SyntaxErrorKind};
+use super::syntax::{DEPTH, Node, NodeKind, PARTS, SyntaxErrorKind};
 use super::{Evaluated, Evaluation, Failure, Meter, Names, Reference, Scope};
 use crate::finding::{LineIndex, Location};
 use crate::functions::Tools;
@@ -61,7 +61,10 @@ impl Expression {
         node.map_err(|error| {
             let reason = match error.kind {
                 SyntaxErrorKind::Invalid => Unevaluated::refused("it cannot be read as an expression"),
-                kind => Unevaluated::limit(kind.to_string()),
+                SyntaxErrorKind::TooDeep => {
+                    Unevaluated::limit(format!("an expression nested more than {DEPTH} levels deep"))
+                }
+                SyntaxErrorKind::TooLarge => Unevaluated::limit(format!("an expression of more than {PARTS} parts")),
             };
             reason.at(&self.locate(error.at))
         })
