@@ -6,12 +6,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::access::described;
+use super::operators::known;
 use super::syntax::For;
 use super::{Binding, Evaluated, Evaluation, Failure, Names, refused};
 use crate::value::{Elements, Known, Type, Unevaluated, Value};
 
 /// What an iteration gives: elements with their keys, which only objects have.
 type Items = Vec<(Option<Arc<str>>, Value)>;
+
+/// What a `for` expression makes of one element: a value, and a key if it makes an object.
+type Item = (Option<Arc<str>>, Value);
 
 impl Evaluation<'_> {
     pub(super) fn each(&self, each: &For, names: Names<'_>) -> Evaluated {
@@ -46,7 +50,7 @@ impl Evaluation<'_> {
         };
         let (mut text, mut unknown) = (String::new(), None);
         for (_, value) in items {
-            self.append(value, &mut text, &mut unknown)?;
+            self.append(&value, &mut text, &mut unknown)?;
         }
         Ok(unknown.unwrap_or_else(|| Value::text(text)))
     }
@@ -73,12 +77,12 @@ impl Evaluation<'_> {
         if each.condition.is_some() {
             // The tool looks at the condition once before there are elements, which shows mistakes that do not depend on them.
             let any = Value::unknown(Type::Dynamic, Unevaluated::limit("an element"));
-            self.with_names(each, (any.clone(), any), names, |names| self.is_included(each, names).map(|_| ()))?;
+            with_names(each, (any.clone(), any), names, |names| self.is_included(each, names).map(|_| ()))?;
         }
         let mut items = Items::new();
         let mut unknown = None;
         for pair in pairs {
-            match self.with_names(each, pair, names, |names| self.item(each, names))? {
+            match with_names(each, pair, names, |names| self.item(each, names))? {
                 Ok(item) => items.extend(item),
                 Err(reason) => unknown = unknown.or(Some(reason)),
             }
@@ -86,35 +90,22 @@ impl Evaluation<'_> {
         Ok(unknown.map_or(Ok(items), Err))
     }
 
-    fn with_names<T>(
-        &self,
-        each: &For,
-        (key, value): (Value, Value),
-        names: Names<'_>,
-        evaluate: impl FnOnce(Names<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let key = each.key_name.as_ref().map(|name| Binding { name, value: key, outer: names });
-        let value =
-            Binding { name: &each.value_name, value, outer: key.as_ref().map_or(names, |key| Names(Some(key))) };
-        evaluate(Names(Some(&value)))
-    }
-
     fn is_included(&self, each: &For, names: Names<'_>) -> Result<Known<bool>, Failure> {
         match &each.condition {
-            Some(condition) => self.known(&self.value(condition, names)?, "the condition of a `for` expression"),
+            Some(condition) => known(&self.value(condition, names)?, "the condition of a `for` expression"),
             None => Ok(Ok(true)),
         }
     }
 
     /// The result for one element, if it counts.
-    fn item(&self, each: &For, names: Names<'_>) -> Result<Known<Option<(Option<Arc<str>>, Value)>>, Failure> {
+    fn item(&self, each: &For, names: Names<'_>) -> Result<Known<Option<Item>>, Failure> {
         match self.is_included(each, names)? {
             Ok(true) => {}
             Ok(false) => return Ok(Ok(None)),
             Err(reason) => return Ok(Err(reason)),
         }
         let key = match &each.key {
-            Some(key) => match self.known::<Arc<str>>(&self.value(key, names)?, "a key of a `for` expression")? {
+            Some(key) => match known::<Arc<str>>(&self.value(key, names)?, "a key of a `for` expression")? {
                 Ok(key) => Some(key),
                 Err(reason) => return Ok(Err(reason)),
             },
@@ -122,4 +113,16 @@ impl Evaluation<'_> {
         };
         Ok(Ok(Some((key, self.value(&each.value, names)?))))
     }
+}
+
+/// Evaluates with the names of a `for` expression for a key and a value.
+fn with_names<T>(
+    each: &For,
+    (key, value): (Value, Value),
+    names: Names<'_>,
+    evaluate: impl FnOnce(Names<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let key = each.key_name.as_ref().map(|name| Binding { name, value: key, outer: names });
+    let value = Binding { name: &each.value_name, value, outer: key.as_ref().map_or(names, |key| Names(Some(key))) };
+    evaluate(Names(Some(&value)))
 }

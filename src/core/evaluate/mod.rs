@@ -223,13 +223,13 @@ impl Evaluation<'_> {
         let mut unknown = None;
         for part in parts {
             let value = self.value(part, names)?;
-            self.append(value, &mut text, &mut unknown).map_err(|failure| failure.at(self.expression, part.at))?;
+            self.append(&value, &mut text, &mut unknown).map_err(|failure| failure.at(self.expression, part.at))?;
         }
         Ok(unknown.unwrap_or_else(|| Value::text(text)))
     }
 
     /// Appends a value to a text, which becomes unknown if the value is.
-    fn append(&self, value: Value, text: &mut String, unknown: &mut Option<Value>) -> Result<(), Failure> {
+    fn append(&self, value: &Value, text: &mut String, unknown: &mut Option<Value>) -> Result<(), Failure> {
         if value.is_null() {
             return refused("a part of a string is null");
         }

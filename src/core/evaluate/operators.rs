@@ -14,7 +14,7 @@ impl Evaluation<'_> {
     pub(super) fn conditional(&self, [condition, yes, no]: &[Node; 3], names: Names<'_>) -> Evaluated {
         let (yes, no) = ((yes, self.attempt(yes, names)?), (no, self.attempt(no, names)?));
         let kind = self.common_kind(&yes, &no)?;
-        let (taken, kind) = match (self.known::<bool>(&self.value(condition, names)?, "a condition")?, kind) {
+        let (taken, kind) = match (known::<bool>(&self.value(condition, names)?, "a condition")?, kind) {
             (Ok(is_true), Some(kind)) => (if is_true { yes.1 } else { no.1 }, kind),
             (Ok(is_true), None) => {
                 // What is taken must have a value all the same.
@@ -56,12 +56,12 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn not(&self, operand: &Node, names: Names<'_>) -> Evaluated {
-        let operand = self.known::<bool>(&self.value(operand, names)?, "the operand of !")?;
+        let operand = known::<bool>(&self.value(operand, names)?, "the operand of !")?;
         Ok(operand.map_or_else(|reason| Value::Unknown(Type::Bool, reason), |value| Value::Bool(!value)))
     }
 
     pub(super) fn negation(&self, operand: &Node, names: Names<'_>) -> Evaluated {
-        let operand = self.known::<Number>(&self.value(operand, names)?, "the operand of -")?;
+        let operand = known::<Number>(&self.value(operand, names)?, "the operand of -")?;
         Ok(operand.map_or_else(|reason| Value::Unknown(Type::Number, reason), |value| Value::Number(value.negate())))
     }
 
@@ -81,7 +81,7 @@ impl Evaluation<'_> {
     /// `||`, which `true` decides on either side, and `&&`, which `false` does. An error counts for a value that is unknown.
     fn logical(&self, left: Evaluated, right: &Node, names: Names<'_>, decisive: bool) -> Evaluated {
         let side = |value: Evaluated| match value {
-            Ok(value) => Ok(self.known::<bool>(&value, "a side of a logical operator")?.map_err(Ok)),
+            Ok(value) => Ok(known::<bool>(&value, "a side of a logical operator")?.map_err(Ok)),
             Err(Failure::Error(error)) => Ok(Err(Err(Failure::Error(error)))),
             Err(failure) => Err(failure),
         };
@@ -103,22 +103,21 @@ impl Evaluation<'_> {
                 |is_equal| Value::Bool(is_equal == (operator == Operator::Equal)),
             ));
         }
-        let known = |value| self.known::<Number>(value, "an operand");
-        match (known(left)?, known(right)?) {
+        match (known::<Number>(left, "an operand")?, known::<Number>(right, "an operand")?) {
             (Ok(left), Ok(right)) => compute(operator, &left, &right),
             (Err(reason), _) | (_, Err(reason)) => Ok(Value::Unknown(kind_of(operator), reason)),
         }
     }
+}
 
-    /// A value as a bool or a number that is needed here.
-    pub(super) fn known<T: Operand>(&self, value: &Value, what: &str) -> Result<Known<T>, Failure> {
-        if value.is_null() {
-            return refused(format!("{what} is null"));
-        }
-        match value.convert(&T::KIND)? {
-            Value::Unknown(_, reason) => Ok(Err(reason)),
-            value => T::of(value).map(Ok).map_or_else(|| refused(format!("{what} has the wrong type")), Ok),
-        }
+/// A value as a bool or a number that is needed here.
+pub(super) fn known<T: Operand>(value: &Value, what: &str) -> Result<Known<T>, Failure> {
+    if value.is_null() {
+        return refused(format!("{what} is null"));
+    }
+    match value.convert(&T::KIND)? {
+        Value::Unknown(_, reason) => Ok(Err(reason)),
+        value => T::of(value).map(Ok).map_or_else(|| refused(format!("{what} has the wrong type")), Ok),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::value::{Budget, Notation, Number, Type, Unevaluated, Value};
 const WIDTH: usize = 1 << 20;
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the verb")]
 struct Verb {
     mode: char,
     is_zero: bool,
@@ -202,7 +203,7 @@ impl Verb {
         let written = number.write(notation, digits.and_then(|digits| i64::try_from(digits).ok()));
         let (sign, digits) = written.strip_prefix('-').map_or((self.plus(), &written[..]), |digits| ("-", digits));
         let digits = if self.mode.is_ascii_uppercase() { digits.to_uppercase() } else { digits.to_owned() };
-        Ok(self.align(sign, "", digits))
+        Ok(self.align(sign, "", &digits))
     }
 
     fn plus(&self) -> &'static str {
@@ -239,11 +240,11 @@ impl Verb {
             digits = "0".repeat(precision.saturating_sub(digits.len())) + &digits;
         }
         let sign = if number.sign() == Sign::Minus { "-" } else { self.plus() };
-        self.align(sign, prefix, digits)
+        self.align(sign, prefix, &digits)
     }
 
     /// With spaces before or after, or zeros behind the sign.
-    fn align(&self, sign: &str, prefix: &str, digits: String) -> String {
+    fn align(&self, sign: &str, prefix: &str, digits: &str) -> String {
         let length = sign.len() + prefix.len() + digits.len();
         let missing = self.width.unwrap_or(0).saturating_sub(length);
         let has_zeros = self.is_zero

@@ -38,8 +38,8 @@ fn push(value: &Value, json: &mut String, budget: &Budget) -> Result<(), Unevalu
             budget.spend_text(text.len())?;
             push_string(text, json);
         }
-        _ => match value.attributes() {
-            Some(attributes) => {
+        _ => {
+            if let Some(attributes) = value.attributes() {
                 for (at, (name, value)) in attributes.iter().enumerate() {
                     json.push(if at == 0 { '{' } else { ',' });
                     push_string(name, json);
@@ -47,8 +47,7 @@ fn push(value: &Value, json: &mut String, budget: &Budget) -> Result<(), Unevalu
                     push(value, json, budget)?;
                 }
                 json.push_str(if attributes.is_empty() { "{}" } else { "}" });
-            }
-            None => {
+            } else {
                 let elements = value.elements().map_or(&[][..], |elements| elements);
                 for (at, value) in elements.iter().enumerate() {
                     json.push(if at == 0 { '[' } else { ',' });
@@ -56,7 +55,7 @@ fn push(value: &Value, json: &mut String, budget: &Budget) -> Result<(), Unevalu
                 }
                 json.push_str(if elements.is_empty() { "[]" } else { "]" });
             }
-        },
+        }
     }
     Ok(())
 }

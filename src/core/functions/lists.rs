@@ -140,12 +140,11 @@ pub(super) fn distinct(arguments: &[Value], budget: &Budget) -> Result<Value, Un
     let mut kept: Vec<Value> = Vec::new();
     for value in list {
         // Text is found by hash; other values are compared with each other.
-        let is_new = match value.as_text() {
-            Some(text) => seen.insert(text),
-            None => {
-                budget.spend(u64::try_from(kept.len()).unwrap_or(u64::MAX))?;
-                kept.iter().all(|other| other.equals(value) != Ok(true))
-            }
+        let is_new = if let Some(text) = value.as_text() {
+            seen.insert(text)
+        } else {
+            budget.spend(u64::try_from(kept.len()).unwrap_or(u64::MAX))?;
+            kept.iter().all(|other| other.equals(value) != Ok(true))
         };
         if is_new {
             kept.push(value.clone());

@@ -86,8 +86,7 @@ pub(super) fn parse_int(arguments: &[Value], budget: &Budget) -> Result<Value, U
     budget.spend_text(written.len().saturating_mul(written.len() / 16 + 1))?;
     let (is_negative, digits) = match written.as_bytes() {
         [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
     };
     let values: Option<Vec<u8>> = digits.iter().map(|byte| digit(*byte, radix)).collect();
     let Some(values) = values.filter(|values| !values.is_empty()) else {

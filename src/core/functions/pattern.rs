@@ -47,7 +47,7 @@ impl Translation<'_> {
             match c {
                 '\\' => self.escape(false)?,
                 '[' => self.class()?,
-                '*' | '+' | '?' => self.repeat(c.to_string())?,
+                '*' | '+' | '?' => self.repeat(c.encode_utf8(&mut [0; 4]))?,
                 '{' => self.brace()?,
                 '(' => self.group()?,
                 ')' if self.depth == 0 => return refuse("a parenthesis is closed that is not open"),
@@ -89,11 +89,11 @@ impl Translation<'_> {
         self.can_repeat = true;
     }
 
-    fn repeat(&mut self, operator: String) -> Result<(), Unevaluated> {
+    fn repeat(&mut self, operator: &str) -> Result<(), Unevaluated> {
         if !self.can_repeat {
             return refuse("a repetition has nothing to repeat");
         }
-        self.out.push_str(&operator);
+        self.out.push_str(operator);
         if let Some(rest) = self.rest.strip_prefix('?') {
             self.out.push('?');
             self.rest = rest;
@@ -120,7 +120,7 @@ impl Translation<'_> {
             _ => return refuse("a repetition has wrong numbers"),
         }
         self.rest = &self.rest[numbers.len() + 1..];
-        self.repeat(format!("{{{numbers}}}"))
+        self.repeat(&format!("{{{numbers}}}"))
     }
 
     fn group(&mut self) -> Result<(), Unevaluated> {
@@ -140,7 +140,7 @@ impl Translation<'_> {
                 return Err(Unevaluated::limit(format!("the group {name:?} of a regular expression")));
             }
             self.depth += 1;
-            self.out.push_str(&format!("(?P<{name}>"));
+            self.out.extend(["(?P<", name, ">"]);
             self.rest = self.rest.split_once('>').map_or("", |(_, rest)| rest);
             return Ok(());
         }

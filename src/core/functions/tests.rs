@@ -78,7 +78,7 @@ fn unknown_arguments_make_unknown_values() {
 fn sizes_are_bounded() {
     let long = Value::text("a".repeat(1 << 20));
     let list = Value::tuple(vec![long.clone(); 100]);
-    let numbers = Value::tuple((0..10_000).map(|number| Value::count(number)).collect());
+    let numbers = Value::tuple((0..10_000).map(Value::count).collect());
     let calls = [
         ("range", vec![number("1e9")]),
         ("indent", vec![number("1e9"), Value::text("a\nb")]),
@@ -116,7 +116,8 @@ fn sizes_are_bounded() {
 fn aliases_count_as_often_as_they_are_used() {
     let mut yaml = String::from("a0: &a0 [x, x]\n");
     for level in 1..60 {
-        yaml += &format!("a{level}: &a{level} [*a{}, *a{}]\n", level - 1, level - 1);
+        let before = level - 1;
+        yaml.extend([format!("a{level}: &a{level} [*a{before}, *a{before}]\n")]);
     }
     let decoded = call("yamldecode", vec![Value::text(yaml)]).unwrap();
     assert!(decoded.unknown_part().unwrap().to_string().contains("64 MB"));

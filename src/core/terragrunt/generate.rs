@@ -8,7 +8,7 @@ use super::files::clean;
 use super::holes::Rendering;
 use super::include::{BlockPart, Merged};
 use super::{Hole, Unread};
-use crate::config::{RootKind, is_automatic_variable_file};
+use crate::config::{RootKind, Syntax, is_automatic_variable_file};
 use crate::evaluate::Failure;
 use crate::finding::Location;
 use crate::value::{Type, Unevaluated, Value};
@@ -149,7 +149,7 @@ impl BlockPart<'_> {
             place: place.clone(),
         })?;
         let action = Action::Write(existing(word("if_exists")?.as_deref()));
-        let contents = Ok(if path.ends_with(".json") { "{}" } else { BACKEND }.to_owned());
+        let contents = Ok(if Syntax::of(&path) == Syntax::Json { "{}" } else { BACKEND }.to_owned());
         Ok(Some(GeneratedFile { path, action, contents, place: place.clone() }).filter(|file| is_relevant(&file.path)))
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::context::Names;
 use super::functions::TemplateNames;
 use super::{Hole, Unread};
+use crate::config::Syntax;
 use crate::evaluate::syntax::{Node, NodeKind, Step};
 use crate::evaluate::{Expression, Scope};
 use crate::finding::Location;
@@ -117,17 +118,19 @@ impl Rendering {
             return Err(reason.clone());
         }
         holes.extend(self.holes.into_iter().map(|(_, reason)| Unread::of(reason, place)));
-        let is_json = path.ends_with(".json") || signature.is_empty();
+        let is_json = Syntax::of(path) == Syntax::Json || signature.is_empty();
         Ok(if is_json { self.text } else { format!("# {signature}\n{}", self.text) })
     }
 }
 
 /// True if a hole at a byte of a file is in a quoted string of an argument that decides no requirement.
 fn is_harmless(path: &str, text: &str, at: usize) -> bool {
-    let is_native = std::path::Path::new(path).extension().is_some_and(|end| end == "tf" || end == "tofu");
+    if !std::path::Path::new(path).extension().is_some_and(|end| end == "tf" || end == "tofu") {
+        return false;
+    }
     let mut kinds: Vec<&str> = Vec::new();
     let mut body = 0..text.len();
-    while is_native {
+    loop {
         let Ok(outline) = outline(text, body.clone()) else { return false };
         if let Some(argument) = outline.arguments.iter().find(|argument| argument.value.contains(&at)) {
             return is_quoted(text, &argument.value) && !decides(&kinds, argument);
@@ -136,7 +139,6 @@ fn is_harmless(path: &str, text: &str, at: usize) -> bool {
         kinds.push(block.kind);
         body = block.body;
     }
-    false
 }
 
 /// True if the holes of a value are in strings: elsewhere, the value is no expression.
@@ -146,12 +148,13 @@ fn is_quoted(text: &str, value: &Range<usize>) -> bool {
 
 /// True for arguments that decide which providers or modules are required, in blocks from the outermost to the innermost.
 fn decides(kinds: &[&str], argument: &Argument<'_>) -> bool {
-    match (kinds, argument.name) {
-        ([] | ["terraform", "required_providers", ..] | ["import", ..], _) => true,
-        (["module"], "source" | "version" | "providers") | (["provider"], "version" | "alias") => true,
-        (["check", "data"] | [_], "provider") => true,
-        _ => false,
-    }
+    matches!(
+        (kinds, argument.name),
+        ([] | ["terraform", "required_providers", ..] | ["import", ..], _)
+            | (["module"], "source" | "version" | "providers")
+            | (["provider"], "version" | "alias")
+            | (["check", "data"] | [_], "provider")
+    )
 }
 
 #[cfg(test)]

@@ -107,15 +107,14 @@ impl<'s> Names<'s> {
             Includes::Begun => return Ok(Vec::new()),
             Includes::Unread => None,
         };
-        let places = match known {
-            Some(places) => places,
-            None => {
-                *self.place.includes.borrow_mut() = Includes::Begun;
-                let read: Result<Rc<[_]>, Failure> =
-                    self.place.file.includes.iter().map(|block| self.include(block)).collect();
-                *self.place.includes.borrow_mut() = Includes::Known(read.clone());
-                read?
-            }
+        let places = if let Some(places) = known {
+            places
+        } else {
+            *self.place.includes.borrow_mut() = Includes::Begun;
+            let read: Result<Rc<[_]>, Failure> =
+                self.place.file.includes.iter().map(|block| self.include(block)).collect();
+            *self.place.includes.borrow_mut() = Includes::Known(read.clone());
+            read?
         };
         let names = |place: &Rc<Place>| Self { session: self.session, place: Rc::clone(place) };
         let included = |place: &IncludedPlace| Included {

@@ -97,7 +97,7 @@ impl Unread {
                 Self { reason: bare(Unevaluated::limit(what)), place: at.unwrap_or_else(|| place.clone()) }
             }
             Unevaluated::Refused { reason, place: at } => Self { reason, place: at.unwrap_or_else(|| place.clone()) },
-            reason => Self { reason: bare(reason), place: place.clone() },
+            reason @ Unevaluated::Unset(_) => Self { reason: bare(reason), place: place.clone() },
         }
     }
 }

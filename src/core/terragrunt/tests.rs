@@ -166,10 +166,13 @@ fn defaults_give_requirements_that_are_not_all() {
 
 #[test]
 fn endless_and_huge_input_is_bounded() {
-    let doubled: String = (1..60).map(|at| format!("  a{at} = \"${{local.a{0}}}${{local.a{0}}}\"\n", at - 1)).collect();
+    let doubled = (1..60)
+        .map(|at| format!("  a{at} = \"${{local.a{0}}}${{local.a{0}}}\"\n", at - 1))
+        .collect::<Vec<_>>()
+        .concat();
     let doubled =
         format!("locals {{\n  a0 = \"xxxxxxxxxxxxxxxx\"\n{doubled}}}\nterraform {{\n  source = local.a59\n}}\n");
-    let chained: String = (1..100_000).map(|at| format!("  a{at} = local.a{}\n", at - 1)).collect();
+    let chained = (1..100_000).map(|at| format!("  a{at} = local.a{}\n", at - 1)).collect::<Vec<_>>().concat();
     let chained = format!("locals {{\n  a0 = 1\n{chained}}}\nterraform {{\n  source = local.a99999\n}}\n");
     let links: Vec<(String, String)> = (0..20)
         .map(|at| {

@@ -22,10 +22,8 @@ pub enum Safety {
 pub fn is_convertible(from: &Type, to: &Type, safety: Safety) -> bool {
     let element = |from: &Type, to: &Type| from == to || is_convertible(from, to, safety);
     match (from, to) {
-        (_, Type::Dynamic) => true,
-        (Type::Dynamic, _) => safety == Safety::Unsafe,
-        (Type::Bool | Type::Number, Type::String) => true,
-        (Type::String, Type::Bool | Type::Number) => safety == Safety::Unsafe,
+        (_, Type::Dynamic) | (Type::Bool | Type::Number, Type::String) => true,
+        (Type::Dynamic, _) | (Type::String, Type::Bool | Type::Number) => safety == Safety::Unsafe,
         (Type::Object(from), Type::Object(to)) => {
             to.iter().all(|(name, to)| from.get(name).is_some_and(|from| element(from, to)))
         }
@@ -139,16 +137,16 @@ fn to_elements<'a>(
     let mut kinds = elements.iter().map(Value::kind).filter(|kind| !is_map || *kind != Type::Dynamic);
     let Some(first) = kinds.next() else { return Ok((elements, kind)) };
     if kinds.all(|kind| kind == first) {
-        let elements = if is_map { convert_all(elements, &first)? } else { elements };
+        let elements = if is_map { convert_all(&elements, &first)? } else { elements };
         return Ok((elements, first));
     }
     let kinds: Vec<Type> = elements.iter().map(Value::kind).collect();
     let unified = unify(&kinds, Safety::Unsafe).filter(|kind| is_mixed && *kind != Type::Dynamic);
     let kind = unified.ok_or_else(|| Unevaluated::refused("its elements have no type in common"))?;
-    Ok((convert_all(elements, &kind)?, kind))
+    Ok((convert_all(&elements, &kind)?, kind))
 }
 
-fn convert_all(elements: Vec<Value>, kind: &Type) -> Result<Vec<Value>, Unevaluated> {
+fn convert_all(elements: &[Value], kind: &Type) -> Result<Vec<Value>, Unevaluated> {
     elements.iter().map(|value| value.converted(kind)).collect()
 }
 

@@ -167,14 +167,13 @@ fn preferred(kinds: &[&Type], safety: Safety) -> Option<Type> {
 }
 
 /// Which of two types is preferred: `Less` if it is the first.
+#[expect(clippy::match_same_arms, reason = "the order of the arms is that of the rules")]
 fn compare(one: &Type, other: &Type) -> Ordering {
     use Ordering::{Equal, Greater, Less};
     match (one, other) {
         (Type::Dynamic, Type::Dynamic) => Equal,
-        (_, Type::Dynamic) => Less,
-        (Type::Dynamic, _) => Greater,
-        (Type::String, Type::Bool | Type::Number) => Less,
-        (Type::Bool | Type::Number, Type::String) => Greater,
+        (_, Type::Dynamic) | (Type::String, Type::Bool | Type::Number) => Less,
+        (Type::Dynamic, _) | (Type::Bool | Type::Number, Type::String) => Greater,
         (Type::List(one), Type::List(other))
         | (Type::Set(one), Type::Set(other))
         | (Type::Map(one), Type::Map(other)) => compare(one, other),

@@ -219,7 +219,7 @@ fn what_has_no_value_is_named() {
 /// A chain of values is as deep from its end, whatever was evaluated before.
 #[test]
 fn chains_of_values_are_bounded() {
-    let locals = (1..100_000).map(|at| format!("  l{at} = [local.l{}]\n", at - 1)).collect::<String>();
+    let locals = (1..100_000).map(|at| format!("  l{at} = [local.l{}]\n", at - 1)).collect::<Vec<_>>().concat();
     let text = format!("locals {{\n  l0 = \"a\"\n{locals}}}\nmodule \"x\" {{\n  source = local.l99999[0]\n}}\n");
     let scope = root(&text);
     let surroundings = surroundings();

@@ -44,7 +44,7 @@ fn push(value: &Value, indent: usize, yaml: &mut String, budget: &Budget) -> Res
         Value::Null(_) | Value::Unknown(..) => yaml.push_str("null"),
         Value::Bool(value) => yaml.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) if number.is_infinite() => {
-            yaml.push_str(if number.signum() < 0 { "-.Inf" } else { "+.Inf" })
+            yaml.push_str(if number.signum() < 0 { "-.Inf" } else { "+.Inf" });
         }
         Value::Number(number) => yaml.push_str(&number.to_string()),
         Value::String(text) => {
