@@ -193,13 +193,13 @@ fn diff_leaves_the_judgment_to_the_gate() {
     assert_ne!(forged, locked);
     workspace.write(LOCK, &forged);
     for format in formats("diff") {
-        let run = workspace.tflock(&registry, ["diff", "--online", "--exit-code", "--format", &format]).ended_with(3);
+        let run = workspace.tflock(&registry, ["diff", "--online", "--exit-code", "--format", format]).ended_with(3);
         let shown = run.stdout.to_lowercase();
         assert!(!shown.contains("passed") && !shown.contains("next: `tflock trust"), "{run}");
-        if ["human", "markdown", "html", "github"].contains(&&*format) {
+        if ["human", "markdown", "html", "github"].contains(&format) {
             assert!(run.stdout.contains("tflock verify -r --base HEAD"), "{run}");
         }
-        if ["human", "markdown"].contains(&&*format) {
+        if ["human", "markdown"].contains(&format) {
             let first = run.stdout.lines().next().unwrap_or_default().to_lowercase();
             let first = first.replace('#', "").trim().to_owned();
             assert!(first.starts_with("dangerous: hashicorp/null 3.1.0 (checksums replaced"), "{run}");

@@ -364,7 +364,7 @@ fn mistakes_on_one_line_take_little_memory() {
 #[test]
 fn the_problems_of_a_file_are_counted() {
     let keys = |count: usize| (0..count).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(",");
-    let unknown = |count: usize| (0..count).map(|n| format!("k{n} = 1\n")).collect::<String>();
+    let unknown = |count: usize| (0..count).map(|n| format!("k{n} = 1\n")).collect::<Vec<_>>().concat();
     let rows = [
         ("x.tf.json", format!("{{{}}}", keys(5_000)), "4900 more problems of this file are not listed"),
         ("x.tf.json", format!("{{{}}}", keys(101)), "1 more problem of this file is not listed"),
@@ -404,8 +404,9 @@ fn many_settings_are_no_square() {
 /// that followed each path would not end. What is wrong is said once, or once for each call of the last module.
 #[test]
 fn calls_that_multiply_are_no_power() {
-    let calls =
-        |source: &str| (0..3).map(|n| format!("module \"m{n}\" {{\n  source = \"{source}\"\n}}\n")).collect::<String>();
+    let calls = |source: &str| {
+        (0..3).map(|n| format!("module \"m{n}\" {{\n  source = \"{source}\"\n}}\n")).collect::<Vec<_>>().concat()
+    };
     for (end, code, errors) in [
         ("../none", 2, 1),
         ("../broken", 2, 1),
@@ -573,8 +574,9 @@ fn many_modules_and_advisories_are_no_square() {
 fn expressions_are_bounded() {
     const MOST: u64 = 400 << 10;
     let locals = |lines: String| format!("locals {{\n  l0 = \"ab\"\n{lines}}}\n");
-    let doubled = (1..60).map(|n| format!("  l{n} = \"${{local.l{0}}}${{local.l{0}}}\"\n", n - 1)).collect();
-    let chain = (1..100_000).map(|n| format!("  l{n} = local.l{}\n", n - 1)).collect();
+    let doubled =
+        (1..60).map(|n| format!("  l{n} = \"${{local.l{0}}}${{local.l{0}}}\"\n", n - 1)).collect::<Vec<_>>().concat();
+    let chain = (1..100_000).map(|n| format!("  l{n} = local.l{}\n", n - 1)).collect::<Vec<_>>().concat();
     for (declared, source, limit) in [
         (String::new(), "[".repeat(1 << 20) + &"]".repeat(1 << 20), "more than 100 levels deep"),
         (String::new(), format!("join(\"\", [{}])", "1,".repeat(1 << 20)), "more than 200000 parts"),

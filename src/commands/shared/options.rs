@@ -170,7 +170,7 @@ struct AssignmentFlags {
     /// Set variables from a file; may be repeated.
     #[arg(long, value_name = "FILE", value_parser = variable_file(), help_heading = "Modules")]
     var_file: Vec<AssignedVariable>,
-    /// Set what get_env of Terragrunt gives; may be repeated.
+    /// Set what `get_env` of Terragrunt gives; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = named_value, help_heading = "Modules")]
     env: Vec<(String, String)>,
 }

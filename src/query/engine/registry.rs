@@ -140,7 +140,8 @@ impl RegistrySource {
                 package => package.map(Arc::new),
             }
         };
-        self.packages.answer((addr.clone(), version.clone(), platform.clone()), request).await
+        // The future of a request is large, and many others contain it.
+        Box::pin(self.packages.answer((addr.clone(), version.clone(), platform.clone()), request)).await
     }
 
     /// True if the list of versions names the platforms of a release, and not this one.

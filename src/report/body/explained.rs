@@ -146,11 +146,12 @@ fn signers(explained: &ExplainedEntry) -> Vec<TextLine> {
     let below = |text: String| TextLine::new(text).indented(2);
     let signer = explained.signer.as_ref().map_or_else(
         || "its signer is not known here; `tflock verify` requests it".to_owned(),
-        |signer| trust::signer::signed_by(signer),
+        trust::signer::signed_by,
     );
-    let remembered = match explained.remembered.is_empty() {
-        true => "no signer is remembered for it".to_owned(),
-        false => format!("remembered: {}", trust::signer::listed(&explained.remembered)),
+    let remembered = if explained.remembered.is_empty() {
+        "no signer is remembered for it".to_owned()
+    } else {
+        format!("remembered: {}", trust::signer::listed(&explained.remembered))
     };
     let publisher = publisher(&explained.entry.address);
     let announced = publisher.into_iter().flat_map(|publisher| publisher.keys.iter().map(move |key| (publisher, key)));

@@ -53,20 +53,17 @@ fn argument(dice: &mut Dice, row: &Function, parameter: &Parameter, depth: usize
         }
     }
     match (parameter.kind, row.name, parameter.name) {
-        (Kind::String, ..) => string(pools::text(dice, row.name, parameter.name)),
+        (Kind::String, ..) | (Kind::Any, "parseint", _) => string(pools::text(dice, row.name, parameter.name)),
         (Kind::Number, ..) => number(dice),
         (Kind::Bool, ..) => anything(dice, 0),
         (Kind::Bools, ..) => sequence(dice, |dice| if dice.one_in(6) { anything(dice, 0) } else { bool(dice) }),
         (Kind::Strings, ..) => {
             sequence(dice, |dice| if dice.one_in(8) { anything(dice, 0) } else { string(pools::word(dice)) })
         }
-        (Kind::List | Kind::Set, ..) => list(dice),
         (Kind::ListsByKey, ..) => object(dice, |dice| sequence(dice, |dice| string(pools::word(dice)))),
-        (Kind::Any, "parseint", _) => string(pools::text(dice, row.name, parameter.name)),
-        (Kind::Any, "merge" | "keys" | "values", _) | (Kind::Any, "lookup", "inputMap") | (Kind::Any, "tomap", _) => {
-            map(dice)
-        }
-        (
+        (Kind::Any, "merge" | "keys" | "values" | "tomap", _) | (Kind::Any, "lookup", "inputMap") => map(dice),
+        (Kind::List | Kind::Set, ..)
+        | (
             Kind::Any,
             "concat" | "coalescelist" | "flatten" | "reverse" | "one" | "setproduct" | "tolist" | "toset" | "sum"
             | "zipmap",
@@ -116,7 +113,7 @@ pub fn string(content: String) -> Expression {
             '\r' => text.push_str("\\r"),
             '\t' => text.push_str("\\t"),
             '$' | '%' if rest.peek() == Some(&'{') => text.extend([c, c]),
-            '\0'..' ' | '\u{7f}'..='\u{9f}' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '\0'..' ' | '\u{7f}'..='\u{9f}' => text.extend([format!("\\u{:04x}", u32::from(c))]),
             c => text.push(c),
         }
     }

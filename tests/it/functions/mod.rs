@@ -102,8 +102,8 @@ fn escaped(text: &str) -> String {
             '\n' => cell.push_str("\\n"),
             '\r' => cell.push_str("\\r"),
             ' '..='~' | 'À'..='ÿ' => cell.push(c),
-            c if u32::from(c) < 0x1_0000 => cell.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => cell.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c if u32::from(c) < 0x1_0000 => cell.extend([format!("\\u{:04x}", u32::from(c))]),
+            c => cell.extend([format!("\\U{:08x}", u32::from(c))]),
         }
     }
     cell

@@ -177,7 +177,9 @@ fn files_that_a_root_module_reads_concern_it() {
         "root.hcl",
         "policies/new.txt",
     ];
-    yes.into_iter().for_each(|path| assert!(concerns(path), "{path}"));
+    for path in yes {
+        assert!(concerns(path), "{path}");
+    }
     let no = ["app/README.md", "app/deep/main.tf", "modules/main.tf", "modules/other/main.tf", "main.tf", "ap"];
     for path in no.into_iter().chain(["app/.terraform.lock.hcl", "policies/deep/x.txt"]) {
         assert!(!concerns(path), "{path}");

@@ -19,7 +19,7 @@ pub(in crate::disk::roots) fn load(
     let mut walk = Walk { assembly, ..Walk::new(root, options, (RootKind::Unit, AutomaticFiles::default())) };
     let located = walk.locate_source();
     if let Some(located) = &located {
-        walk.from_source(located)?;
+        walk.read_source(located)?;
     }
     let shown = |path: &Path| located.as_ref().map_or_else(|| path.to_owned(), |located| located.shown_path(path));
     let places = std::mem::take(&mut walk.assembly.places).into_iter();
@@ -84,7 +84,7 @@ impl Walk<'_> {
         (!hosts.iter().any(|listed| listed.as_ascii() == host)).then_some(host)
     }
 
-    fn from_source(&mut self, located: &LocatedModule) -> Result<(), Vec<TreeError>> {
+    fn read_source(&mut self, located: &LocatedModule) -> Result<(), Vec<TreeError>> {
         self.root_dir = located.shown_path(&located.dir);
         let mut tests = Vec::new();
         if let Some(assembled) = self.assembly.files_in(self.root, &located.dir) {
