@@ -167,7 +167,7 @@ fn preferred(kinds: &[&Type], safety: Safety) -> Option<Type> {
 }
 
 /// Which of two types is preferred: `Less` if it is the first.
-#[expect(clippy::match_same_arms, reason = "the order of the arms is that of the rules")]
+#[expect(clippy::match_same_arms, reason = "the arms follow the order of the rules")]
 fn compare(one: &Type, other: &Type) -> Ordering {
     use Ordering::{Equal, Greater, Less};
     match (one, other) {
