@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Services;
 use super::shared::options::Within;
+use super::shared::rules::RuleBook;
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::GateRoot;
 use super::verify::root::open;
@@ -19,8 +20,7 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, Outcome,
     RecordedAt, RecordedHash, ReleaseOfHash,
 };
-use crate::query::cached::{self, Check};
-use crate::release::continuity::ExpiryRules;
+use crate::query::cached;
 use crate::release::{ListedLine, Lookup, Release, Releases};
 use crate::report::rule_of_change;
 use crate::step::Step;
@@ -171,13 +171,12 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
 
 /// What earlier runs recorded about the locked releases of the root modules.
 fn known(run: &RunSettings, roots: &[(PathBuf, GateRoot)], cache: &Cache) -> Releases {
-    let expiry = ExpiryRules::default();
+    let rules = RuleBook::for_root(run);
     let mut known = Releases::new();
     let locked = roots.iter().flat_map(|(_, root)| root.lock().iter().map(move |entry| (root, entry)));
     for (root, (addr, entry)) in locked {
-        let check = Check { signature: run.signature_for(addr), expiry, now: run.now };
         let is_placed = root.pins().and_then(|pins| pins.pin(addr)).is_some_and(|(_, pin)| pin.built_by.is_some());
-        let recall = || match cached::release(cache, addr, &entry.version, check) {
+        let recall = || match cached::release(cache, addr, &entry.version, rules.check(addr)) {
             Lookup::Known(release) if is_placed => {
                 let attested = Some(Arc::new(cached::attested(cache, &release)));
                 Lookup::Known(Arc::new(Release { attested, ..Arc::unwrap_or_clone(release) }))

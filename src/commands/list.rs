@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Services;
 use super::shared::options::{Assignments, Modules, Within};
+use super::shared::rules::RuleBook;
 use super::shared::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
 use crate::config::{Location, ModuleSource};
@@ -19,9 +20,8 @@ use crate::outcome::{Body, CallOnPath, GraphFormat, Grouping, Listed, Outcome, R
 use crate::parallel;
 use crate::path::{shown, worktree};
 use crate::platform::Platform;
-use crate::query::cached::{self, Check};
+use crate::query::cached;
 use crate::release::Lookup;
-use crate::release::continuity::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::step::Step;
 use crate::trust::pins::Signer;
@@ -206,7 +206,8 @@ fn listed(
 type RootList<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
 
 fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cache) -> Vec<Listed> {
-    let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
+    let rules = RuleBook::for_root(root);
+    let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(&rules, cache, addr, entry);
     let mut entries = listed(lock, tree.map(|tree| &tree.requirements), &attribute);
     if tree.is_some_and(|tree| tree.unread().is_some()) {
         // A missing module may require it.
@@ -219,9 +220,8 @@ fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cac
 
 /// The cached facts about an entry: the platforms of its `h1:`, and the signer if a kept signature still verifies and
 /// covers a recorded hash.
-fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
-    let check = Check { signature: root.signature_for(addr), expiry: ExpiryRules::default(), now: root.now };
-    let Lookup::Known(release) = cached::release(cache, addr, &entry.version, check) else {
+fn attribution(rules: &RuleBook, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
+    let Lookup::Known(release) = cached::release(cache, addr, &entry.version, rules.check(addr)) else {
         return Attribution::default();
     };
     let recorded = release.platforms_with(&entry.hashes);

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::Services;
 use super::audit::programs::{self, Locked, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
 use super::shared::options::{Packages, Within, bytes, platform};
+use super::shared::rules::RuleBook;
 use super::shared::sources::PackageSources;
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::facts::Questions;
@@ -25,10 +26,9 @@ use crate::outcome::{
 };
 use crate::path::{shown, worktree};
 use crate::platform::Platform;
-use crate::query::cached::{self, Check};
+use crate::query::cached;
 use crate::query::question::Depth;
 use crate::release::Release;
-use crate::release::continuity::ExpiryRules;
 use crate::settings::Date;
 use crate::trust::pins::Signer;
 use crate::version::Version;
@@ -191,6 +191,7 @@ fn add(inventory: &mut Inventory, root: &InventoryRoot<'_>, cache: &Cache) {
         inventory.needs.entry(parent).or_default().insert(part.clone());
         inventory.needs.entry(part.clone()).or_default();
     }
+    let rules = RuleBook::for_root(root.settings);
     for (addr, entry) in root.lock.lock.iter() {
         let part = format!("provider:{addr}@{}", entry.version);
         let requirement = root.tree.as_ref().and_then(|tree| tree.requirements.get(addr));
@@ -204,17 +205,15 @@ fn add(inventory: &mut Inventory, root: &InventoryRoot<'_>, cache: &Cache) {
             inventory.needs.entry(asker).or_default().insert(part.clone());
         }
         inventory.needs.entry(part.clone()).or_default();
-        let found = provider(root, addr, entry, cache);
+        let found = provider(&rules, addr, entry, cache);
         let known = inventory.providers.entry(part).or_insert_with(|| found.clone());
         known.hashes.extend(found.hashes);
     }
 }
 
-fn provider(root: &InventoryRoot<'_>, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache) -> InventoryProvider {
-    let check =
-        Check { signature: root.settings.signature_for(addr), expiry: ExpiryRules::default(), now: root.settings.now };
+fn provider(rules: &RuleBook, addr: &ProviderAddr, entry: &LockEntry, cache: &Cache) -> InventoryProvider {
     let version: &Version = &entry.version;
-    let release = cached::release(cache, addr, version, check).release().cloned();
+    let release = cached::release(cache, addr, version, rules.check(addr)).release().cloned();
     let platforms = |hash: &PackageHash| {
         let of_contents =
             |release: &Arc<Release>| release.h1.get(hash).map(|it| it.platforms.keys().cloned().collect());

@@ -7,7 +7,6 @@ use std::time::SystemTime;
 
 use super::ProviderNames;
 use super::discover::below;
-use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::files::TextMemo;
 use crate::disk::root_files;
@@ -20,7 +19,7 @@ use crate::finding::{Finding, Position, Rule};
 use crate::git::Git;
 use crate::lockfile::{self, Decoded, FILE_NAME, LockFile, decode};
 use crate::requirements::Requirements;
-use crate::settings::{Settings, SignatureRule, SourceChoice, Variables, allow_module_host};
+use crate::settings::{Settings, SourceChoice, Variables, allow_module_host};
 use crate::step::{Step, Value};
 
 #[derive(Debug, Clone)]
@@ -311,15 +310,6 @@ impl RunSettings {
     /// The path as shown in reports.
     pub fn lock_file_shown(&self) -> PathBuf {
         self.path.join(lockfile::FILE_NAME)
-    }
-
-    /// Whether releases of a provider must be signed, by settings and tool. Terraform refuses unsigned releases of any
-    /// registry, so its lock files must not contain one.
-    pub fn signature_for(&self, addr: &ProviderAddr) -> SignatureRule {
-        match (self.settings.signature_for(addr.host()), self.dialect) {
-            (SignatureRule::IfKeysKnown, Dialect::Terraform) => SignatureRule::Always,
-            (rule, _) => rule,
-        }
     }
 
     /// True if the tool takes addresses of Terraform's registry in a state for those of `OpenTofu`'s.

@@ -54,3 +54,21 @@ fn enforced_expiry_applies_to_cached_answers_too() {
     lock(&renewed, &workspace, &[]).ended_with(0);
     lock(&renewed, &workspace, &["--offline"]).ended_with(0);
 }
+
+/// `list`, `sbom` and `explain` know of an unsigned release what `verify` knows: nothing, if OpenTofu would refuse it.
+#[test]
+fn enforced_signatures_apply_to_what_is_shown_too() {
+    let registry = honest().standing_for("registry.opentofu.org").of("acme/widget", "1.4.0").unsigned();
+    let main = MAIN.replace("{{registry}}", "registry.opentofu.org");
+    let workspace = Workspace::with_files(&[("main.tf", &main), (".tflock.hcl", "tool = \"tofu\"\n")]);
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let platforms = |workspace: &Workspace| {
+        let run = workspace.tflock(&registry, ["list", "--format", "json"]).ended_with(0);
+        run.json()["entries"][0]["platforms"].clone()
+    };
+    assert_eq!(platforms(&workspace), serde_json::json!(["linux_amd64"]));
+    let enforcing = workspace.env("OPENTOFU_ENFORCE_GPG_VALIDATION", "true");
+    assert_eq!(platforms(&enforcing), serde_json::json!([]));
+    let run = enforcing.tflock(&registry, ["sbom"]).ended_with(0);
+    assert!(run.stdout.contains("platform unknown"), "{run}");
+}

@@ -87,7 +87,7 @@ fn a_run_over_all_root_modules_counts_those_that_were_read() {
     assert!(run.stdout.contains("perhaps it needs none: live may install it"), "{run}");
     let run = workspace.tflock(&registry, ["status"]).ended_with(0);
     assert!(run.stdout.ends_with("requirements  checked in 3 of 4 root modules, not in live\n"), "{run}");
-    assert!(run.stdout.contains("4, 1 of them unit"), "{run}");
+    assert!(run.stdout.contains("4, 1 unit among them"), "{run}");
     let run = lock(&workspace, &registry, &["-r", "--create"]).ended_with(0);
     assert!(!workspace.has(&format!("modules/net/{LOCK}")), "{run}");
     assert!(
