@@ -39,9 +39,9 @@ REMOTE = "remote: its module was not fetched"
 
 
 def module(number: int) -> str:
-    """A module that requires one or two of the providers."""
+    """A module that requires up to three of the providers, one of which every unit configures."""
     needs = "".join(f'    p{n} = {{\n      source  = "{bench.HOST}/bench/p{n}"\n      version = "~> 1.0"\n    }}\n'
-                    for n in sorted({number % PROVIDERS, (7 * number + 3) % PROVIDERS}))
+                    for n in sorted({0, number % PROVIDERS, (7 * number + 3) % PROVIDERS}))
     return "terraform {\n  required_providers {\n" + needs + "  }\n}\n"
 
 
@@ -73,15 +73,6 @@ generate "provider" {{
   path      = "provider.tf"
   if_exists = "overwrite_terragrunt"
   contents  = <<EOF
-terraform {{
-  required_providers {{
-    p0 = {{
-      source  = "{bench.HOST}/bench/p0"
-      version = ">= 1.0"
-    }}
-  }}
-}}
-
 provider "p0" {{
   region     = "${{local.region}}"
   account_id = "${{local.account}}"
