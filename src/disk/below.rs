@@ -153,7 +153,7 @@ pub fn calls(start: &Path, place: &SurveyedDirectory) -> Calls {
             let source = match call.source.as_ref().map(|source| &source.text) {
                 Some(Text::Known(source)) => source.clone(),
                 // What the file says by itself.
-                Some(Text::Expression(source)) => match scope.evaluate(source, Purpose::Module, &surroundings) {
+                Some(Text::Expression(source)) => match scope.evaluate(source, Purpose::Source, &surroundings) {
                     Ok(Some(source)) => source,
                     _ => continue,
                 },

@@ -16,6 +16,7 @@ impl Evaluation<'_> {
             Some(Action::Can) if !call.is_expanded && call.arguments.len() == 1 => {
                 return self.has_no_error(&call.arguments[0], names);
             }
+            Some(Action::Render) if !call.is_expanded => return self.render(call, names),
             None if name.starts_with("provider::") => {
                 let reason = Unevaluated::limit(format!("{name}(), a function of a provider"));
                 return Ok(self.placed(Value::unknown(Type::Dynamic, reason), at));

@@ -15,6 +15,7 @@ mod iterate;
 mod meter;
 mod operators;
 pub mod syntax;
+mod template;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ use syntax::{Node, NodeKind, Step};
 
 pub use expression::Expression;
 pub use meter::Meter;
+pub use template::TemplateScope;
 
 /// What names and functions mean where an expression is.
 pub trait Scope {

@@ -23,6 +23,8 @@ impl Scope for Values {
             ("local", Some("list")) => local("[1, 2, 3]"),
             ("local", Some("objects")) => local("[{ a = 1 }, { a = 2 }]"),
             ("local", Some("loop")) => local("local.loop"),
+            ("local", Some("template")) => local("\"<$${a}>%%{ if on }!%%{ endif }\""),
+            ("local", Some("whole")) => local("\"$${a}\""),
             ("var", Some("unset")) => Ok(Value::unknown(Type::String, Unevaluated::Unset("unset".to_owned()))),
             ("var", Some("any")) => Ok(Value::unknown(Type::Dynamic, Unevaluated::limit("var.any"))),
             _ => Err(Failure::refused(format!("there is no {reference}"))),
@@ -147,6 +149,33 @@ fn errors_name_their_place() {
         ("1 +", "it cannot be read as an expression (main.tf:3:8)"),
     ] {
         assert_eq!(evaluated(written), format!("error: {expected}"), "{written}");
+    }
+}
+
+/// Seen with `terraform console` 1.11.4.
+#[test]
+fn templates_are_rendered() {
+    for (written, expected) in [
+        ("templatestring(local.template, { a = 1, on = true })", "\"<1>!\""),
+        ("templatestring(local.whole, { a = { b = 1 }.b })", "\"1\""),
+        ("[for x in [local.whole] : templatestring(x, { a = x })]", "[\"${a}\"]"),
+        ("try(templatestring(local.whole, {}), 2)", "2"),
+        ("templatestring(local.whole, var.any)", "unknown string: it depends on var.any (main.tf:3:33)"),
+    ] {
+        assert_eq!(evaluated(written), expected, "{written}");
+    }
+    let argument = "the argument \"template\" of templatestring() is wrong";
+    for (written, expected) in [
+        ("templatestring(\"x\", {})", format!("{argument}: it is not a reference to a string")),
+        ("templatestring(local.list, {})", format!("{argument}: it is not a string")),
+        ("templatestring(local.whole, { a = [1] })", "a string is required, and it is a tuple".to_owned()),
+        ("templatestring(local.whole, { a = null })", "the result of templatestring() is null".to_owned()),
+        ("templatestring(local.whole, { a = 1, \"b c\" = 1 })", "a key of it is not a name".to_owned()),
+        ("templatestring(local.whole, null)", "it is neither an object nor a map".to_owned()),
+        ("templatestring(local.whole, { b = 1 })", "the template has no variable for a".to_owned()),
+        ("templatestring(local.whole, {}, 1)", "templatestring() takes 2 arguments, and 3 are given".to_owned()),
+    ] {
+        assert!(evaluated(written).contains(&expected), "{written}: {}", evaluated(written));
     }
 }
 

@@ -144,6 +144,8 @@ pub enum Action {
     Try,
     /// Whether the only argument has a value: `can`. The caller evaluates it.
     Can,
+    /// The first argument as a template with the second for variables: `templatestring`. The caller renders it.
+    Render,
     /// By the tool alone.
     Outside,
 }

@@ -160,7 +160,7 @@ pub const TABLE: &[Function] = &[
     row("substr", String, strings::substr).takes(&[string("str"), number("offset"), number("length")]),
     row("sum", Number, numbers::sum).takes(&[any("list")]),
     outside("templatefile", Any),
-    outside("templatestring", Any).only(Tools::MODULES),
+    Function { action: Action::Render, ..row("templatestring", Any, general::same).only(Tools::MODULES) },
     row("textdecodebase64", String, encodings::decode_text).takes(&[string("source"), string("encoding")]),
     row("textencodebase64", String, encodings::encode_text).takes(&[string("string"), string("encoding")]),
     row("timeadd", String, dates::add).takes(&[string("timestamp"), string("duration")]),

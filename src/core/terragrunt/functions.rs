@@ -11,7 +11,7 @@ use super::file::ConfigFile;
 use super::files::{Found, join, parent, relative};
 use super::merge::deep_merge;
 use crate::evaluate::syntax::Node;
-use crate::evaluate::{Evaluated, Failure, Meter, Reference, Scope};
+use crate::evaluate::{Evaluated, Failure, Meter};
 use crate::functions::{Function, Tools};
 use crate::value::{Elements, Type, Unevaluated, Value};
 
@@ -326,7 +326,7 @@ impl Call<'_, '_> {
             Value::Unknown(_, reason) => return Ok(Value::from(&reason)),
             _ => return self.refuse("the path is not a string"),
         };
-        template.evaluate(None, &TemplateNames { outer: self.names, variables }, &self.names.session.meter)
+        template.render(variables, self.names, &self.names.session.meter)
     }
 
     fn deep_merge(&self) -> Evaluated {
@@ -335,38 +335,6 @@ impl Call<'_, '_> {
         }
         let merged = self.arguments.iter().cloned().reduce(|all, value| deep_merge(&all, &value));
         merged.map_or_else(|| self.refuse("it takes at least one map"), Ok)
-    }
-}
-
-/// What names mean in the file of a template.
-pub(super) struct TemplateNames<'a, 's> {
-    pub(super) outer: &'a Names<'s>,
-    pub(super) variables: &'a Value,
-}
-
-impl Scope for TemplateNames<'_, '_> {
-    fn tools(&self) -> Tools {
-        Tools::TERRAGRUNT
-    }
-
-    fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
-        let missing = || Failure::refused(format!("the template has no variable for {reference}"));
-        if let Value::Unknown(_, reason) = self.variables {
-            return Ok(Value::from(reason));
-        }
-        let variable = self.variables.attributes().and_then(|all| all.get(reference.name)).ok_or_else(missing)?;
-        match (reference.member(), variable) {
-            (None, value) => Ok(value.clone()),
-            (Some(_), Value::Unknown(_, reason)) => Ok(Value::from(reason)),
-            (Some(name), value) => value.attributes().and_then(|all| all.get(name)).cloned().ok_or_else(missing),
-        }
-    }
-
-    fn call(&self, name: &str, arguments: &[Value], _: &Meter) -> Option<Evaluated> {
-        match name {
-            "templatefile" => Some(Err(Failure::refused("templatefile() is called in a template"))),
-            _ => self.outer.call_function(name, arguments),
-        }
     }
 }
 

@@ -6,11 +6,10 @@
 use std::ops::Range;
 
 use super::context::Names;
-use super::functions::TemplateNames;
 use super::{Hole, Unread};
 use crate::config::Syntax;
 use crate::evaluate::syntax::{Node, NodeKind, Step};
-use crate::evaluate::{Expression, Scope};
+use crate::evaluate::{Expression, Scope, TemplateScope};
 use crate::finding::Location;
 use crate::hcl::scan::{Argument, outline};
 use crate::value::{Type, Unevaluated, Value};
@@ -85,7 +84,7 @@ impl Rendering {
                     && let (Value::String(path), variables) = (evaluate(path)?, evaluate(variables)?)
                 {
                     let template = names.template(&path).map_err(Unevaluated::from)?;
-                    let scope = TemplateNames { outer: names, variables: &variables };
+                    let scope = TemplateScope { outer: names, variables: &variables };
                     let renderer = Renderer { names, scope: &scope, expression: None, level: renderer.level + 1 };
                     return self.append(&template, &renderer);
                 }

@@ -86,8 +86,10 @@ impl Surroundings {
 /// What an expression is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The source or version of a module.
-    Module,
+    /// The source of a module.
+    Source,
+    /// The version of a module, which has no paths in Terraform.
+    Version,
     /// The source or version of a provider, which has no paths.
     Provider,
 }
@@ -110,7 +112,7 @@ impl ModuleScope {
 
     /// The value of a variable of this module, where it is a string or can become one.
     pub fn variable(&self, name: &str, surroundings: &Surroundings) -> Result<Option<String>, Unevaluated> {
-        let names = ModuleNames { scope: self, surroundings, purpose: Purpose::Module };
+        let names = ModuleNames { scope: self, surroundings, purpose: Purpose::Source };
         string(&names.variable(name)?)
     }
 }
@@ -140,7 +142,11 @@ impl Scope for ModuleNames<'_> {
 
     fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
         let is_tofu = self.surroundings.dialect == Dialect::OpenTofu;
-        let has_paths = self.purpose == Purpose::Module;
+        let has_paths = match self.purpose {
+            Purpose::Source => true,
+            Purpose::Version => is_tofu,
+            Purpose::Provider => false,
+        };
         match (reference.name, reference.member()) {
             ("var", Some(name)) => self.variable(name),
             ("local", Some(name)) => self.local(name),
@@ -193,7 +199,7 @@ impl ModuleNames<'_> {
     fn local(&self, name: &str) -> Evaluated {
         let key = format!("local.{name}");
         let Some(local) = self.scope.module.names.locals.get(name) else { return Err(undeclared(&key)) };
-        let names = ModuleNames { purpose: Purpose::Module, ..*self };
+        let names = ModuleNames { purpose: Purpose::Source, ..*self };
         self.once(&key, || local.evaluate(&names, &self.surroundings.meter))
     }
 
@@ -257,7 +263,7 @@ impl ModuleNames<'_> {
                 let Some(input) = caller.module.calls.get(call).and_then(|call| call.inputs.get(name)) else {
                     return Ok(None);
                 };
-                let names = ModuleNames { scope: caller, purpose: Purpose::Module, ..*self };
+                let names = ModuleNames { scope: caller, purpose: Purpose::Source, ..*self };
                 Ok(Some((input.evaluate(&names, meter)?, Some(input))))
             }
             Inputs::Root => match self.surroundings.variables.get(name) {

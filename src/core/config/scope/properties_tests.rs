@@ -157,7 +157,7 @@ proptest! {
             let source = &here.module.calls["m"].source.as_ref().unwrap().text;
             let found = match source {
                 Text::Known(text) => Ok(text.clone()),
-                Text::Expression(expression) => here.evaluate(expression, Purpose::Module, &surroundings).map(Option::unwrap),
+                Text::Expression(expression) => here.evaluate(expression, Purpose::Source, &surroundings).map(Option::unwrap),
             };
             match (&found, &expected) {
                 (Ok(found), Ok(expected)) => prop_assert_eq!(found, expected),

@@ -40,7 +40,7 @@ fn child(from: &Rc<ModuleScope>, call: &str, text: &str) -> Rc<ModuleScope> {
 fn source(scope: &ModuleScope, surroundings: &Surroundings) -> Result<String, String> {
     match &scope.module.calls["x"].source.as_ref().unwrap().text {
         Text::Known(text) => Ok(text.clone()),
-        Text::Expression(expression) => match scope.evaluate(expression, Purpose::Module, surroundings) {
+        Text::Expression(expression) => match scope.evaluate(expression, Purpose::Source, surroundings) {
             Ok(text) => Ok(text.unwrap_or_else(|| "null".to_owned())),
             Err(problem) => Err(problem.to_string()),
         },
@@ -223,7 +223,7 @@ fn chains_of_values_are_bounded() {
     let text = format!("locals {{\n  l0 = \"a\"\n{locals}}}\nmodule \"x\" {{\n  source = local.l99999[0]\n}}\n");
     let scope = root(&text);
     let surroundings = surroundings();
-    let names = ModuleNames { scope: &scope, surroundings: &surroundings, purpose: Purpose::Module };
+    let names = ModuleNames { scope: &scope, surroundings: &surroundings, purpose: Purpose::Source };
     assert!(source(&scope, &surroundings).unwrap_err().contains("over more than 250 levels"));
     let known = (0..1000).filter(|at| names.local(&format!("l{at}")).is_ok()).count();
     assert!((50..250).contains(&known), "{known}");
@@ -253,5 +253,25 @@ fn terraform_looks_at_constant_variables_only() {
         let scope = ModuleScope::new(module, Some(".".to_owned()), Inputs::Root);
         let found = source(&scope, &surroundings);
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{written}");
+    }
+}
+
+/// Terraform takes `path` for sources alone.
+#[test]
+fn versions_have_paths_in_opentofu_only() {
+    for (dialect, file, expected) in [
+        (
+            Dialect::Terraform,
+            "main.tf",
+            Err("it depends on path.module, and it can use only variables and local values (main.tf:3:13)"),
+        ),
+        (Dialect::OpenTofu, "main.tofu", Ok(Some("."))),
+    ] {
+        let text = "module \"x\" {\n  source = \"a/b/c\"\n  version = path.module\n}\n";
+        let scope = ModuleScope::new(module(file, text, dialect), Some(".".to_owned()), Inputs::Root);
+        let Text::Expression(version) = &scope.module.calls["x"].version.as_ref().unwrap().text else { panic!() };
+        let surroundings = Surroundings { dialect, ..surroundings() };
+        let found = scope.evaluate(version, Purpose::Version, &surroundings).map_err(|problem| problem.to_string());
+        assert_eq!(found.as_ref().map(Option::as_deref).map_err(String::as_str), expected);
     }
 }

@@ -41,13 +41,15 @@ impl Walk<'_> {
             from.package.is_none() && self.options.modules != ModuleLookup::None && self.manifest().get(key).is_some();
         let text = match &source.text {
             Text::Known(text) => text.clone(),
-            Text::Expression(expression) => match self.evaluate(from, expression).and_then(not_null) {
-                Ok(text) => text,
-                Err(problem) => {
-                    let wanted = WantedModule { call, key, source: None, constraints: None };
-                    return self.undetermined(&wanted, ModuleProblem::NotStatic(problem), is_installed);
+            Text::Expression(expression) => {
+                match from.scope.evaluate(expression, Purpose::Source, self.surroundings()).and_then(not_null) {
+                    Ok(text) => text,
+                    Err(problem) => {
+                        let wanted = WantedModule { call, key, source: None, constraints: None };
+                        return self.undetermined(&wanted, ModuleProblem::NotStatic(problem), is_installed);
+                    }
                 }
-            },
+            }
         };
         let constraints = self.constraints(from, call);
         let has_version = !matches!(constraints, Ok(None));
@@ -146,15 +148,12 @@ impl Walk<'_> {
     fn constraints(&self, from: &ModuleNode, call: &ModuleCall) -> Result<Option<ModuleConstraints>, ModuleProblem> {
         let Some(version) = &call.version else { return Ok(None) };
         let Text::Expression(expression) = &version.text else { return Ok(version.constraints.clone()) };
-        match self.evaluate(from, expression).map_err(ModuleProblem::VersionNotStatic)? {
+        let value = from.scope.evaluate(expression, Purpose::Version, self.surroundings());
+        match value.map_err(ModuleProblem::VersionNotStatic)? {
             Some(text) => text.parse().map(Some).map_err(|_| ModuleProblem::Version(text)),
             // A version that is null is none.
             None => Ok(None),
         }
-    }
-
-    fn evaluate(&self, from: &ModuleNode, expression: &Expression) -> Result<Option<String>, Unevaluated> {
-        from.scope.evaluate(expression, Purpose::Module, self.surroundings())
     }
 
     /// A module that is not local: where it is installed, else where it was fetched to. `None` if it is missing and that is
