@@ -11,7 +11,6 @@ use crate::disk::roots::{
     TreeWarning,
 };
 use crate::error::{Error, ErrorKind};
-use crate::evaluate::Expression;
 use crate::path::links;
 use crate::redact;
 use crate::value::Unevaluated;
