@@ -80,7 +80,7 @@ fn evaluate_sources(module: Module, dialect: Dialect) {
     drop(scope.with_providers(&Surroundings::new(dialect)));
     for source in scope.module.calls.values().filter_map(|call| call.source.as_ref()) {
         if let Text::Expression(expression) = &source.text {
-            drop(scope.evaluate(expression, Purpose::Module, &Surroundings::new(dialect)));
+            drop(scope.evaluate(expression, Purpose::Source, &Surroundings::new(dialect)));
         }
     }
 }
