@@ -4,9 +4,11 @@
 //! terminal prints for Ctrl-C would begin a new line, and the first bar would stay on the screen.
 
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use indicatif::TermLike;
+
+use crate::parallel::locked;
 
 pub(super) struct Frames<W> {
     out: Mutex<Buffered<W>>,
@@ -29,12 +31,8 @@ impl<W: Write> Frames<W> {
         Self { out: Mutex::new(Buffered { out, frame: String::new(), before: String::new() }), size }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Buffered<W>> {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, text: &str) -> io::Result<()> {
-        self.locked().frame.push_str(text);
+        locked(&self.out).frame.push_str(text);
         Ok(())
     }
 
@@ -97,7 +95,7 @@ impl<W: Write + Send> TermLike for Frames<W> {
     }
 
     fn flush(&self) -> io::Result<()> {
-        let Buffered { out, frame, before } = &mut *self.locked();
+        let Buffered { out, frame, before } = &mut *locked(&self.out);
         if frame == before {
             frame.clear();
             return Ok(());

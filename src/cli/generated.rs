@@ -22,7 +22,7 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
         found = found.find_subcommand_mut(name).ok_or_else(|| {
             let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
             let near = near.or_else(|| names.len().eq(&1).then(|| explain::near(name))?);
-            near.into_iter().chain([LISTS.into()]).fold(error, Error::hint)
+            error.hints(near).hint(LISTS)
         })?;
     }
     if !names.is_empty() {

@@ -25,7 +25,7 @@ pub(super) fn page(names: &[String]) -> Result<String, Error> {
         let below = own.find_subcommand(name).cloned();
         own = below.ok_or_else(|| {
             let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
-            usage::meant(&own, name).into_iter().fold(error, Error::hint)
+            error.hints(usage::meant(&own, name))
         })?;
     }
     rendered(own, names).map_err(|problem| Error::new(ErrorKind::Disk, format!("no manual page: {problem}")))

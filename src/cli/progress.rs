@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::frames::{Frames, Size};
 use crate::dialect::Dialect;
+use crate::parallel::locked;
 use crate::query::{Event, Events, PackageKey};
 use crate::report::{Detail, printable, size};
 use crate::words::counted;
@@ -333,11 +334,6 @@ impl Package {
             bar.set_message(format!("{}{total}", size(self.bytes)));
         }
     }
-}
-
-/// A panic elsewhere does not invalidate byte counts.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

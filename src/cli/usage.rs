@@ -146,7 +146,7 @@ fn unknown_command(refused: &clap::Error, arguments: &[OsString]) -> Option<Erro
     let help = step!("`tflock help {}` lists the commands", Value::Words(below.into_iter().collect()));
     let options = arguments.iter().filter_map(|argument| argument.to_str()).filter_map(other_tools::option);
     let hints = meant(parent, name).into_iter().chain(options);
-    Some(hints.chain([help]).fold(error, Error::hint))
+    Some(error.hints(hints).hint(help))
 }
 
 fn unknown(error: &Error, given: &Given, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {

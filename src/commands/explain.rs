@@ -166,7 +166,7 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
     let near = near.map(|id| step!("did you mean `tflock explain {}`?", id));
     let near = near.or_else(|| Some(format!("these rules mention it: {}", matching?.join(", ")).into()));
     let all = step!("`tflock explain` lists all rules and topics");
-    near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
+    Error::new(ErrorKind::Usage, message).hints(near).hint(all)
 }
 
 /// What earlier runs recorded about the locked releases of the root modules.

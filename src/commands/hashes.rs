@@ -253,7 +253,7 @@ impl Publishing {
         let place = IndexPlace::parse(shown).map_err(|problem| {
             let url = Path::new(shown).is_absolute().then(|| Url::from_file_path(shown).ok()).flatten();
             let hint = url.map(|url| format!("name it as a URL: `--index {}`", shell_word(url.as_str())));
-            hint.into_iter().fold(refused(problem.to_string()), Error::hint)
+            refused(problem.to_string()).hints(hint)
         })?;
         let here = [PathBuf::from(".")].into_iter().chain(services.scope.directories());
         let tops = here.filter(|directory| !directory.as_os_str().is_empty()).flat_map(|it| worktree::tops(&it));

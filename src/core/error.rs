@@ -162,6 +162,12 @@ impl Error {
         self
     }
 
+    /// The same with further next steps.
+    #[must_use]
+    pub fn hints(self, hints: impl IntoIterator<Item = impl Into<Step>>) -> Self {
+        hints.into_iter().fold(self, Self::hint)
+    }
+
     /// Many errors as one: the first one carries the others, and theirs. `None` without errors.
     pub fn all(errors: impl IntoIterator<Item = Error>) -> Option<Self> {
         let each = errors.into_iter().flat_map(|mut error| {

@@ -196,7 +196,7 @@ pub fn refuse_linked_directory(data_dir: &Path, folder: &str) -> Result<(), Erro
     let place = data_dir.join(folder);
     links::refuse_on_the_way(around_data_dir(data_dir), &place).map_err(|reason| {
         let error = Error::new(ErrorKind::Disk, format!("cannot install {folder}: {reason}")).in_file(&place);
-        hint_about_directory(&reason).into_iter().fold(error, Error::hint)
+        error.hints(hint_about_directory(&reason))
     })
 }
 

@@ -40,7 +40,7 @@ pub fn read_lock_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
             }
             Some(FileRefusal::NotAFile | FileRefusal::Name) | None => None,
         };
-        hint.into_iter().fold(Error::new(ErrorKind::LockFile, message).in_file(path), Error::hint)
+        Error::new(ErrorKind::LockFile, message).in_file(path).hints(hint)
     })
 }
 

@@ -151,7 +151,7 @@ fn contradiction(addr: &ProviderAddr, requirement: &Requirement) -> Error {
     let hints = constrained.map(|(origin, constraint)| {
         format!("`{constraint}` at {}:{} ({})", crate::path::shown(&origin.file), origin.position.line, origin.caller())
     });
-    hints.fold(Error::new(ErrorKind::NotFound, message).about(addr.clone()), Error::hint)
+    Error::new(ErrorKind::NotFound, message).about(addr.clone()).hints(hints)
 }
 
 fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool {

@@ -89,7 +89,7 @@ pub fn existing_directory(path: &Path) -> Result<PathBuf, Error> {
         return Ok(root);
     }
     let message = format!("cannot work in {}: it is not a directory", shown(&root));
-    Err(near(&root).into_iter().fold(Error::new(ErrorKind::Disk, message), Error::hint))
+    Err(Error::new(ErrorKind::Disk, message).hints(near(&root)))
 }
 
 fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {

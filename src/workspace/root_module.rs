@@ -402,7 +402,7 @@ impl RunSettings {
             _ => false,
         };
         let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
-        let mut error = below.into_iter().fold(Error::from(error), Error::hint);
+        let mut error = Error::from(error).hints(below);
         if within {
             error = self.placed(error);
         }

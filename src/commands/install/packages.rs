@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::{InstallArgs, installed_differs};
 use crate::addr::ProviderAddr;
@@ -23,7 +23,7 @@ use crate::git::TrackedFiles;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockFile;
 use crate::outcome::InstallState;
-use crate::parallel;
+use crate::parallel::{self, locked};
 use crate::platform::Platform;
 use crate::query::engine::{Destination, FetchOrder, FetchedPackage};
 use crate::query::question::{Depth, Refusal};
@@ -243,7 +243,7 @@ impl<'a> Fetching<'a> {
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
-        let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let notes = std::mem::take(&mut *locked(&self.notes));
         notes.into_iter().collect()
     }
 
@@ -342,7 +342,7 @@ impl<'a> Fetching<'a> {
             let note = format!(
                 "the copy of {key} in the package store was altered on disk, or other users may write to it: it is discarded"
             );
-            self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(note);
+            locked(&self.notes).insert(note);
         }
         Ok(intact)
     }

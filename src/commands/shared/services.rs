@@ -3,7 +3,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::sources::watch;
 use tempfile::TempDir;
@@ -20,6 +20,7 @@ use crate::git::{Git, TrackedFiles};
 use crate::interrupt::Interrupt;
 use crate::modules::{Fetcher, FetcherOptions, ModuleRegistry, ModuleService, Netrc, Store};
 use crate::net::{Background, Client, ClientOptions, Credentials, Discovery, RunBudget};
+use crate::parallel::locked;
 use crate::path::worktree;
 use crate::query::{Event, Events};
 use crate::settings::Variables;
@@ -66,7 +67,7 @@ impl Services<'_> {
     /// Reads at most `limit` bytes of standard input, plus one that reveals a longer text.
     pub fn read_stdin_to(&self, limit: u64) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
-        let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stdin = locked(&self.stdin);
         let failed = |problem| Error::new(ErrorKind::Disk, format!("cannot read standard input: {problem}"));
         (&mut **stdin).take(limit + 1).read_to_end(&mut text).map_err(failed)?;
         Ok(text)

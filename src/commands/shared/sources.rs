@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::addr::ProviderAddr;
 use crate::commands::{Online, Services};
@@ -14,6 +14,7 @@ use crate::disk::cli_config::{CliConfig, MethodKind};
 use crate::disk::mirror::FilesystemMirror;
 use crate::error::Error;
 use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
+use crate::parallel::locked;
 use crate::path::{shown, worktree};
 use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
@@ -68,12 +69,8 @@ impl<'a> PackageSources<'a> {
         }
     }
 
-    fn pending(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.pending()).into_iter().collect()
+        std::mem::take(&mut *locked(&self.notes)).into_iter().collect()
     }
 
     /// Prints a note immediately.
@@ -82,7 +79,7 @@ impl<'a> PackageSources<'a> {
     }
 
     fn note(&self, text: impl Into<String>) {
-        self.pending().insert(text.into());
+        locked(&self.notes).insert(text.into());
     }
 
     /// Groups root modules by their sources. Each is given with its source and providers.
@@ -198,12 +195,12 @@ impl<'a> PackageSources<'a> {
 
     fn config(&self, dialect: Dialect) -> Result<Arc<CliConfig>, Error> {
         let config = &self.online.access(dialect)?.config;
-        self.pending().extend(config.warnings.iter().cloned());
+        locked(&self.notes).extend(config.warnings.iter().cloned());
         Ok(Arc::clone(config))
     }
 
     fn session(&self, setup: &SourceSetup) -> Opened {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = locked(&self.sessions);
         let opened = sessions.entry(setup.clone()).or_insert_with(|| self.open(setup));
         opened.clone()
     }
@@ -289,7 +286,7 @@ impl<'a> PackageSources<'a> {
         let access = self.online.access(dialect)?;
         let Connection { client, credentials, .. } = &access.connection;
         let warnings = access.config.warnings.iter().chain(credentials.warnings());
-        self.pending().extend(warnings.cloned().chain(access.roots_problem.clone()));
+        locked(&self.notes).extend(warnings.cloned().chain(access.roots_problem.clone()));
         let options = client.options();
         let other = download_retries.filter(|retries| *retries != options.download_retries);
         let with = |download_retries| self.online.client(ClientOptions { download_retries, ..options.clone() });

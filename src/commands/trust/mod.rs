@@ -159,7 +159,7 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
         [] => {
             let message = format!("nothing here requires, locks or remembers a provider {text}");
             let near = near(&full, pins).into_iter().map(Step::meant);
-            let mut error = near.fold(Error::new(ErrorKind::Usage, message), Error::hint);
+            let mut error = Error::new(ErrorKind::Usage, message).hints(near);
             if error.hints.is_empty() {
                 error = error.hint("name one that is new by its address: namespace/type, or host/namespace/type");
             }
@@ -171,7 +171,7 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
         several => {
             let message = format!("several providers have the type {text}");
             let names = several.iter().map(Step::meant);
-            Err(names.fold(Error::new(ErrorKind::Usage, message), Error::hint))
+            Err(Error::new(ErrorKind::Usage, message).hints(names))
         }
     }
 }
@@ -263,7 +263,7 @@ fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {
     }
     let error = Error::new(ErrorKind::Usage, format!("no signer of {pattern} is remembered"));
     let near = near(pattern, pins).into_iter().map(Step::meant);
-    Err(near.fold(error, Error::hint).hint(step!("`tflock trust list` shows what is")))
+    Err(error.hints(near).hint(step!("`tflock trust list` shows what is")))
 }
 
 fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {

@@ -156,7 +156,7 @@ impl From<TreeError> for Error {
                     Unevaluated::Limit { .. } => (ErrorKind::NotInstalled, None),
                 };
                 let error = Error::new(kind, message).in_file(place.file.to_path_buf()).at(place.position);
-                next_step.into_iter().fold(error, Error::hint)
+                error.hints(next_step)
             }
             TreeError::Module { place, problem: ModuleProblem::NotFetched(reason), .. } => {
                 // Without the name of the call: what cannot be fetched is reported once, wherever it is called.
@@ -167,7 +167,7 @@ impl From<TreeError> for Error {
                 let is_open = problem.unevaluated().is_some() && !problem.is_refused();
                 let kind = if is_open { ErrorKind::NotInstalled } else { ErrorKind::Configuration };
                 let error = Error::new(kind, message).in_file(place.file.to_path_buf()).at(place.position);
-                problem.next_steps(dialect).into_iter().fold(error, Error::hint)
+                error.hints(problem.next_steps(dialect))
             }
         }
     }

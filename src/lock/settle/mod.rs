@@ -196,9 +196,7 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
         };
         let optional = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
         let near = platform.meant().map(crate::step::Step::meant);
-        errors.push(
-            near.into_iter().fold(Error::new(ErrorKind::NotFound, message), Error::hint).hint(hint).hint(optional),
-        );
+        errors.push(Error::new(ErrorKind::NotFound, message).hints(near).hint(hint).hint(optional));
     }
     if !facts.supported_protocol {
         let message = format!("provider {addr} {} does not support plugin protocol 5 or 6", facts.version());

@@ -177,7 +177,7 @@ impl Candidates<'_> {
             let from = &moved.from;
             let message = format!("provider {addr} has no release {version}, the locked version of {from}");
             let newest = newest_release(self.offers).map(|newest| format!("the newest there is {newest}"));
-            let error = newest.into_iter().fold(error(message), Error::hint);
+            let error = error(message).hints(newest);
             return error
                 .hint(step!("first select a version that both have: `tflock upgrade --precise VERSION {}`", from));
         }
@@ -277,7 +277,7 @@ pub fn lacking(addr: &ProviderAddr, version: &Version, offers: &[Offer], place: 
 
 fn newest_there(offers: &[Offer], error: Error) -> Error {
     let newest = offers.last().map(|newest| format!("the newest version there is {}", newest.version));
-    newest.into_iter().fold(error, Error::hint)
+    error.hints(newest)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]

@@ -92,7 +92,7 @@ pub fn read<T>(
         Some(read) if reader.errors.is_empty() => Ok(read),
         _ => {
             let error = |(position, Problem { message, hint })| {
-                hint.into_iter().fold(Error::new(kind, message).in_file(file).at(position), Error::hint)
+                Error::new(kind, message).in_file(file).at(position).hints(hint)
             };
             let left_out = (reader.left_out > 0).then(|| {
                 let message = format!("not listed: {} of this file", counted(reader.left_out, "more problem"));

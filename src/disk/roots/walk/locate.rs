@@ -131,8 +131,8 @@ impl Walk<'_> {
             self.warnings.push(TreeWarning::UncheckedRecord { place, key, reason: problem });
             return self.remote(wanted);
         }
-        let next_steps = problem.next_steps(self.options.dialect).into_iter();
-        let reason = next_steps.fold(Error::new(ErrorKind::NotInstalled, problem.to_string()), Error::hint);
+        let reason = Error::new(ErrorKind::NotInstalled, problem.to_string());
+        let reason = reason.hints(problem.next_steps(self.options.dialect));
         self.missing.push(MissingModule {
             key: wanted.key.to_owned(),
             source: String::new(),
