@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::Services;
 use super::lock::LockRoot;
-use super::shared::lock_options::LockOptions;
+use super::lock::request::LockRequest;
 use super::shared::options::{Assignments, Below, Packages, Within};
 use super::shared::providers::{OutdatedRoot, Signed, of_roots};
 use super::shared::targets::{Targets, Unlocked};
@@ -63,8 +63,8 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
         return modules(args.below.recursive, args.exit_code, services);
     }
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::Opened)?.or_none()?;
-    let options = LockOptions { providers: args.providers.clone(), found: targets.found, ..LockOptions::default() };
-    let (roots, notes) = of_roots(&targets, &options, services, true);
+    let request = LockRequest { providers: args.providers.clone(), found: targets.found, ..LockRequest::default() };
+    let (roots, notes) = of_roots(&targets, &request, services, true);
     let named = NamedProviders::new(&args.providers);
     roots.iter().flatten().for_each(|opened| named.see(opened.root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));

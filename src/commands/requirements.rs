@@ -1,22 +1,14 @@
 //! `add` and `remove`: requirements of the configuration, with their entries in the lock file.
 
-use std::collections::BTreeSet;
-
 use super::Services;
-use super::lock::LockRoot;
-use super::lock::command::{Locking, run};
-use super::lock::requirements::{self, Addition, Removal};
-use super::shared::lock_options::{LockOptions, WriteMode};
+use super::lock::addition::Addition;
+use super::lock::command::run;
+use super::lock::request::{LockRequest, Preparation, Removal, WriteMode};
 use super::shared::options::{LockFlags, Modules, Within};
 use super::shared::targets::{Targets, Unlocked};
-use crate::addr::ProviderAddr;
 use crate::diff::{Change, ChangeKind};
-use crate::disk::roots::file_from;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome};
-use crate::path::shown;
-use crate::step::Step;
-use crate::workspace::RunSettings;
 
 /// Require a provider and lock it.
 ///
@@ -72,8 +64,6 @@ impl AddArgs {
 
 pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let additions = args.additions();
-    let no_lock = args.no_lock;
-    let options = LockOptions { accept_no_configuration: true, no_lock, ..args.locking.options() };
     if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {
         return Err(Error::new(ErrorKind::Usage, "--name is the local name of one provider, but several are named"));
     }
@@ -83,31 +73,14 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<Step>| {
-        let root = requirements::add(root, settings, &additions)?;
-        notes.extend(others_without_entry(&root, settings).filter(|_| !no_lock));
-        Ok(root)
+    let request = LockRequest {
+        command: "add",
+        preparation: Preparation::Add(additions),
+        accept_no_configuration: true,
+        no_lock: args.no_lock,
+        ..args.locking.request(false)
     };
-    let locking = Locking { prepare: Some(&prepare), ..Locking::of("add", options) };
-    Ok(run(locking, &targets, services))
-}
-
-/// The required providers that this run does not name and that have no entry in the lock file.
-fn others_without_entry(root: &LockRoot, settings: &RunSettings) -> Option<Step> {
-    let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
-    let required = root.requirements.iter().map(|(addr, _)| addr);
-    let others = required.filter(|addr| root.lock.get(addr).is_none() && !requested.contains(addr));
-    let names: Vec<String> = others.map(|addr| addr.short(settings.dialect)).collect();
-    let they = if names.len() == 1 { "is" } else { "are" };
-    let file = settings.lock_file_shown();
-    (!names.is_empty()).then(|| {
-        step!(
-            "{} {} required too and not in {}; `tflock lock` adds what is missing",
-            names.join(", "),
-            they,
-            shown(&file)
-        )
-    })
+    Ok(run(&request, &targets, services))
 }
 
 /// Remove a requirement and its lock file entry.
@@ -137,17 +110,16 @@ pub(crate) struct RemoveArgs {
 }
 
 pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let mode = if args.dry_run { WriteMode::DryRun } else { WriteMode::Write };
-    let options = LockOptions { mode, accept_no_configuration: true, ..LockOptions::default() };
-    let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
-    let prepare = |root: LockRoot, settings: &RunSettings, notes: &mut BTreeSet<crate::step::Step>| {
-        let removal = Removal { providers: &args.providers, force: args.force, lock_only: args.lock_only };
-        let root = requirements::remove(root, settings, &removal)?;
-        notes.extend(still_required(&root, settings).filter(|_| !args.lock_only).map(Into::into));
-        Ok(root)
+    let RemoveArgs { force, lock_only, .. } = *args;
+    let request = LockRequest {
+        command: "remove",
+        preparation: Preparation::Remove(Removal { providers: args.providers.clone(), force, lock_only }),
+        mode: if args.dry_run { WriteMode::DryRun } else { WriteMode::Write },
+        accept_no_configuration: true,
+        ..LockRequest::default()
     };
-    let locking = Locking { prepare: Some(&prepare), ..Locking::of("remove", options) };
-    let mut outcome = run(locking, &targets, services);
+    let targets = Targets::of(&services.scope, false, Unlocked::Reported)?;
+    let mut outcome = run(&request, &targets, services);
     if outcome.roots.iter().any(|root| is_unused(&root.body)) {
         outcome.notes.push(
             "the signer stays trusted; if you re-add the provider, versions in git history keep their recorded hashes, and \
@@ -160,14 +132,4 @@ pub fn remove(args: &RemoveArgs, services: &Services<'_>) -> Result<Outcome, Err
 fn is_unused(body: &Result<Body, Error>) -> bool {
     let is_removed = |change: &Change| change.kind == ChangeKind::Removed;
     matches!(body, Ok(Body::Changes(changes)) if changes.written && changes.changes.iter().any(is_removed))
-}
-
-/// Notes about providers that are still required, each with its first requirement.
-fn still_required<'a>(root: &'a LockRoot, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
-    root.requested().into_iter().filter_map(|addr| {
-        let origin = root.requirements.get(&addr)?.origins.first()?;
-        let caller = origin.caller();
-        let (name, file) = (addr.short(settings.dialect), file_from(&settings.path, &origin.file));
-        Some(format!("{name} stays locked: {caller} requires it ({}:{})", shown(&file), origin.position))
-    })
 }

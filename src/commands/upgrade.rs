@@ -9,10 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Services;
-use super::lock::LockRoot;
-use super::lock::command::{Locking, run};
-use super::lock::requirements::{self, Bump, OfferedVersions};
-use super::shared::lock_options::LockOptions;
+use super::lock::command::run;
+use super::lock::request::{Bump, LockRequest, OfferedVersions, Preparation};
 use super::shared::options::{Assignments, Below, LockFlags, Within};
 use super::shared::providers::of_roots;
 use super::shared::targets::{Targets, Unlocked};
@@ -25,7 +23,6 @@ use crate::outcome::Outcome;
 use crate::query::select;
 use crate::settings::{Age, Date};
 use crate::version::{Constraints, Version};
-use crate::workspace::RunSettings;
 use choice::Choice;
 
 /// Select the newest versions that the constraints allow.
@@ -161,7 +158,7 @@ impl UpgradeArgs {
         Ok((names, precise))
     }
 
-    fn options(&self, now: SystemTime) -> Result<LockOptions, Error> {
+    fn request(&self, now: SystemTime) -> Result<LockRequest, Error> {
         let (providers, precise) = self.named()?;
         let selection = plan::Upgrade {
             within: self.step,
@@ -173,8 +170,10 @@ impl UpgradeArgs {
                 OneForAll::NotLower
             }),
         };
-        Ok(LockOptions {
-            mode: self.locking.mode(self.check),
+        Ok(LockRequest {
+            command: "upgrade",
+            fail_fast: self.below.fail_fast,
+            found: self.below.recursive,
             prune: self.prune,
             state: self.state.clone(),
             upgrade: (self.modules.is_none() || !providers.is_empty()).then_some(selection),
@@ -187,15 +186,15 @@ impl UpgradeArgs {
                 Some(sources) => Reselected::Named(sources.clone()),
             },
             not_after: self.exclude_newer.map(|limit| limit.moment(now)),
-            ..self.locking.options()
+            ..self.locking.request(self.check)
         })
     }
 }
 
 pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let UpgradeArgs { below, .. } = args;
-    let mut options = args.options(services.scope.environment.now)?;
-    if args.interactive && !options.precise.is_empty() {
+    let mut request = args.request(services.scope.environment.now)?;
+    if args.interactive && !request.precise.is_empty() {
         let error = Error::new(ErrorKind::Usage, "--interactive asks for the versions, but one is named");
         return Err(error.hint("leave out --interactive, or the version"));
     }
@@ -204,13 +203,13 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         match choice::choose(args, services)? {
             Choice::Nothing(outcome) => return Ok(*outcome),
             Choice::Raise(raised) => {
-                options.providers = raised.providers.iter().map(ToString::to_string).collect();
+                request.providers = raised.providers.iter().map(ToString::to_string).collect();
                 (bump, bumped) = (!raised.bumped.is_empty(), Some(raised.bumped));
             }
         }
     }
-    let selection = options.upgrade.clone().unwrap_or_default();
-    if args.precise.is_some() && options.providers.len() != 1 {
+    let selection = request.upgrade.clone().unwrap_or_default();
+    if args.precise.is_some() && request.providers.len() != 1 {
         let error = Error::new(ErrorKind::Usage, "--precise selects a version of one provider, but several are named");
         return Err(error.hint("give each its version: ADDR@VERSION"));
     }
@@ -219,23 +218,28 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         return Err(Error::new(ErrorKind::Usage, message).hint("pass -r, or -C more than once"));
     }
     let targets = Targets::of(&services.scope, below.recursive, Unlocked::Reported)?;
-    let mut newest: BTreeMap<PathBuf, Result<Arc<OfferedVersions>, Error>> = BTreeMap::new();
-    if bump && (options.providers.is_empty() || options.precise.len() < options.providers.len()) {
+    let mut offered = BTreeMap::new();
+    if bump && (request.providers.is_empty() || request.precise.len() < request.providers.len()) {
         // Locking reports the notes.
-        let (roots, _) = of_roots(&targets, &options, services, false);
-        let is_meant = |addr: &ProviderAddr| bumped.as_ref().is_none_or(|bumped| bumped.contains(addr));
-        let meant = |offered: Arc<OfferedVersions>| {
-            Arc::new(Arc::unwrap_or_clone(offered).into_iter().filter(|(addr, _)| is_meant(addr)).collect())
-        };
-        let offered = roots.into_iter().map(|root| root.map(|opened| meant(opened.offered)));
-        newest = targets.paths.iter().cloned().zip(offered).collect();
+        let (roots, _) = of_roots(&targets, &request, services, false);
+        let roots = roots.into_iter().map(|root| Ok(of_meant(root?.offered, bumped.as_ref())));
+        offered = targets.paths.iter().cloned().zip(roots).collect();
     }
-    let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<crate::step::Step>| {
-        let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
-        requirements::bump(root, settings, Bump { prereleases: selection.prereleases, offered: &offered })
-    };
-    let locking = Locking { fail_fast: below.fail_fast, ..Locking::of("upgrade", options) };
-    Ok(run(Locking { prepare: if bump { Some(&prepare) } else { None }, ..locking }, &targets, services))
+    if bump {
+        request.preparation = Preparation::Bump(Bump { prereleases: selection.prereleases, offered });
+    }
+    Ok(run(&request, &targets, services))
+}
+
+/// The versions of the providers whose constraints may be rewritten; all of them if none were chosen.
+fn of_meant(offered: Arc<OfferedVersions>, bumped: Option<&BTreeSet<ProviderAddr>>) -> Arc<OfferedVersions> {
+    match bumped {
+        None => offered,
+        Some(bumped) => {
+            let offered = Arc::unwrap_or_clone(offered).into_iter();
+            Arc::new(offered.filter(|(addr, _)| bumped.contains(addr)).collect())
+        }
+    }
 }
 
 #[cfg(test)]

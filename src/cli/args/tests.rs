@@ -57,15 +57,15 @@ fn help_texts() {
 #[test]
 fn terraforms_command_line_is_ours() {
     let typed = "-chdir=a providers lock -platform=linux_amd64 -platform b_c -fs-mirror=d acme/x";
-    let options = lock(typed).options();
-    let platforms: Vec<&str> = options.platforms.iter().map(Platform::as_str).collect();
+    let request = lock(typed).request();
+    let platforms: Vec<&str> = request.platforms.iter().map(Platform::as_str).collect();
     assert_eq!(platforms, ["linux_amd64", "b_c"]);
-    assert_eq!(options.providers, ["acme/x"]);
+    assert_eq!(request.providers, ["acme/x"]);
     assert_eq!(
         parse(typed).unwrap().command.invocation().packages.and_then(Packages::choice),
         Some(SourceChoice::Directory("d".into()))
     );
-    assert_eq!(lock("lock --platform a_b --platform a_b").options().platforms.len(), 1);
+    assert_eq!(lock("lock --platform a_b --platform a_b").request().platforms.len(), 1);
     assert_eq!(parse("-json list").unwrap().global.format, Format::Json);
     assert_eq!(parse("list -no-color").unwrap().global.color, Colour::Never);
 }
@@ -109,11 +109,11 @@ fn global_options_are_accepted_anywhere() {
 
 #[test]
 fn republished_releases() {
-    let options =
-        lock("lock --accept-republished acme/x@1.2.0 --accept-republished a/b@2.0.0-rc1 --reason because").options();
-    assert_eq!(options.accept_republished[0], ("acme/x".to_owned(), Version::new(1, 2, 0)));
-    assert_eq!(options.accept_republished.len(), 2);
-    assert_eq!(options.reason.as_deref(), Some("because"));
+    let request =
+        lock("lock --accept-republished acme/x@1.2.0 --accept-republished a/b@2.0.0-rc1 --reason because").request();
+    assert_eq!(request.accept_republished[0], ("acme/x".to_owned(), Version::new(1, 2, 0)));
+    assert_eq!(request.accept_republished.len(), 2);
+    assert_eq!(request.reason.as_deref(), Some("because"));
     assert!(refused("lock --accept-republished acme/x@1.2.0").contains("--reason"));
     assert!(refused("lock --reason x").contains("--accept-republished"));
     assert!(refused("lock --accept-republished acme/x --reason x").contains("expected ADDR@VERSION"));

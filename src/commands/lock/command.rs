@@ -2,28 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use super::restoring::Restoring;
-use super::{Learned, LockRoot, LockRoots, LockRun};
+use super::LockRoots;
+use super::request::{LockRequest, Preparation, WriteMode};
+use super::session::LockSession;
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::hashes::Publishing;
-use crate::commands::shared::lock_options::{LockOptions, WriteMode};
 use crate::commands::shared::options::{Below, LockFlags, Modules, Within};
 use crate::commands::shared::sources::PackageSources;
 use crate::commands::shared::targets::{Targets, Unlocked};
-use crate::commands::shared::trust_store::TrustPlace;
 use crate::dialect::Dialect;
 use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind, ExitCode};
 use crate::interrupt::What;
 use crate::outcome::{Body, Notes, Outcome, RootOutcome};
-use crate::step::Step;
-use crate::trust::pins::Pins;
 use crate::version::Version;
 use crate::words::counted;
-use crate::workspace::{NamedProviders, RunSettings};
+use crate::workspace::NamedProviders;
 
 /// Complete the lock file.
 ///
@@ -95,9 +92,12 @@ pub(crate) struct LockArgs {
 }
 
 impl LockArgs {
-    pub(crate) fn options(&self) -> LockOptions {
-        LockOptions {
-            mode: self.locking.mode(self.check),
+    pub(crate) fn request(&self) -> LockRequest {
+        let restored = self.restore_from.clone().map(|revision| Preparation::Restore { revision });
+        LockRequest {
+            command: "lock",
+            fail_fast: self.below.fail_fast,
+            preparation: restored.unwrap_or_default(),
             no_download: self.no_download,
             from_lock: self.from_lock,
             prune: self.prune,
@@ -107,7 +107,8 @@ impl LockArgs {
             reason: self.reason.clone(),
             drop_unattested: self.drop_unattested,
             lock_modules: self.lock_modules,
-            ..self.locking.options()
+            found: self.below.recursive,
+            ..self.locking.request(self.check)
         }
     }
 }
@@ -123,22 +124,7 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
     let tools = if args.create { tools_of_new(&targets) } else { None };
-    let restoring = args.restore_from.as_deref().map(Restoring::new);
-    let prepare = |root: LockRoot, settings: &RunSettings, _: &mut BTreeSet<Step>| match &restoring {
-        Some(restoring) => restoring.prepare(root, settings),
-        None => Ok(root),
-    };
-    let locking = Locking {
-        fail_fast: args.below.fail_fast,
-        prepare: if restoring.is_some() { Some(&prepare) } else { None },
-        restores: restoring.is_some(),
-        ..Locking::of("lock", args.options())
-    };
-    let outcome = run(locking, &targets, services);
-    let mut outcome = match &restoring {
-        Some(restoring) => restoring.finish(&args.providers, outcome),
-        None => outcome,
-    };
+    let mut outcome = run(&args.request(), &targets, services);
     outcome.notes.extend(tools);
     Ok(match publishing {
         Some(publishing) => publishing.publish_locked(&directories, services, outcome),
@@ -161,72 +147,45 @@ fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
     })
 }
 
-type Prepare<'a> = &'a (dyn Fn(LockRoot, &RunSettings, &mut BTreeSet<Step>) -> Result<LockRoot, Error> + Sync);
-
-pub(in crate::commands) struct Locking<'a> {
-    /// As typed.
-    pub(in crate::commands) command: &'static str,
-    pub(in crate::commands) fail_fast: bool,
-    pub(in crate::commands) options: LockOptions,
-    /// Changes the opened root module before planning, if the command needs that, and may add notes.
-    pub(in crate::commands) prepare: Option<Prepare<'a>>,
-    /// True if entries are only put back: nothing is learned.
-    pub(in crate::commands) restores: bool,
-    /// The new tool for all root modules. All of them are written, or none.
-    pub(in crate::commands) to: Option<Dialect>,
-    /// The signers to accept, in place of the trust files, which then stay as they are; and what is recorded stays.
-    pub(in crate::commands) pins: Option<BTreeMap<TrustPlace, Pins>>,
-}
-
-impl Locking<'_> {
-    pub(in crate::commands) fn of(command: &'static str, options: LockOptions) -> Self {
-        Self { command, fail_fast: false, options, prepare: None, restores: false, to: None, pins: None }
-    }
-
-    /// True if nothing that is recorded may go.
-    pub(super) fn adds_only(&self) -> bool {
-        self.pins.is_some()
-    }
-}
-
 /// Runs a command that writes lock files.
-pub(in crate::commands) fn run(mut locking: Locking<'_>, targets: &Targets<'_>, services: &Services<'_>) -> Outcome {
-    locking.options.found = targets.found;
-    let options = &locking.options;
-    services.events_for(locking.to.or_else(|| targets.dialect()));
+pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, services: &Services<'_>) -> Outcome {
+    services.events_for(request.new_tool().or_else(|| targets.dialect()));
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let (now, interrupt) = (services.scope.environment.now, &services.interrupt);
-    let run = LockRun { locking: &locking, cache: &cache, mode: options.mode, now, interrupt };
-    if run.mode == WriteMode::Write {
-        run.interrupt.expect(What::LockFile, targets.paths.len());
+    if request.mode == WriteMode::Write {
+        interrupt.expect(What::LockFile, targets.paths.len());
     }
-    let (sources, named) = (PackageSources::new(services, &cache), NamedProviders::new(&options.providers));
-    let learned = Mutex::<Learned>::default();
-    let roots = LockRoots { run, targets, sources: &sources, named: &named, learned };
+    let (sources, named) = (PackageSources::new(services, &cache), NamedProviders::new(&request.providers));
+    let session = LockSession::new(request, &cache, now, interrupt);
+    let roots = LockRoots { session, targets, sources: &sources, named: &named };
     let begun = roots.lock();
-    let learned = roots.learned.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let LockSession { collected, restored, .. } = roots.session;
+    let collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Notes = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(targets.note());
     notes.extend(sources.notes());
-    notes.extend(learned.warnings);
+    notes.extend(collected.warnings);
     notes.extend(cache.finish());
     let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
-    let outcome = targets.finish(locking.command, begun, notes);
-    let differs = options.mode == WriteMode::Check && outcome.roots.iter().any(changed);
-    let outcome = Outcome { dialect: locking.to.or(outcome.dialect), ..outcome };
+    let outcome = targets.finish(request.command, begun, notes);
+    let differs = request.mode == WriteMode::Check && outcome.roots.iter().any(changed);
+    let outcome = Outcome { dialect: request.new_tool().or(outcome.dialect), ..outcome };
     // Named root modules each report it; if some could not be opened, it is unknown.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
-    let unlocked = if all_begun { unlocked(&options.reselected_modules, &learned.reselected) } else { None };
-    let unrecorded = if all_begun { unrecorded(&learned.accepted) } else { None };
+    let unlocked = if all_begun { unlocked(&request.reselected_modules, &collected.reselected) } else { None };
+    let unrecorded = if all_begun { unrecorded(&collected.accepted) } else { None };
     let outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
     let mut outcome = outcome.with_error(unrecorded);
-    outcome.notes.extend(learned.notes);
+    outcome.notes.extend(collected.notes);
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Drop the root modules without results: "up to date" would hide that no request was sent.
         outcome.roots.retain(|root| root.code() != ExitCode::Done);
     }
-    outcome
+    match &request.preparation {
+        Preparation::Restore { revision } => restored.finish(&request.providers, revision, outcome),
+        _ => outcome,
+    }
 }
 
 fn not_begun(count: usize) -> Option<String> {

@@ -4,8 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::root::RootEdit;
-use super::{LockRoot, is_denied};
+use super::root::{LockRoot, RootEdit};
 
 use crate::addr::{ProviderAddr, UsedNames, well_known};
 use crate::commands::shared::witnesses::Witnesses;
@@ -14,7 +13,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Finding, Level, Rule, is_denied};
 use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::path::shown as path_shown;
@@ -84,7 +83,7 @@ impl RootDecision<'_> {
         let known = self.witnesses();
         let witnesses = |release: &Release| known.of(release);
         let mut settled = settle::settle(step, facts, &leveled, &witnesses);
-        if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
+        if let (Ok(settled), true) = (&mut settled, root.prepared.earlier.contains_key(addr)) {
             // New to the file, although not a first use.
             settled.signer.clone_from(&facts.release.signer);
         }

@@ -1,10 +1,10 @@
-//! What the options mean for one root module: which providers are meant, and for which platforms they are locked.
+//! What a request means for one root module: which providers are meant, and for which platforms they are locked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::request::LockRequest;
 use crate::addr::{Hostname, ProviderAddr};
-use crate::commands::shared::lock_options::LockOptions;
 use crate::disk::cache::Cache;
 use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
@@ -13,34 +13,42 @@ use crate::lockfile::LockFile;
 use crate::platform::Platform;
 use crate::query::cached;
 use crate::requirements::{Requirements, StateProviders, providers_in_state};
+use crate::version::Version;
 use crate::workspace::{ProviderNames, RunSettings};
 
-/// Resolves the provider names in the options for one root module.
-pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: ProviderNames<'_>) -> Result<Intent, Error> {
-    let parse = |text: &String| names.resolve(text);
-    let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
-    let republished = options.accept_republished.iter();
-    let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
-    let precise = options.precise.iter().map(|(text, version)| Ok((parse(text)?, version.clone())));
-    let state = match &options.state {
-        Some(path) => Some(state_providers(path, settings, names.requirements)?),
-        None => None,
-    };
-    Ok(Intent {
-        excluded: options.excluded.iter().map(parse).collect::<Result<_, _>>()?,
-        only: (!only.is_empty()).then_some(only),
-        lenient: options.found,
-        dropped: BTreeSet::new(),
-        upgrade: options.upgrade.clone(),
-        precise: precise.collect::<Result<_, Error>>()?,
-        moves: BTreeMap::new(),
-        platforms: Vec::new(),
-        prune: options.prune,
-        state,
-        reselected: BTreeMap::new(),
-        republished: republished.collect::<Result<_, Error>>()?,
-        drop_unattested: options.drop_unattested,
-    })
+impl LockRequest {
+    /// Resolves the provider names for one root module.
+    pub(super) fn intent(&self, settings: &RunSettings, names: ProviderNames<'_>) -> Result<Intent, Error> {
+        let parse = |text: &String| names.resolve(text);
+        let versions = |named: &[(String, Version)]| {
+            named.iter().map(|(text, version)| Ok((parse(text)?, version.clone()))).collect::<Result<Vec<_>, Error>>()
+        };
+        let only: BTreeSet<ProviderAddr> = self.providers.iter().map(parse).collect::<Result<_, _>>()?;
+        let state = self.state.as_ref().map(|path| state_providers(path, settings, names.requirements)).transpose()?;
+        Ok(Intent {
+            excluded: self.excluded.iter().map(parse).collect::<Result<_, _>>()?,
+            only: (!only.is_empty()).then_some(only),
+            lenient: self.found,
+            dropped: BTreeSet::new(),
+            upgrade: self.upgrade.clone(),
+            precise: versions(&self.precise)?.into_iter().collect(),
+            moves: BTreeMap::new(),
+            platforms: Vec::new(),
+            prune: self.prune,
+            state,
+            reselected: BTreeMap::new(),
+            republished: versions(&self.accept_republished)?.into_iter().collect(),
+            drop_unattested: self.drop_unattested,
+        })
+    }
+
+    /// The requested platforms, else those of the settings, and those that are always wanted; `None` if neither names any.
+    pub(super) fn named_platforms(&self, settings: &RunSettings, always: &BTreeSet<Platform>) -> Option<Vec<Platform>> {
+        let stated = || settings.settings.platforms.clone().unwrap_or_default();
+        let named = if self.platforms.is_empty() { stated() } else { self.platforms.clone() };
+        let more = always.iter().filter(|platform| !named.contains(platform)).cloned().collect::<Vec<_>>();
+        (!named.is_empty()).then(|| named.into_iter().chain(more).collect())
+    }
 }
 
 fn state_providers(
@@ -52,18 +60,6 @@ fn state_providers(
     let found = providers_in_state(&text, settings.dialect)
         .map_err(|problem| Error::new(ErrorKind::Usage, problem).in_file(path))?;
     Ok(if settings.translates_state() { found.translated(required) } else { found })
-}
-
-/// The platforms of the options, else of the settings, and those that are always wanted; `None` if neither names any.
-pub(super) fn named_platforms(
-    settings: &RunSettings,
-    options: &LockOptions,
-    always: &BTreeSet<Platform>,
-) -> Option<Vec<Platform>> {
-    let stated = || settings.settings.platforms.clone().unwrap_or_default();
-    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
-    let more = always.iter().filter(|platform| !named.contains(platform)).cloned().collect::<Vec<_>>();
-    (!named.is_empty()).then(|| named.into_iter().chain(more).collect())
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

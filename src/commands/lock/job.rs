@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::decision::{Decision, RootDecision, name_release_before, recovery_hints, unknown_provider};
-use super::root::RootEdit;
-use super::writing::{StoredTrust, TrustStores};
-use super::{LockRoot, LockRun, LockShared, is_denied};
+use super::root::{LockRoot, RootEdit};
+use super::session::{LockSession, TrustStores};
+use super::writing::{WritePhase, Written};
 
 use crate::addr::ProviderAddr;
 use crate::commands::shared::witnesses::Earlier;
@@ -16,19 +16,19 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::placed;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Finding, Level, Rule, is_denied};
 use crate::lock;
 use crate::lock::plan::{self, Plan};
 use crate::lock::settle::EntryDecision;
+use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
-use crate::query::cached::{self, Check};
+use crate::query::cached;
 use crate::query::question::{Answer, Goal, Query, Refusal};
+use crate::release::Release;
 use crate::release::continuity::FirstUseRule;
-use crate::release::{Lookup, Release, ReleaseKey};
 use crate::trust::pins::Pins;
 use crate::trust::signer::TrustUpdate;
 use crate::verify::{init_changes, unreachable_from_state};
-use crate::version::Version;
 
 pub(super) enum RootState {
     Planned(Box<LockJob>),
@@ -73,41 +73,41 @@ impl LockJob {
     pub(super) fn new(
         (number, path): (usize, &Path),
         root: LockRoot,
-        run: LockRun<'_>,
-        shared: &LockShared,
+        session: &LockSession<'_>,
     ) -> Result<Self, Error> {
-        shared.stores.load(&root.settings.trust)?;
+        let (request, cache) = (session.request, session.cache);
+        session.stores.load(&root.settings.trust)?;
         let wanted = |addr: &ProviderAddr| {
             // If this very version is selected, it is not a first use.
-            let earlier = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
+            let earlier = root.prepared.earlier.get(addr).map(|earlier| earlier.entry.clone());
             (root.rules_of(addr), root.platforms_of(addr, root.recorded_platforms.as_ref()), earlier)
         };
         let lock = root.lock_with_restored();
         let mut plan = plan::plan(&root.requirements, &lock, &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         for (addr, step) in &mut plan.steps {
-            step.rules.provenance = shared.stores.provenance(&root.settings.trust, addr);
+            step.rules.provenance = session.stores.provenance(&root.settings.trust, addr);
         }
         let release = |addr: &ProviderAddr, step: &Query| {
-            step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))
+            step.recorded_release().and_then(|entry| cached::unchecked(cache, addr, &entry.version))
         };
         let (mut against, mut open, mut unattributed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (addr, step) in &mut plan.steps {
             let mut findings = root.against(addr, step);
-            if let Some(entry) = root.restored.get(addr).filter(|_| !is_denied(&findings)) {
+            if let Some(entry) = root.prepared.restored.get(addr).filter(|_| !is_denied(&findings)) {
                 open.insert(addr.clone(), root.query_restored(step, entry));
             } else if !is_denied(&findings) {
                 let release = release(addr, step);
                 let complete = root.uses_origin() && release.as_ref().is_some_and(|it| plan::is_complete(step, it));
-                let of_kept = complete.then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten();
+                let of_kept = complete.then(|| of_kept(&root, session, addr, step)).flatten();
                 if let Some(of_kept) = of_kept {
                     findings.extend(of_kept);
                 } else {
-                    let is_unknown = run.no_download() && step.recorded_release().is_some();
+                    let is_unknown = request.no_download && step.recorded_release().is_some();
                     if is_unknown || plan::is_unattributed(step, release.as_ref()) {
                         unattributed.insert(addr.clone(), plan::has_fewer_than_platforms(step));
                     }
-                    if run.no_download() {
+                    if request.no_download {
                         step.goal = Goal::Documents;
                     }
                     open.insert(addr.clone(), step.clone());
@@ -115,10 +115,10 @@ impl LockJob {
             }
             against.insert(addr.clone(), findings);
         }
-        let learns = root.first_use == FirstUseRule::Remember && root.uses_origin() && !run.locking.restores;
+        let learns = root.first_use == FirstUseRule::Remember && root.uses_origin() && !request.restores();
         let mut kept = BTreeMap::new();
-        if learns && (!open.is_empty() || shared.stores.exists(&root.settings.trust)) {
-            let pins = shared.stores.pins(&root.settings.trust);
+        if learns && (!open.is_empty() || session.stores.exists(&root.settings.trust)) {
+            let pins = session.stores.pins(&root.settings.trust);
             let unqueried = plan.steps.keys().filter(|addr| !open.contains_key(*addr)).chain(&plan.unrequired);
             let unpinned: Vec<ProviderAddr> = unqueried.filter(|addr| pins.pin(addr).is_none()).cloned().collect();
             for addr in unpinned {
@@ -128,7 +128,7 @@ impl LockJob {
                 if root.rules.forbids(&addr, &entry.version) {
                     continue;
                 }
-                match shared.kept.release(run.cache, (&addr, &entry.version), root.rules.check(&addr)) {
+                match session.kept.release(cache, (&addr, &entry.version), root.rules.check(&addr)) {
                     Some(release) => drop(kept.insert(addr, release)),
                     None if plan.steps.contains_key(&addr) => {}
                     None => {
@@ -181,7 +181,7 @@ impl LockJob {
                 deciding.decision.keep(addr, step);
                 continue;
             };
-            if let Some(entry) = self.root.restored.get(addr) {
+            if let Some(entry) = self.root.prepared.restored.get(addr) {
                 deciding.restore(addr, entry, answer);
                 continue;
             }
@@ -234,8 +234,9 @@ impl LockJob {
 
     /// The edits of configuration for the selected versions.
     fn complete(&self, decision: &mut Decision) -> Vec<RootEdit> {
-        let Some(pending) = &self.root.pending else {
-            return self.root.edits.clone();
+        let prepared = &self.root.prepared;
+        let Some(pending) = &prepared.pending else {
+            return prepared.edits.clone();
         };
         if decision.is_refused() {
             return Vec::new();
@@ -243,7 +244,7 @@ impl LockJob {
         let selected = decision.entries.iter().map(|(addr, settled)| (addr, &settled.entry.version)).collect();
         match pending.complete(&self.root.requirements, &selected) {
             Ok((edits, requirements)) => {
-                let of_modules = self.root.edits.iter().cloned();
+                let of_modules = prepared.edits.iter().cloned();
                 for (addr, settled) in &mut decision.entries {
                     if let Some(requirement) = requirements.get(addr) {
                         settled.entry.constraints = requirement.constraints.clone();
@@ -268,12 +269,13 @@ impl LockJob {
                 |finding: &Finding| finding.rule == Rule::Republished && finding.address.as_ref() == Some(addr);
             decision.entries.contains_key(addr) || decision.findings.iter().any(republished)
         };
-        self.root.earlier.iter().filter(|(addr, _)| is_reported(addr)).map(note).collect()
+        self.root.prepared.earlier.iter().filter(|(addr, _)| is_reported(addr)).map(note).collect()
     }
 
-    pub(super) fn finish(&self, mut decision: Decision, stored: &StoredTrust, run: LockRun<'_>) -> RootState {
+    /// Reports what was decided, and writes it if the phase says so.
+    pub(super) fn finish(&self, mut decision: Decision, session: &LockSession<'_>, phase: &WritePhase) -> RootState {
         let path = self.path.clone();
-        let written = match stored.get(&self.root.settings.trust) {
+        let is_trust_written = match phase.trust.get(&self.root.settings.trust) {
             Some(Ok(written)) => *written,
             Some(Err(error)) if !decision.updates.is_empty() => {
                 decision.errors.push(error.clone());
@@ -284,25 +286,42 @@ impl LockJob {
         if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
             let folder = &self.root.settings.path;
             let error = unknown_provider(error, (&self.root.requirements, &self.root.lock), folder, self.dialect());
-            let error = decision.advice.into_iter().fold(error, Error::hint);
-            let findings = self.root.placed_findings(decision.findings);
+            let error = error.hints(decision.advice);
+            let findings = self.root.placed_findings(decision.findings, &self.root.spans);
             return RootState::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
         }
-        let body = if decision.is_refused() {
+        let written = if decision.is_refused() {
             let advice = std::mem::take(&mut decision.advice).into();
-            Ok(Some(Changes { path: self.root.settings.lock_file_shown(), advice, ..Changes::default() }))
+            let changes = Changes { path: self.root.settings.lock_file_shown(), advice, ..Changes::default() };
+            Ok(Some(Written { changes, text: None }))
         } else {
-            self.write(&decision, run)
+            self.write(&decision, session, phase.mode)
         };
-        let body = match body {
+        let (body, text) = match written {
             Ok(None) => return RootState::Overtaken,
-            Ok(Some(changes)) => {
-                Ok(Body::Changes(Changes { trust: trust_change(&self.root, &decision.updates, written), ..changes }))
+            Ok(Some(Written { changes, text })) => {
+                let trust = trust_change(&self.root, &decision.updates, is_trust_written);
+                (Ok(Body::Changes(Changes { trust, ..changes })), text)
             }
-            Err(error) => Err(error),
+            Err(error) => (Err(error), None),
         };
-        let findings = self.root.placed_findings(decision.findings);
+        // Places are those of the lock file as it is now.
+        let new = text.and_then(|text| lockfile::decode(text.as_bytes(), self.dialect()).ok());
+        let spans = new.as_ref().map_or(&self.root.spans, |decoded| &decoded.spans);
+        let findings = self.root.placed_findings(decision.findings, spans);
         RootState::Done(Box::new(RootOutcome { path, body, findings }))
+    }
+
+    /// The lock file with these entries, as it will be.
+    pub(super) fn lock_with(&self, entries: &BTreeMap<ProviderAddr, EntryDecision>) -> LockFile {
+        let mut lock = self.root.lock.clone();
+        for addr in &self.plan.pruned {
+            lock.remove(addr);
+        }
+        for (addr, decided) in entries {
+            lock.insert(addr.clone(), decided.entry.clone());
+        }
+        lock
     }
 
     fn unrequired(&self, entries: &BTreeMap<ProviderAddr, EntryDecision>) -> Vec<Finding> {
@@ -338,19 +357,23 @@ impl LockJob {
                 format!("the state needs {addr}, which the configuration does not require: `{program} init` adds it");
             Finding::new(Rule::InitChanges, message).about(addr)
         });
-        // The file as it will be.
-        let mut lock = self.root.lock.clone();
-        for addr in &self.plan.pruned {
-            lock.remove(addr);
-        }
-        for (addr, decided) in entries {
-            lock.insert(addr.clone(), decided.entry.clone());
-        }
+        let lock = self.lock_with(entries);
         let of_init: Vec<Finding> =
             lock.iter().flat_map(|(addr, _)| init_changes(addr, &lock, self.dialect())).collect();
         let noted = self.plan.unrequired.iter().map(note).chain(added);
         noted.filter(|_| self.root.configured).chain(of_init).collect()
     }
+}
+
+/// The findings about a recorded release by the records of earlier runs; `None` if they do not prove its signature, or if a
+/// finding is denied, since the registry may have a newer answer.
+fn of_kept(root: &LockRoot, session: &LockSession<'_>, addr: &ProviderAddr, step: &Query) -> Option<Vec<Finding>> {
+    let version = &step.recorded_release()?.version;
+    let release = session.kept.release(session.cache, (addr, version), root.rules.check(addr))?;
+    let findings = release.findings.iter().map(|finding| root.rules.leveled(finding.clone(), Some(version)));
+    let findings: Vec<Finding> = findings.collect();
+    let is_proven = !is_denied(&findings);
+    is_proven.then(|| findings.into_iter().map(|finding| root.at_requirement(finding, addr)).collect())
 }
 
 fn trust_change(root: &LockRoot, updates: &[TrustUpdate], written: bool) -> Option<TrustChange> {
@@ -367,32 +390,4 @@ fn trust_change(root: &LockRoot, updates: &[TrustUpdate], written: bool) -> Opti
         }
     }
     (!updates.is_empty()).then_some(change)
-}
-
-/// The kept releases of a run, each read and checked once for all root modules that record it.
-#[derive(Debug, Default)]
-pub(super) struct KeptReleases(Mutex<BTreeMap<ReleaseKey, Vec<(Check, Lookup)>>>);
-
-impl KeptReleases {
-    /// A release with its signature checked; `None` if the record does not prove the required signature, or if the
-    /// registry contradicted itself.
-    pub(super) fn release(
-        &self,
-        cache: &Cache,
-        (addr, version): (&ProviderAddr, &Version),
-        check: Check,
-    ) -> Option<Arc<Release>> {
-        if cache.release(addr, version).is_some_and(|record| record.disputed) {
-            return None;
-        }
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let judged = kept.entry((addr.clone(), version.clone())).or_default();
-        let known = judged.iter().find(|(by, _)| *by == check).map(|(_, knowledge)| knowledge.clone());
-        let knowledge = known.unwrap_or_else(|| {
-            let knowledge = cached::release(cache, addr, version, check);
-            judged.push((check, knowledge.clone()));
-            knowledge
-        });
-        knowledge.release().cloned()
-    }
 }

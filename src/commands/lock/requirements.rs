@@ -1,40 +1,37 @@
 //! Adds requirements to the configuration, or removes them, before locking or after versions are selected. The texts are
 //! edited in memory and written together with the lock file, or not at all.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::LockRoot;
+use super::addition::{Addition, Pending, is_entry, require};
+use super::request::{Bump, Removal};
+use super::root::LockRoot;
 
 use crate::addr::ProviderAddr;
 use crate::commands::shared::witnesses;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::config::{RootKind, SourceFile};
-use crate::dialect::Dialect;
 use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
 use crate::lock;
 use crate::lock::plan::Reselect;
-use crate::requirements::{Origin, OriginKind, Requirement, Requirements};
+use crate::path::shown;
+use crate::requirements::{Origin, Requirement};
+use crate::step::Step;
 use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
-pub type OfferedVersions = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
-
-#[derive(Debug, Clone, Copy)]
-pub struct Bump<'a> {
-    pub prereleases: bool,
-    pub offered: &'a OfferedVersions,
-}
-
 /// Writes requirements into the configuration of a root module, and restricts the run to them.
-pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -> Result<LockRoot, Error> {
+pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Error> {
     root.refuse_edits()?;
-    let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
+    let dialect = root.settings.dialect;
+    let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(root)? };
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
-        let addr = addition.address(settings.dialect)?;
+        let addr = addition.address(dialect)?;
         if !addition.no_lock {
-            remember(&mut root, settings, &addr);
+            remember(root, &addr);
         }
         let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.lock_only {
@@ -42,14 +39,14 @@ pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -
             // A stack has no requirement without one; what is written depends on the selected version.
             let some = Some("0.0.0").filter(|_| root.kind == RootKind::Stack);
             let request = addition.request(&addr, addition.constraint.as_deref().or(some));
-            match edit::add(&edited, settings.dialect, &request) {
+            match edit::add(&edited, dialect, &request) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 Err(EditError::AlreadyRequired { .. }) if addition.wants_version() => {}
-                Err(error) => return Err(settings.placed(error.into())),
+                Err(error) => return Err(root.settings.placed(error.into())),
             }
         }
         if !addition.no_lock {
-            keep_locked(&root, &addr, addition)?;
+            keep_locked(root, &addr, addition)?;
         }
         // An existing requirement may turn out to be the new one; it applies until then.
         if !required || addition.replace || addition.lock_only || addition.constraint.is_some() {
@@ -64,13 +61,32 @@ pub fn add(mut root: LockRoot, settings: &RunSettings, additions: &[Addition]) -
     }
     let locked = pending.iter().filter(|(_, addition)| !addition.no_lock);
     let only = locked.map(|(addr, _)| addr.clone()).collect();
-    let edits = editable(edit::edits_between(&files, &edited), settings)?;
+    let edits = editable(edit::edits_between(&files, &edited), &root.settings)?;
     root.intent.only = Some(only);
-    if !additions.iter().any(Addition::wants_version) {
-        return Ok(root.editing(edits));
+    if additions.iter().any(Addition::wants_version) {
+        root.prepared.pending = Some(Pending { files, dialect, additions: pending });
+    } else {
+        root.edit(edits);
     }
-    root.pending = Some(Pending { files, dialect: settings.dialect, additions: pending });
-    Ok(root)
+    Ok(())
+}
+
+/// The required providers that an addition does not name and that have no entry in the lock file.
+pub(super) fn others_without_entry(root: &LockRoot) -> Option<Step> {
+    let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
+    let required = root.requirements.iter().map(|(addr, _)| addr);
+    let others = required.filter(|addr| root.lock.get(addr).is_none() && !requested.contains(addr));
+    let names: Vec<String> = others.map(|addr| addr.short(root.settings.dialect)).collect();
+    let they = if names.len() == 1 { "is" } else { "are" };
+    let file = root.settings.lock_file_shown();
+    (!names.is_empty()).then(|| {
+        step!(
+            "{} {} required too and not in {}; `tflock lock` adds what is missing",
+            names.join(", "),
+            they,
+            shown(&file)
+        )
+    })
 }
 
 /// Refuses a constraint that excludes the locked version if no new version is selected.
@@ -109,36 +125,29 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
 }
 
 /// Looks up a provider that is new to the lock file in git's history.
-fn remember(root: &mut LockRoot, settings: &RunSettings, addr: &ProviderAddr) {
+fn remember(root: &mut LockRoot, addr: &ProviderAddr) {
     if root.lock.get(addr).is_none()
-        && let Ok(Some(earlier)) = witnesses::earlier(settings, addr)
+        && let Ok(Some(earlier)) = witnesses::earlier(&root.settings, addr)
     {
-        root.earlier.insert(addr.clone(), earlier);
+        root.prepared.earlier.insert(addr.clone(), earlier);
     }
 }
 
-/// What to remove: providers as typed, used or not, from the configuration too or from the lock file alone.
-pub struct Removal<'a> {
-    pub providers: &'a [String],
-    pub force: bool,
-    pub lock_only: bool,
-}
-
 /// Removes requirements from the configuration of a root module, and entries that nothing else requires from its lock file.
-pub fn remove(mut root: LockRoot, settings: &RunSettings, removal: &Removal<'_>) -> Result<LockRoot, Error> {
+pub(super) fn remove(root: &mut LockRoot, removal: &Removal) -> Result<(), Error> {
     root.refuse_edits()?;
-    let &Removal { providers, force, lock_only } = removal;
-    let files = if lock_only { Vec::new() } else { sources(settings)? };
+    let &Removal { ref providers, force, lock_only } = removal;
+    let files = if lock_only { Vec::new() } else { sources(root)? };
     let mut edited = files.clone();
     let (mut still, mut lost) = (Vec::new(), Vec::new());
     for text in providers {
         let addr = root.names().resolve(text)?;
         if !lock_only {
-            match edit::remove(&edited, settings.dialect, &addr, force) {
+            match edit::remove(&edited, root.settings.dialect, &addr, force) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 // The user may have removed the requirement by hand, so only the lock file is left to edit.
                 Err(EditError::NotRequired { uses, .. }) if uses.is_empty() && root.lock.get(&addr).is_some() => {}
-                Err(error) => return Err(settings.placed(error.into())),
+                Err(error) => return Err(root.settings.placed(error.into())),
             }
             root.requirements.remove_origins(&addr, |origin| is_entry(origin) || force && origin.module.is_empty());
         }
@@ -150,26 +159,38 @@ pub fn remove(mut root: LockRoot, settings: &RunSettings, removal: &Removal<'_>)
     let edits = edit::edits_between(&files, &edited);
     root.intent.only = Some(still.into_iter().collect());
     root.intent.dropped = lost.into_iter().collect();
-    Ok(root.editing(editable(edits, settings)?))
+    root.edit(editable(edits, &root.settings)?);
+    Ok(())
+}
+
+/// Notes about providers that are still required, each with its first requirement.
+pub(super) fn still_required(root: &LockRoot) -> impl Iterator<Item = Step> {
+    root.requested().into_iter().filter_map(|addr| {
+        let origin = root.requirements.get(&addr)?.origins.first()?;
+        let caller = origin.caller();
+        let name = addr.short(root.settings.dialect);
+        let file = shown(&roots::file_from(&root.settings.path, &origin.file));
+        Some(format!("{name} stays locked: {caller} requires it ({file}:{})", origin.position).into())
+    })
 }
 
 /// Rewrites the constraints of the root module that exclude the wanted version of a provider: the requested version, or
 /// the newest that all other constraints allow.
-pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Result<LockRoot, Error> {
+pub(super) fn bump(root: &mut LockRoot, bump: &Bump) -> Result<(), Error> {
+    let offered = bump.offered.get(&root.settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
     root.refuse_edits()?;
-    let Bump { prereleases, offered } = request;
-    let files = sources(settings)?;
+    let files = sources(root)?;
     let mut edited = files.clone();
     for addr in root.requested() {
         let Some(requirement) = root.requirements.get(&addr) else { continue };
         // A provider with unknown versions fails later, when it is locked.
         let releases = offered.get(&addr).into_iter().flatten().flatten();
         let releases = releases.filter(|version| !root.excludes(&addr, version));
-        let newest = || newest_beside(requirement, releases, prereleases);
+        let newest = || newest_beside(requirement, releases, bump.prereleases);
         let Some(target) = root.intent.precise.get(&addr).or_else(newest) else { continue };
         let holders: Vec<Origin> = lock::holders(requirement, target).cloned().collect();
         if let Some(other) = holders.iter().find(|origin| !is_entry(origin)) {
-            return Err(not_ours(&addr, target, other, settings));
+            return Err(not_ours(&addr, target, other, &root.settings));
         }
         for holder in holders {
             let constraint = bumped(holder.constraint.as_deref().unwrap_or_default(), target);
@@ -179,8 +200,8 @@ pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Re
                 constraint: Some(constraint.clone()),
                 replace: true,
             };
-            let edits =
-                edit::add(&edited, settings.dialect, &request).map_err(|error| settings.placed(error.into()))?;
+            let edits = edit::add(&edited, root.settings.dialect, &request);
+            let edits = edits.map_err(|error| root.settings.placed(error.into()))?;
             edited = edit::apply(&edited, &edits);
             let terms = Constraints::parse_config(&constraint).unwrap_or_default();
             let requirements = &mut root.requirements;
@@ -188,8 +209,8 @@ pub fn bump(mut root: LockRoot, settings: &RunSettings, request: Bump<'_>) -> Re
             requirements.add(&addr, &terms, Origin { constraint: Some(constraint), ..holder });
         }
     }
-    let edits = editable(edit::edits_between(&files, &edited), settings)?;
-    Ok(root.editing(edits))
+    root.edit(editable(edit::edits_between(&files, &edited), &root.settings)?);
+    Ok(())
 }
 
 /// The newest version that satisfies all constraints which cannot be rewritten.
@@ -228,113 +249,8 @@ fn bumped(text: &str, target: &Version) -> String {
     }
 }
 
-fn sources(settings: &RunSettings) -> Result<Vec<SourceFile>, Error> {
-    roots::sources(&settings.root, settings.dialect).map_err(Error::from)
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addition {
-    pub source: String,
-    pub constraint: Option<String>,
-    pub name: Option<String>,
-    pub pin: bool,
-    /// Change an existing requirement.
-    pub replace: bool,
-    pub lock_only: bool,
-    /// Change the configuration and nothing else.
-    pub no_lock: bool,
-}
-
-impl Addition {
-    pub fn address(&self, dialect: Dialect) -> Result<ProviderAddr, Error> {
-        ProviderAddr::parse(&self.source, dialect)
-            .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))
-            .map_err(|error| error.hint("write it as in required_providers, such as hashicorp/aws"))
-    }
-
-    /// True if the constraint depends on the selected version.
-    fn wants_version(&self) -> bool {
-        self.pin || self.constraint.is_none() && !self.lock_only && !self.no_lock
-    }
-
-    fn constraint_for(&self, version: &Version) -> String {
-        // Only an exact constraint allows a pre-release.
-        let exact = self.pin || version.is_prerelease();
-        if exact { version.to_string() } else { Constraints::compatible_with(version).to_string() }
-    }
-
-    fn request(&self, addr: &ProviderAddr, constraint: Option<&str>) -> AddRequest {
-        // The tools accept a bare type as an address, but users write the namespace too.
-        let source = if self.source.contains('/') {
-            self.source.clone()
-        } else {
-            format!("{}/{}", addr.namespace(), addr.type_name())
-        };
-        let constraint = constraint.map(str::to_owned);
-        AddRequest { name: self.name.clone(), source, constraint, replace: self.replace }
-    }
-}
-
-#[derive(Debug, Clone)]
-pub struct Pending {
-    pub(crate) files: Vec<SourceFile>,
-    pub(crate) dialect: Dialect,
-    pub(in crate::commands) additions: Vec<(ProviderAddr, Addition)>,
-}
-
-impl Pending {
-    /// The edits of configuration for the selected versions, and the resulting requirements.
-    pub fn complete(
-        &self,
-        requirements: &Requirements,
-        selected: &BTreeMap<&ProviderAddr, &Version>,
-    ) -> Result<(Vec<FileEdit>, Requirements), Error> {
-        let (mut edited, mut requirements) = (self.files.clone(), requirements.clone());
-        for (addr, addition) in &self.additions {
-            let version = selected.get(addr).filter(|_| addition.wants_version());
-            let constraint = version.map(|version| addition.constraint_for(version)).or(addition.constraint.clone());
-            if !addition.lock_only {
-                let edits = edit::add(&edited, self.dialect, &addition.request(addr, constraint.as_deref()))?;
-                edited = edit::apply(&edited, &edits);
-            }
-            require(&mut requirements, addr, addition, constraint)?;
-        }
-        Ok((edit::edits_between(&self.files, &edited), requirements))
-    }
-}
-
-/// Replaces a requirement of the root module.
-fn require(
-    requirements: &mut Requirements,
-    addr: &ProviderAddr,
-    addition: &Addition,
-    constraint: Option<String>,
-) -> Result<(), Error> {
-    let terms = constraint.as_deref().map(Constraints::parse_config).transpose();
-    let terms =
-        terms.map_err(|reason| EditError::Constraint { text: constraint.clone().unwrap_or_default(), reason })?;
-    if !addition.lock_only {
-        requirements.remove_origins(addr, is_entry);
-    }
-    requirements.add(addr, &terms.unwrap_or_default(), origin(addition, addr, constraint));
-    Ok(())
-}
-
-fn is_entry(origin: &Origin) -> bool {
-    origin.module.is_empty() && origin.kind == OriginKind::RequiredProviders
-}
-
-fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) -> Origin {
-    Origin {
-        module: String::new(),
-        file: std::path::PathBuf::new(),
-        position: crate::finding::Position::default(),
-        kind: OriginKind::RequiredProviders,
-        local_name: addition.name.clone().unwrap_or_else(|| addr.type_name().to_owned()),
-        constraint,
-        in_tests: false,
-        block: None,
-    }
+fn sources(root: &LockRoot) -> Result<Vec<SourceFile>, Error> {
+    roots::sources(&root.settings.root, root.settings.dialect).map_err(Error::from)
 }
 
 #[cfg(test)]

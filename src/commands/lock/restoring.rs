@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{LockRoot, is_denied};
+use super::root::LockRoot;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
-use crate::finding::Rule;
+use crate::finding::{Rule, is_denied};
 use crate::git::{Commit, Git};
 use crate::hash::HashScheme;
 use crate::lockfile::{self, LockEntry, LockFile};
@@ -23,71 +23,59 @@ use crate::step::Value;
 use crate::words::counted;
 use crate::workspace::RunSettings;
 
-/// The run of one command, for all its root modules.
-pub(super) struct Restoring {
-    revision: String,
-    /// The commit that it means in each repository, by the top of the working tree.
+/// What a run found out while it restored entries of its root modules.
+#[derive(Default)]
+pub(super) struct Restored {
+    /// The commit that the revision means in each repository, by the top of the working tree.
     commits: Mutex<BTreeMap<PathBuf, Commit>>,
     restored: AtomicUsize,
     lacking: AtomicUsize,
 }
 
-impl Restoring {
-    pub(super) fn new(revision: &str) -> Self {
-        let (restored, lacking) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { revision: revision.to_owned(), commits: Mutex::default(), restored, lacking }
-    }
-
-    /// The root module with the entries to restore, and nothing else to do. One that was found may have none; of one that the user
-    /// named, each must be there.
-    pub(super) fn prepare(&self, root: LockRoot, settings: &RunSettings) -> Result<LockRoot, Error> {
-        let git = Git::open(&settings.root)?;
-        let commit = self.commit(&git)?;
-        let before = lock_file(&git, &commit, settings)?.unwrap_or_default();
+impl Restored {
+    /// Leaves the root module with the entries to restore, and nothing else to do. One that was found may have none; of one that the
+    /// user named, each must be there.
+    pub(super) fn prepare(&self, root: &mut LockRoot, revision: &str) -> Result<(), Error> {
+        let git = Git::open(&root.settings.root)?;
+        let commit = self.commit(&git, revision)?;
+        let before = lock_file(&git, &commit, &root.settings)?.unwrap_or_default();
         let wanted = root.intent.only.clone().unwrap_or_default();
-        let (present, absent): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|addr| before.get(addr).is_some());
-        if let Some(addr) = absent.first().filter(|_| !root.intent.lenient) {
-            return Err(self.absent(&addr.short(settings.dialect), &commit));
+        let (present, lacking): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|addr| before.get(addr).is_some());
+        if let Some(addr) = lacking.first().filter(|_| !root.intent.lenient) {
+            return Err(absent(&addr.short(root.settings.dialect), &commit, revision));
         }
         let counter = if present.is_empty() { &self.lacking } else { &self.restored };
         let restored = present.into_iter().filter_map(|addr| Some((addr.clone(), before.get(&addr)?.clone())));
-        let root = with_entries(root, restored.collect(), &commit)?;
+        restore(root, restored.collect(), &commit)?;
         counter.fetch_add(1, Ordering::Relaxed);
-        Ok(root)
+        Ok(())
     }
 
-    fn commit(&self, git: &Git) -> Result<Commit, Error> {
+    fn commit(&self, git: &Git, revision: &str) -> Result<Commit, Error> {
         let mut commits = locked(&self.commits);
         if let Some(commit) = commits.get(git.top()) {
             return Ok(commit.clone());
         }
-        let (commit, _) = git.certain_commit(&self.revision)?;
+        let (commit, _) = git.certain_commit(revision)?;
         if !git.is_in_branch(&commit)? {
             let message =
                 format!("{} is no ancestor of HEAD or of its upstream, so nothing is restored from it", commit.shown());
             let error = Error::new(ErrorKind::Usage, message);
-            let hint = step!("`git merge-base HEAD {}` names the last common commit, which is one", self.revision);
+            let hint = step!("`git merge-base HEAD {}` names the last common commit, which is one", revision);
             return Err(error.hint(hint));
         }
         commits.insert(git.top().to_owned(), commit.clone());
         Ok(commit)
     }
 
-    fn absent(&self, name: &str, commit: &Commit) -> Error {
-        let message = format!("the lock file of {} has no entry for {name}", commit.shown());
-        let hint =
-            step!("`git log {} -- {}` shows which commits changed the lock file", self.revision, lockfile::FILE_NAME);
-        Error::new(ErrorKind::NotFound, message).hint(hint)
-    }
-
     /// Names the commit, and counts the root modules whose lock file there has no such entry.
-    pub(super) fn finish(&self, providers: &[String], mut outcome: Outcome) -> Outcome {
+    pub(super) fn finish(&self, providers: &[String], revision: &str, mut outcome: Outcome) -> Outcome {
         let commits = locked(&self.commits);
         let [restored, lacking] = [&self.restored, &self.lacking].map(|it| it.load(Ordering::Relaxed));
         let refused = outcome.roots.iter().filter(|root| root.body.is_ok() && is_denied(&root.findings)).count();
         let Some(commit) = commits.values().next() else { return outcome };
         if restored == 0 && lacking > 0 {
-            let error = self.absent(&providers.join(", "), commit);
+            let error = absent(&providers.join(", "), commit, revision);
             return outcome.with_error(Some(error));
         }
         if restored > refused {
@@ -106,6 +94,12 @@ impl Restoring {
         }
         outcome
     }
+}
+
+fn absent(name: &str, commit: &Commit, revision: &str) -> Error {
+    let message = format!("the lock file of {} has no entry for {name}", commit.shown());
+    let hint = step!("`git log {} -- {}` shows which commits changed the lock file", revision, lockfile::FILE_NAME);
+    Error::new(ErrorKind::NotFound, message).hint(hint)
 }
 
 /// `0123456789 (HEAD~1)`
@@ -129,12 +123,8 @@ fn lock_file(git: &Git, commit: &Commit, settings: &RunSettings) -> Result<Optio
     Err(Error::new(kind, message).in_file(settings.lock_file_shown()).hint("name another commit"))
 }
 
-/// The root module with these entries, each checked against its configuration.
-fn with_entries(
-    mut root: LockRoot,
-    entries: BTreeMap<ProviderAddr, LockEntry>,
-    commit: &Commit,
-) -> Result<LockRoot, Error> {
+/// Restricts the root module to these entries, each checked against its configuration.
+fn restore(root: &mut LockRoot, entries: BTreeMap<ProviderAddr, LockEntry>, commit: &Commit) -> Result<(), Error> {
     for (addr, entry) in &entries {
         let name = addr.short(root.dialect());
         if !entry.hashes.iter().any(|hash| hash.scheme() != HashScheme::Other && hash.is_well_formed()) {
@@ -159,7 +149,8 @@ fn with_entries(
             None => root.requirements.add_entry(addr, entry),
         }
     }
-    let is_empty = entries.is_empty();
-    let root = root.of_entries(entries.keys().cloned().collect());
-    Ok(LockRoot { restored: entries, untouched: is_empty, ..root })
+    root.restrict_to(entries.keys().cloned().collect());
+    root.prepared.untouched = entries.is_empty();
+    root.prepared.restored = entries;
+    Ok(())
 }

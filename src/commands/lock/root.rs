@@ -1,32 +1,27 @@
-//! One root module, with everything that is read before any request, and the new module lock file, which is written
-//! together with the lock file, as an edit.
+//! One root module, with everything that is read before any request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::intent::{RecordedPlatforms, intent, named_platforms};
-use super::job::KeptReleases;
-use super::requirements::Pending;
+use super::addition::Pending;
+use super::intent::RecordedPlatforms;
+use super::module_lock::ModuleLockEdit;
+use super::request::LockRequest;
 use crate::addr::ProviderAddr;
-use crate::commands::shared::lock_options::LockOptions;
 use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::witnesses::Earlier;
 use crate::config::RootKind;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::root_files;
-use crate::disk::roots::{self, MissingModule, MissingModules, RemoteModuleCall, Reselected, Tree};
+use crate::disk::roots::{self, MissingModules, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::HashScheme;
 use crate::lock::plan::{self, Intent};
-use crate::lockfile::{self, Decoded, LockEntry, LockFile};
-use crate::modulelock::{
-    self, FILE_NAME, ModuleChange, ModuleKey, ModuleLock, ModuleLockFile, Resolved, ambiguous_reference, changes,
-};
+use crate::lockfile::{Decoded, LockEntry, LockFile, Spans};
 use crate::platform::Platform;
 use crate::query::question::{Depth, Explain, Goal, Query, Selection};
 use crate::query::select::{Criteria, Rules};
@@ -41,6 +36,8 @@ pub struct LockRoot {
     pub(super) settings: RunSettings,
     pub(crate) bytes: Option<Vec<u8>>,
     pub(crate) lock: LockFile,
+    /// Where the lock file has its entries.
+    pub(super) spans: Spans,
     /// From the configuration, or from the lock file itself.
     pub(crate) requirements: Requirements,
     pub(crate) configured: bool,
@@ -57,20 +54,26 @@ pub struct LockRoot {
     pub(super) first_use: FirstUseRule,
     /// Why changed hashes of a recorded version are accepted.
     pub(super) reason: String,
-    pub(super) edits: Vec<RootEdit>,
-    /// Edits that depend on the selected versions.
-    pub(crate) pending: Option<Pending>,
-    /// Entries in git's history for providers without an entry, or for those to be restored to it.
-    pub(crate) earlier: BTreeMap<ProviderAddr, Earlier>,
-    /// The entries of an earlier commit that take the place of the present ones, unchanged.
-    pub(super) restored: BTreeMap<ProviderAddr, LockEntry>,
+    pub(super) prepared: Prepared,
     pub(crate) findings: Vec<Finding>,
     pub(crate) warnings: Vec<String>,
     pub(crate) modules: ModuleLockEdit,
     /// The names of modules that are not installed, if that is accepted.
-    pub(in crate::commands) missing_modules: Vec<String>,
+    pub(super) missing_modules: Vec<String>,
+}
+
+/// What is done to the root module in addition to locking what it requires.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Prepared {
+    pub(super) edits: Vec<RootEdit>,
+    /// Edits that depend on the selected versions.
+    pub(super) pending: Option<Pending>,
+    /// Entries in git's history for providers without an entry, or for those to be restored to it.
+    pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
+    /// The entries of an earlier commit that take the place of the present ones, unchanged.
+    pub(super) restored: BTreeMap<ProviderAddr, LockEntry>,
     /// Leave the lock file unchanged, even if it is not canonical.
-    pub(in crate::commands) untouched: bool,
+    pub(super) untouched: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -82,29 +85,29 @@ pub(super) struct RootEdit {
 }
 
 impl LockRoot {
-    /// Reads the lock file, the configuration and the state, as far as the options require.
-    pub fn open(settings: &RunSettings, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
-        Self::of(read(settings, options)?, options, cache)
+    /// Reads the lock file, the configuration and the state, as far as the request requires.
+    pub fn open(settings: &RunSettings, request: &LockRequest, cache: &Cache) -> Result<Self, Error> {
+        Self::of(read(settings, request)?, request, cache)
     }
 
     /// Like `open`, with the part of the module tree that is known while the rest is being fetched.
     pub(super) fn in_part(
         settings: &RunSettings,
         tree: &Arc<Tree>,
-        options: &LockOptions,
+        request: &LockRequest,
         cache: &Cache,
     ) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         module.take_tree(Arc::clone(tree))?;
         module.decoded()?;
-        Self::of(module, options, cache)
+        Self::of(module, request, cache)
     }
 
-    fn of(module: RootModule, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
-        let mut unread = if options.from_lock { Vec::new() } else { module.unread_requirements() };
+    fn of(module: RootModule, request: &LockRequest, cache: &Cache) -> Result<Self, Error> {
+        let mut unread = if request.from_lock { Vec::new() } else { module.unread_requirements() };
         let is_complete =
             module.tree.as_ref().is_some_and(|tree| tree.unread_parts.is_empty() && tree.holes.is_empty());
-        let mut hole = (!options.from_lock).then(|| module.hole()).flatten();
+        let mut hole = (!request.from_lock).then(|| module.hole()).flatten();
         let kind_is_known = module.tree.is_some();
         let kind = module.tree.as_ref().map(|tree| tree.kind).unwrap_or_default();
         let RootModule { settings, bytes, lock, tree } = module;
@@ -115,18 +118,16 @@ impl LockRoot {
         if let (None, Some(part)) = (&bytes, unread.first().or(hole.as_ref())) {
             return Err(no_new_lock_file(part));
         }
-        let (lock, findings) = match lock {
-            Some(Ok(decoded)) => kept(Arc::unwrap_or_clone(decoded), settings),
-            // An unreadable lock file has returned an error already.
-            Some(Err(_)) | None => (LockFile::new(), Vec::new()),
-        };
+        // An unreadable lock file has returned an error already.
+        let decoded = lock.and_then(Result::ok).map(Arc::unwrap_or_clone);
+        let (lock, spans, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
         let modules =
-            tree.as_ref().map(|tree| ModuleLockEdit::of(tree, settings, options)).transpose()?.unwrap_or_default();
+            tree.as_ref().map(|tree| ModuleLockEdit::of(tree, settings, request)).transpose()?.unwrap_or_default();
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let tree = tree.map(Arc::unwrap_or_clone);
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let mut requirements: Option<Requirements> = requirements;
-        let may_lack = missing.as_ref().is_some_and(|missing| !missing.is_empty() && !options.accept_missing_modules);
+        let may_lack = missing.as_ref().is_some_and(|missing| !missing.is_empty() && !request.accept_missing_modules);
         if may_lack || requirements.is_some() && !is_complete {
             // What is not read may require the locked providers.
             let known = requirements.get_or_insert_default();
@@ -134,32 +135,32 @@ impl LockRoot {
         }
         let configured = requirements.is_some();
         let known = ProviderNames { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
-        let intent = intent(settings, options, known)?;
+        let intent = request.intent(settings, known)?;
         let always: BTreeSet<Platform> = kind.traits().platforms.iter().filter_map(|text| text.parse().ok()).collect();
-        let named = named_platforms(settings, options, &always);
+        let named = request.named_platforms(settings, &always);
         let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache, always));
         Ok(Self {
             bytes,
-            intent: Intent { prune: options.prune && is_complete, platforms: named.unwrap_or_default(), ..intent },
+            intent: Intent { prune: request.prune && is_complete, platforms: named.unwrap_or_default(), ..intent },
             recorded_platforms,
-            rules: RuleBook::for_root(settings).demanding(options.h1, options.not_after),
+            rules: RuleBook::for_root(settings).demanding(request.h1, request.not_after),
             source: settings.source(),
-            first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
-            reason: options.reason.clone().unwrap_or_default(),
+            first_use: if request.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
+            reason: request.reason.clone().unwrap_or_default(),
             configured,
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
-            edits: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
-            pending: None,
-            earlier: BTreeMap::new(),
-            restored: BTreeMap::new(),
+            spans,
+            prepared: Prepared {
+                edits: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
+                ..Prepared::default()
+            },
             kind,
             kind_is_known,
             requirements_unread: !unread.is_empty(),
             findings: findings.into_iter().chain(modules.findings.iter().cloned()).chain(unread).collect(),
             modules,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
-            untouched: false,
             warnings,
             settings: settings.clone(),
         })
@@ -184,16 +185,14 @@ impl LockRoot {
     }
 
     /// Adds edits of configuration, which are written together with the lock file.
-    #[must_use]
-    pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
-        self.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
-        self
+    pub(super) fn edit(&mut self, edits: Vec<FileEdit>) {
+        self.prepared.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
     }
 
     /// The lock file to plan for.
     pub(super) fn lock_with_restored(&self) -> LockFile {
         let mut lock = self.lock.clone();
-        for (addr, entry) in &self.restored {
+        for (addr, entry) in &self.prepared.restored {
             lock.insert(addr.clone(), entry.clone());
         }
         lock
@@ -208,13 +207,12 @@ impl LockRoot {
         Query { goal: Goal::Hashes(explain), ..step.clone() }
     }
 
-    /// Restricted to the entries of these providers.
-    pub(in crate::commands) fn of_entries(mut self, providers: BTreeSet<ProviderAddr>) -> Self {
+    /// Restricts the run to the entries of these providers.
+    pub(super) fn restrict_to(&mut self, providers: BTreeSet<ProviderAddr>) {
         self.intent.only = Some(providers);
-        self.edits.clear();
+        self.prepared.edits.clear();
         self.modules = ModuleLockEdit::default();
         self.findings.clear();
-        self
     }
 
     pub(super) fn placed(&self, texts: FileEdit) -> RootEdit {
@@ -342,39 +340,33 @@ fn placed(settings: &RunSettings, texts: FileEdit) -> RootEdit {
 }
 
 /// Reads the lock file and, unless `from_lock`, the configuration.
-fn read(settings: &RunSettings, options: &LockOptions) -> Result<RootModule, Error> {
+fn read(settings: &RunSettings, request: &LockRequest) -> Result<RootModule, Error> {
     let mut module = RootModule::open(settings)?;
     module.decoded()?;
-    if options.from_lock {
+    if request.from_lock {
         let is_there = module.bytes.is_some();
         return if is_there { Ok(module) } else { Err(absent(settings.lock_file_shown(), &settings.root)) };
     }
     module.read_configuration(Reading {
-        missing: if options.accept_missing_modules { MissingModules::Skip } else { MissingModules::Refuse },
-        of_either_tool: options.accept_missing_modules,
-        required: !options.found && !options.accept_no_configuration,
+        missing: if request.accept_missing_modules { MissingModules::Skip } else { MissingModules::Refuse },
+        of_either_tool: request.accept_missing_modules,
+        required: !request.found && !request.accept_no_configuration,
     })?;
     Ok(module)
 }
 
-/// The entries, and the findings that writing does not fix.
-fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Vec<Finding>) {
-    let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == crate::finding::Rule::LockModules);
-    (decoded.lock, kept.map(|finding| finding.in_file(settings.lock_file_shown())).collect())
+/// The entries and their places, and the findings that writing does not fix.
+fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Spans, Vec<Finding>) {
+    let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == Rule::LockModules);
+    let kept = kept.map(|finding| finding.in_file(settings.lock_file_shown()));
+    (decoded.lock, decoded.spans, kept.collect())
 }
 
 impl LockRoot {
-    /// Gives findings without a place one: the entry in the current lock file, else the first requirement of the provider.
-    pub(super) fn placed_findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
-        let is_open = |finding: &Finding| finding.file.is_none() && finding.address.is_some();
-        if !findings.iter().any(is_open) {
-            return findings;
-        }
-        // An unreadable lock file is reported elsewhere.
-        let bytes = root_files::read_lock_file(&self.settings.lock_file()).ok().flatten().unwrap_or_default();
-        let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
+    /// Gives findings without a place one: the entry in the lock file, else the first requirement of the provider.
+    pub(super) fn placed_findings(&self, findings: Vec<Finding>, spans: &Spans) -> Vec<Finding> {
         let place = |finding: Finding| {
-            let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else {
+            let Some(addr) = finding.address.clone().filter(|_| finding.file.is_none()) else {
                 return finding;
             };
             match spans.entries.get(&addr) {
@@ -396,7 +388,7 @@ impl LockRoot {
     }
 
     /// Places a finding at the first requirement of a provider; without configuration, at the lock file.
-    fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
+    pub(super) fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
         let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
         let folder = &self.settings.path;
         match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
@@ -413,124 +405,4 @@ impl LockRoot {
         };
         self.rules.against(addr, version).into_iter().map(|finding| self.at_requirement(finding, addr)).collect()
     }
-
-    /// The findings about a recorded release by the records of earlier runs; `None` if they do not prove its signature,
-    /// or if a finding is denied, since the registry may have a newer answer.
-    pub(super) fn of_kept(
-        &self,
-        cache: &Cache,
-        kept: &KeptReleases,
-        (addr, step): (&ProviderAddr, &Query),
-    ) -> Option<Vec<Finding>> {
-        let version = &step.recorded_release()?.version;
-        let release = kept.release(cache, (addr, version), self.rules.check(addr))?;
-        let leveled = |finding: &Finding| self.rules.leveled(finding.clone(), Some(version));
-        let findings: Vec<Finding> = release.findings.iter().map(leveled).collect();
-        let is_denied = findings.iter().any(|finding| finding.level == Level::Deny);
-        (!is_denied).then(|| findings.into_iter().map(|finding| self.at_requirement(finding, addr)).collect())
-    }
-}
-
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ModuleLockEdit {
-    /// The new text, if it changed.
-    pub(super) edit: Option<FileEdit>,
-    pub(super) changes: Vec<ModuleChange>,
-    /// Findings that prevent writing.
-    pub(super) findings: Vec<Finding>,
-    /// The locked packages of modules that the user named for a new selection.
-    pub(crate) named: BTreeSet<String>,
-}
-
-impl ModuleLockEdit {
-    /// Computes the new module lock file from a complete module tree.
-    pub(super) fn of(tree: &Tree, settings: &RunSettings, options: &LockOptions) -> Result<Self, Error> {
-        let read = tree.module_lock.as_deref();
-        if read.is_none() && !options.lock_modules {
-            return Ok(Self::default());
-        }
-        // Content that differs from the lock is refused, even if modules may be missing.
-        let is_refuted = |module: &&MissingModule| module.is_refuted();
-        if let Some(module) = tree.missing.iter().find(is_refuted) {
-            return Err(settings.not_installed(module));
-        }
-        if !tree.complete {
-            return Ok(Self::default());
-        }
-        let findings: Vec<Finding> = tree.remote_modules.iter().filter_map(|call| ambiguous(call, settings)).collect();
-        if !findings.is_empty() {
-            return Ok(Self { findings, ..Self::default() });
-        }
-        let before = read.map(|read| read.file.lock.clone()).unwrap_or_default();
-        let resolved = tree.remote_modules.iter().map(|call| resolved(call, &before, settings));
-        let now = ModuleLock::of(resolved.collect::<Result<Vec<_>, _>>()?).map_err(|shared| {
-            Error::new(ErrorKind::Configuration, shared.to_string())
-                .in_file(settings.path.join(FILE_NAME))
-                .hint("give both calls the same source, or the packages addresses that differ in more")
-        })?;
-        let file = match read {
-            Some(read) => ModuleLockFile { lock: now, ..read.file.clone() },
-            None => ModuleLockFile::new(now),
-        };
-        let (old, new) = (read.map(|read| read.text.clone()), file.encode());
-        // Without module calls no file is created.
-        let is_needless = old.is_none() && file.lock.is_empty();
-        let changed = old.as_deref() != Some(new.as_str()) && !is_needless;
-        let edit = changed.then(|| FileEdit { path: PathBuf::from(FILE_NAME), old, new });
-        let named = match &options.reselected_modules {
-            Reselected::Named(names) => {
-                names.iter().filter(|name| !before.named(name, settings.dialect).is_empty()).cloned().collect()
-            }
-            _ => BTreeSet::new(),
-        };
-        let first_uses = if options.no_first_use { first_uses(&before, &file.lock) } else { Vec::new() };
-        let first_uses = first_uses.into_iter().map(|finding| finding.in_file(settings.path.join(FILE_NAME)));
-        Ok(Self { edit, changes: changes(&before, &file.lock), findings: first_uses.collect(), named })
-    }
-}
-
-/// A call with its package; without a fetched package, the locked one stays.
-fn resolved(call: &RemoteModuleCall, before: &ModuleLock, settings: &RunSettings) -> Result<Resolved, Error> {
-    let source = call.address.as_ref();
-    let constraints = call.constraints.as_ref();
-    let known = || {
-        let (key, block) = before.block(source?, &call.key, constraints)?;
-        Some((key.clone(), block.content.clone()))
-    };
-    let fetched = || {
-        let content = call.fetched.as_ref()?.content.clone()?;
-        Some((ModuleKey { source: source?.package()?, version: call.version.clone() }, content))
-    };
-    let (key, content) = fetched().or_else(known).ok_or_else(|| {
-        let message = format!("module {} is installed, but its package is not known, so it cannot be locked", call.key);
-        let file = crate::disk::roots::file_from(&settings.path, &call.place.file);
-        Error::new(ErrorKind::Offline, message)
-            .in_file(file)
-            .at(call.place.position)
-            .hint("run the command once without --offline, and with --modules auto")
-    })?;
-    Ok(Resolved { call: call.key.clone(), key, constraints: constraints.cloned(), content })
-}
-
-/// The finding for a call whose package cannot be locked.
-fn ambiguous(call: &RemoteModuleCall, settings: &RunSettings) -> Option<Finding> {
-    let source = call.address.as_ref()?;
-    let of_package = call.fetched.as_ref().and_then(|fetched| fetched.ambiguity.clone());
-    let ambiguity = of_package.or_else(|| ambiguous_reference(source))?;
-    let file = crate::disk::roots::file_from(&settings.path, &call.place.file);
-    Some(modulelock::ambiguous(&source.package()?, &ambiguity).in_file(file).at(call.place.position))
-}
-
-/// Packages of repositories that were not locked before.
-fn first_uses(before: &ModuleLock, now: &ModuleLock) -> Vec<Finding> {
-    let known: BTreeSet<&str> = before.iter().map(|(key, _)| key.repository()).collect();
-    let new = now.iter().map(|(key, _)| key).filter(|key| !known.contains(key.repository()));
-    let finding = |key: &ModuleKey| {
-        let message = format!(
-            "nothing is locked yet of {}, and --known-signers-only does not allow a first time",
-            key.repository()
-        );
-        Finding::new(Rule::FirstUseForbidden, message).about_module(&key.source)
-    };
-    new.map(finding).collect()
 }

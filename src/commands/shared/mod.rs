@@ -1,7 +1,6 @@
 //! What commands share, and is none itself: the root modules of a run ([`targets`]), sources and services, options, the
 //! trust file, known providers, and other records of a release.
 
-pub(crate) mod lock_options;
 pub(crate) mod options;
 #[cfg(test)]
 mod options_tests;

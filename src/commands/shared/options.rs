@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use crate::commands::shared::lock_options::{LockOptions, WriteMode};
+use crate::commands::lock::request::{LockRequest, WriteMode};
 use crate::disk::roots::{AssignedVariable, ModuleAccess, ModuleLookup};
 use crate::path::lexical;
 use crate::platform::{Platform, PlatformError};
@@ -69,31 +69,27 @@ enum H1Name {
 }
 
 impl LockFlags {
-    /// How much is written, with or without `--check`.
-    pub(crate) fn mode(&self, check: bool) -> WriteMode {
-        match (self.dry_run, check) {
-            (true, _) => WriteMode::DryRun,
-            (_, true) => WriteMode::Check,
-            _ => WriteMode::Write,
-        }
-    }
-
-    pub(crate) fn options(&self) -> LockOptions {
+    /// What these options request, with or without `--check`.
+    pub(crate) fn request(&self, check: bool) -> LockRequest {
         let mut platforms: Vec<Platform> = Vec::new();
         for platform in &self.platforms {
             if !platforms.contains(platform) {
                 platforms.push(platform.clone());
             }
         }
-        LockOptions {
+        LockRequest {
             platforms,
-            mode: self.mode(false),
+            mode: match (self.dry_run, check) {
+                (true, _) => WriteMode::DryRun,
+                (_, true) => WriteMode::Check,
+                _ => WriteMode::Write,
+            },
             h1: self.h1.map(|name| match name {
                 H1Name::Registry => H1Rule::Registry,
                 H1Name::Verified => H1Rule::Verified,
             }),
             no_first_use: self.no_first_use,
-            ..LockOptions::default()
+            ..LockRequest::default()
         }
     }
 }

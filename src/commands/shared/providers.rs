@@ -12,8 +12,7 @@ use super::trust_store::TrustStore;
 use crate::addr::{ProviderAddr, well_known};
 use crate::commands::Services;
 use crate::commands::lock::LockRoot;
-use crate::commands::lock::requirements::OfferedVersions;
-use crate::commands::shared::lock_options::LockOptions;
+use crate::commands::lock::request::{LockRequest, OfferedVersions};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::{below, root_files};
@@ -244,12 +243,12 @@ type Choices = BTreeMap<ProviderAddr, Answer>;
 /// forbid the host. With `choose`, also selects versions. The second value has notes for users.
 pub(crate) fn of_roots(
     targets: &Targets<'_>,
-    options: &LockOptions,
+    request: &LockRequest,
     services: &Services<'_>,
     choose: bool,
 ) -> (Vec<Result<OutdatedRoot, Error>>, Vec<String>) {
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let open = |at| LockRoot::open(&targets.settings(at)?, options, &cache);
+    let open = |at| LockRoot::open(&targets.settings(at)?, request, &cache);
     let roots: Vec<Result<LockRoot, Error>> = parallel::each(targets.paths.len(), parallel::cores(), open);
     services.events_for(targets.dialect());
     let named: Vec<BTreeSet<ProviderAddr>> =

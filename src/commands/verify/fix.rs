@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::{GateRoot, VerifyArgs, gate};
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
-use crate::commands::lock::command::{Locking, run};
-use crate::commands::shared::lock_options::LockOptions;
+use crate::commands::lock::command::run;
+use crate::commands::lock::request::{LockRequest, Preparation, Repair};
 use crate::commands::shared::targets::Targets;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
@@ -106,18 +106,15 @@ fn repair(
     let pins = roots.iter().map(|root| (root.settings.trust.clone(), root.pins.clone())).collect();
     let settings = roots.into_iter().map(|root| root.settings).collect();
     let targets = Targets::of_settings(&services.scope, settings, found);
-    let options = LockOptions { no_first_use: true, accept_no_configuration: true, ..LockOptions::default() };
-    let outcome = run(
-        Locking {
-            prepare: Some(&|root, settings, _| {
-                Ok(root.of_entries(repairs.get(&settings.path).cloned().unwrap_or_default()))
-            }),
-            pins: Some(pins),
-            ..Locking::of("verify", options)
-        },
-        &targets,
-        services,
-    );
+    let request = LockRequest {
+        command: "verify",
+        preparation: Preparation::Repair(Repair { providers: repairs.clone(), pins }),
+        no_first_use: true,
+        accept_no_configuration: true,
+        found,
+        ..LockRequest::default()
+    };
+    let outcome = run(&request, &targets, services);
     let mut refused: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for root in &outcome.roots {
         let denied = root.findings.iter().filter(|finding| finding.level == Level::Deny);

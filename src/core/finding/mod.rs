@@ -97,6 +97,11 @@ impl AdvisoryIds {
     }
 }
 
+/// True if one of them is refused.
+pub fn is_denied(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.level == Level::Deny)
+}
+
 impl Finding {
     /// A finding at the level of its rule, without a place.
     pub fn new(rule: Rule, message: impl Into<String>) -> Self {
