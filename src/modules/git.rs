@@ -165,7 +165,7 @@ impl BareRepository {
             extent == Extent::Whole
                 || entry.is_link()
                 || entry.name == SUBMODULES
-                || super::is_configuration(&entry.name)
+                || super::is_root_configuration(&entry.name)
         };
         let files: Vec<&ListedObject> = entries.iter().filter(|entry| entry.is_blob()).filter(wanted).collect();
         self.complete(commit, &files)?;

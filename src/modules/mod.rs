@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock};
 use url::Url;
 
 use crate::addr::Hostname;
-use crate::config::{ModuleSource, host_of, is_configuration};
+use crate::config::{ModuleSource, host_of, is_root_configuration};
 use crate::dialect::Dialect;
 use crate::disk::roots::{FetchModules, FetchedModule, Handler, ModuleRequest, ModuleTerms};
 use crate::error::{Error, ErrorKind};

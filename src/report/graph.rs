@@ -11,6 +11,7 @@ use crate::outcome::{Body, GraphFormat, Outcome, RootOutcome};
 use crate::report::groups::{name, root_modules};
 use crate::report::printable;
 use crate::report::style::Style;
+use crate::requirements::module_name;
 
 /// A module that requires a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +65,7 @@ pub(super) fn render(outcome: &Outcome, format: GraphFormat, style: Style) -> St
     };
     for Edge { root, module, address, constraint } in edges(outcome) {
         let top = node(name(root));
-        let asker = if module.is_empty() { top } else { node(format!("{}: module.{module}", name(root))) };
+        let asker = if module.is_empty() { top } else { node(format!("{}: {}", name(root), module_name(module))) };
         if asker != top {
             arrows.insert((top, asker, None));
         }
@@ -145,7 +146,7 @@ fn module_label(module: &str, roots: usize, many: bool) -> String {
     match (module, many) {
         ("", true) => root_modules(roots),
         ("", false) => "the root module".to_owned(),
-        (module, true) => format!("module.{} in {}", printable(module), root_modules(roots)),
-        (module, false) => format!("module.{}", printable(module)),
+        (module, true) => format!("{} in {}", printable(&module_name(module)), root_modules(roots)),
+        (module, false) => printable(&module_name(module)).into_owned(),
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::git::Git;
 use crate::lockfile::{self, Decoded, FILE_NAME, LockFile, decode};
-use crate::requirements::Requirements;
+use crate::requirements::{Requirements, is_in_stack, module_name};
 use crate::settings::{Settings, SourceChoice, Variables, allow_module_host};
 use crate::step::{Step, Value};
 
@@ -422,18 +422,22 @@ impl RunSettings {
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
         let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
             // Without the name of the call, so a module that cannot be fetched is reported once for all calls.
-            let of_call = if module.request.is_some() { String::new() } else { format!("module {}: ", module.key) };
+            let of_call =
+                if module.request.is_some() { String::new() } else { format!("{}: ", module_name(&module.key)) };
             let message = format!("{of_call}{}, so its requirements are unknown", reason.message);
             Error { message, ..reason.clone() }
         } else {
             // Some sources depend on unknown values.
             let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
-            let message = format!("module {}{from} is not installed, so its requirements are unknown", module.key);
+            let message =
+                format!("{}{from} is not installed, so its requirements are unknown", module_name(&module.key));
             // No tool installs the components of a stack here.
-            let is_of_stack = ["component.", "stack."].iter().any(|start| module.key.starts_with(start));
             let get = || step!("run `{} get`", self.dialect.program());
-            let hint =
-                if is_of_stack { "pass --modules auto, which downloads it into the cache".into() } else { get() };
+            let hint = if is_in_stack(&module.key) {
+                "pass --modules auto, which downloads it into the cache".into()
+            } else {
+                get()
+            };
             Error::new(ErrorKind::NotInstalled, message).hint(hint)
         };
         error.in_file(file_from(&self.path, &module.place.file)).at(module.place.position)

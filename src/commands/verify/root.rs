@@ -18,7 +18,7 @@ use crate::git::{ChangedFiles, TrackedFiles, TrackedFolder};
 use crate::lockfile::{self, LockFile, Spans};
 use crate::parallel;
 use crate::path::{RepoPath, lexical, shown};
-use crate::requirements::{Requirement, Requirements};
+use crate::requirements::{Requirement, Requirements, module_name};
 use crate::step::{Hole, Value};
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
@@ -340,8 +340,8 @@ fn undeclared(tree: &Tree) -> Vec<Finding> {
     let finding = |(addr, requirement): (&ProviderAddr, &Requirement)| {
         let origin = requirement.origins.first()?;
         let message = format!(
-            "module.{} requires {addr}, which the required_providers of its stack do not declare",
-            origin.module
+            "{} requires {addr}, which the required_providers of its stack do not declare",
+            module_name(&origin.module)
         );
         let finding = Finding::new(Rule::ProviderUndeclared, message).about(addr);
         Some(finding.in_file(&origin.file).at(origin.position))

@@ -29,7 +29,9 @@ pub use module::{
     CallSource, CallVersion, Constraint, DynamicProvider, Import, Location, Module, ModuleCall, Names, Needs,
     ProviderConfig, RequiredProvider, Resource, Text, Variable,
 };
-pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of};
+pub use module_source::{
+    ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of, is_of_component_registry,
+};
 pub use scope::{Inputs, ModuleScope, ProviderProblem, Purpose, Surroundings};
 pub use side_files::{Installed, Manifest, ManifestError, TestFile, VariableFile, VariableValues};
 

@@ -91,7 +91,8 @@ impl Assembly<'_> {
             }
             Entry::Occupied(entry) => {
                 let earlier = entry.get().place.to_string();
-                self.fail(&call.place, ConfigErrorKind::Duplicate { what: format!("module {:?}", call.name), earlier });
+                let what = format!("module {:?}", call.name.replace(':', "."));
+                self.fail(&call.place, ConfigErrorKind::Duplicate { what, earlier });
             }
         }
     }

@@ -63,13 +63,24 @@ pub struct Origin {
     pub block: Option<String>,
 }
 
+/// A module by the names of the calls that lead to it, joined by points: `module.net`, and `component.net` in a stack, whose calls
+/// are named `component:NAME` and `stack:NAME`.
+pub fn module_name(calls: &str) -> String {
+    if is_in_stack(calls) { calls.replace(':', ".") } else { format!("module.{calls}") }
+}
+
+/// True if the calls that lead to a module begin in a stack. The names of other calls have no colon.
+pub fn is_in_stack(calls: &str) -> bool {
+    calls.contains(':')
+}
+
 impl Origin {
     /// Who requires it, for users: `the root module`, `module.NAME`, `tests`.
     pub fn caller(&self) -> String {
         match self.module.as_str() {
             _ if self.in_tests => "tests".to_owned(),
             "" => "the root module".to_owned(),
-            module => format!("module.{module}"),
+            module => module_name(module),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
 use crate::path::links::{self, FileRefusal};
 use crate::path::{lexical, shown, worktree};
-use crate::requirements::Requirements;
+use crate::requirements::{Requirements, module_name};
 use crate::value::Unevaluated;
 use crate::version::{ModuleConstraints, ModuleVersion};
 use crate::words::counted;
@@ -151,11 +151,8 @@ impl Tree {
                 0 => " was".to_owned(),
                 others => format!(" and {} were", counted(others, "other module")),
             };
-            let named = if first.key == unit::CALL {
-                "the module of the unit".to_owned()
-            } else {
-                format!("module.{}", first.key)
-            };
+            let named =
+                if first.key == unit::CALL { "the module of the unit".to_owned() } else { module_name(&first.key) };
             return Some(format!("{named}{more} not read"));
         }
         let submodule = self.warnings.iter().find_map(|warning| match warning {
@@ -163,7 +160,9 @@ impl Tree {
             _ => None,
         });
         match submodule {
-            Some((key, path)) => Some(format!("module.{key} is in the git submodule {path}, which is not checked out")),
+            Some((key, path)) => {
+                Some(format!("{} is in the git submodule {path}, which is not checked out", module_name(key)))
+            }
             None => (!self.complete && self.holes.is_empty()).then(|| "the configuration was not read".to_owned()),
         }
     }

@@ -16,7 +16,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::git_package::ambiguous;
-use super::is_configuration;
+use super::is_root_configuration;
 use crate::hash::digest::Sha256;
 use crate::hash::digest::h1;
 use crate::hash::{PackageHash, Sha256Digest};
@@ -328,7 +328,7 @@ impl UnpackedContents {
     pub(super) fn files(&self) -> [BTreeMap<String, String>; 2] {
         let files = self.digests.iter().filter(|(name, _)| !self.links.contains_key(*name));
         let files = files.map(|(name, digest)| (name.clone(), digest.to_hex()));
-        let (configuration, others) = files.partition(|(name, _)| crate::modules::is_configuration(name));
+        let (configuration, others) = files.partition(|(name, _)| is_root_configuration(name));
         [configuration, others]
     }
 
@@ -385,7 +385,7 @@ fn may_be_link(contents: &UnpackedContents, name: &str, text: &str) -> bool {
 /// True if a link reads like the content of a file, and leads to nothing that the hash covers.
 fn may_be_file(contents: &UnpackedContents, name: &str, text: &str) -> bool {
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "\"'={}[]()$".contains(c);
-    let is_comment = is_configuration(name) && text.contains('#');
+    let is_comment = is_root_configuration(name) && text.contains('#');
     let way = way(&contents.links, &sibling(name, text));
     let is_covered = way.is_some_and(|way| is_entry(contents, &way.end) && !way.is_hidden);
     (is_comment || text.contains(is_odd)) && !is_covered

@@ -16,7 +16,7 @@ use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::shown;
 use crate::report::style::{Detail, Paint, Style};
-use crate::requirements::{Origin, OriginKind};
+use crate::requirements::{Origin, OriginKind, module_name};
 use crate::trust::pins::Signer;
 use crate::trust::publishers::publisher;
 use crate::version::Version;
@@ -329,7 +329,7 @@ fn origin_on_path(requiring: &Origin, provider: &Required) -> [String; 4] {
         None => call.name.clone(),
     };
     let calls: Vec<String> = path.iter().map(call).collect();
-    [place, argument, constraint, format!("module.{}", calls.join(" > "))]
+    [place, argument, constraint, module_name(&calls.join(" > "))]
 }
 
 fn origin(origin: &Origin) -> [String; 4] {

@@ -4,7 +4,9 @@ use super::stacks::{lock, stack};
 use crate::support::locked::{LOCK, honest};
 use crate::support::proposal::{commit, edit, without_last_line_with};
 use crate::support::registry::Registry;
+use crate::support::run::Run;
 use crate::support::workspace::Workspace;
+use crate::support::worlds::PLATFORMS;
 
 type Change = fn(&Workspace, &Registry);
 
@@ -115,7 +117,7 @@ const CHANGES: &[(&str, Change, i32, &[&str], &str)] = &[
 
 #[test]
 fn each_change_of_a_stack_has_its_verdict() {
-    let registry = honest();
+    let registry = honest().release("acme/extra", "1.0.0", &PLATFORMS);
     let base = stack();
     lock(&base, &registry, &[]).ended_with(0);
     base.write(".gitignore", ".*.lock\n");
@@ -138,8 +140,7 @@ fn each_change_of_a_stack_has_its_verdict() {
         let is_found =
             denied.iter().all(|rule| found.iter().any(|found| found == rule)) && denied.is_empty() == found.is_empty();
         let text = workspace.tflock(&registry, gate);
-        let named =
-            text.stdout.lines().find_map(|line| line.strip_prefix("next: `")?.strip_suffix('`')).unwrap_or_default();
+        let named = next_of(&text);
         if run.code != Some(*code)
             || !is_found
             || !named.starts_with(next)
@@ -147,6 +148,33 @@ fn each_change_of_a_stack_has_its_verdict() {
         {
             wrong.push(format!("{name}: {:?} {found:?} {named:?}\n{run}", run.code));
         }
+        if *code < 2 || *code == 3 {
+            wrong.extend(followed(&workspace, &registry, &gate).map(|left| format!("{name}: {left}")));
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The command that comes next, as printed.
+fn next_of(run: &Run) -> &str {
+    run.stdout.lines().find_map(|line| line.strip_prefix("next: `")?.strip_suffix('`')).unwrap_or_default()
+}
+
+/// Runs what the gate says, as printed, up to three times. What is left if the gate is not content then, and the last command
+/// does more than show something.
+fn followed(workspace: &Workspace, registry: &Registry, gate: &[&str]) -> Option<String> {
+    let mut run = workspace.tflock(registry, gate);
+    for _ in 0..3 {
+        let next = next_of(&run).strip_prefix("tflock ")?.to_owned();
+        let done = workspace.tflock(registry, next.split(' '));
+        if next.starts_with("explain ") || next.starts_with("why ") {
+            return (done.code != Some(0)).then(|| format!("{next}: {done}"));
+        }
+        let after = workspace.tflock(registry, gate);
+        if after.code != Some(0) && next_of(&after) == next_of(&run) {
+            return Some(format!("{next}: {done}\n{after}"));
+        }
+        run = after;
+    }
+    (run.code != Some(0)).then(|| run.to_string())
 }

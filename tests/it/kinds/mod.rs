@@ -3,5 +3,7 @@
 mod cases;
 mod changes;
 mod stacks;
+mod stacks_random;
+mod stacks_remote;
 mod units;
 mod unread;

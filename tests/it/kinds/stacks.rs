@@ -5,7 +5,7 @@ use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 
-const HEADER: &str = "# This file is maintained automatically by \"terraform stacks providers-lock\".\n# Manual edits may be lost in future updates.\n";
+pub(super) const HEADER: &str = "# This file is maintained automatically by \"terraform stacks providers-lock\".\n# Manual edits may be lost in future updates.\n";
 
 /// A stack with a component that uses both of its providers, and a nested stack that requires one more.
 pub(super) fn stack() -> Workspace {

@@ -8,9 +8,13 @@ use std::collections::BTreeMap;
 use super::{Block, BodySchema, Located, ModuleCall, Parts, Reader, Role, read_file, unexpected_block};
 use crate::addr::{ProviderAddr, ProviderSource};
 use crate::config::module::{Location, Text};
-use crate::config::{ConfigError, ConfigErrorKind, Module, ModuleSource, SourceFile, is_of_old_stack, overrides};
+use crate::config::{
+    ConfigError, ConfigErrorKind, Module, ModuleSource, SourceFile, is_of_component_registry, is_of_old_stack,
+    overrides,
+};
 use crate::dialect::Dialect;
 use crate::finding::Position;
+use crate::requirements::module_name;
 use crate::words::shown;
 
 /// The block types of a file and their labels.
@@ -26,8 +30,8 @@ const FILE: BodySchema = &[
 ];
 
 impl Module {
-    /// Reads the files of one stack, in the order of their names. Its components are calls named `component.NAME`, its
-    /// nested stacks calls named `stack.NAME`; their sources are literal.
+    /// Reads the files of one stack, in the order of their names. Its components are calls named `component:NAME`, its
+    /// nested stacks calls named `stack:NAME`; their sources are literal.
     pub fn decode_stack(files: &[SourceFile]) -> Result<Self, Vec<ConfigError>> {
         let mut errors: Vec<ConfigError> = two_generations(files).into_iter().collect();
         let mut all = Vec::with_capacity(files.len());
@@ -97,7 +101,7 @@ fn wrong_entries(module: &Module) -> Vec<(Location, ConfigErrorKind)> {
 /// What is wrong with a component or a nested stack: an expression where Terraform takes a literal, or a version that the
 /// source must or must not have.
 fn wrong_call(call: &ModuleCall) -> Option<(Location, ConfigErrorKind)> {
-    let name = || call.name.clone();
+    let name = || module_name(&call.name);
     let source = call.source.as_ref()?;
     let Text::Known(text) = &source.text else {
         return Some((source.place.clone(), ConfigErrorKind::ModuleSourceNotText(name())));
@@ -105,7 +109,10 @@ fn wrong_call(call: &ModuleCall) -> Option<(Location, ConfigErrorKind)> {
     if let Some(version) = call.version.as_ref().filter(|version| version.constraints.is_none()) {
         return Some((version.place.clone(), ConfigErrorKind::VersionNotText));
     }
+    let is_component = is_of_component_registry(text);
     match ModuleSource::parse(text, call.version.is_some(), Dialect::Terraform) {
+        _ if is_component && call.version.is_some() => None,
+        _ if is_component => Some((source.place.clone(), ConfigErrorKind::MissingModuleVersion(name()))),
         Err(reason) => Some((source.place.clone(), ConfigErrorKind::ModuleSource { name: name(), reason })),
         Ok(ModuleSource::Registry(_)) if call.version.is_none() => {
             Some((source.place.clone(), ConfigErrorKind::MissingModuleVersion(name())))
@@ -125,7 +132,7 @@ impl<'a> Reader<'a> {
             }
             kind @ ("component" | "stack") => {
                 let call = self.call(block)?;
-                let name = format!("{kind}.{}", call.name);
+                let name = format!("{kind}:{}", call.name);
                 parts.calls.push(ModuleCall { name, ..call });
                 Ok(())
             }
@@ -158,7 +165,7 @@ mod tests {
         let calls = "language = \"x\"\ncomponent \"net\" {\n  source = \"./net\"\n  inputs = { a = var.a }\n}\nstack \"net\" {\n  source = \"../deep\"\n}\n\
                      provider \"a\" \"this\" {\n  config {}\n}\nremoved {\n  from = component.old\n}\n";
         let module = decode(&[("a.tfcomponent.hcl", calls), ("b.tfcomponent.hcl", PROVIDERS)]).unwrap();
-        assert_eq!(module.calls.keys().collect::<Vec<_>>(), ["component.net", "stack.net"]);
+        assert_eq!(module.calls.keys().collect::<Vec<_>>(), ["component:net", "stack:net"]);
         assert_eq!(module.required["a"].version.as_ref().unwrap().text, "~> 1.0");
         assert!(module.providers.is_empty() && module.resources.is_empty());
     }
@@ -169,7 +176,7 @@ mod tests {
         let module = decode(&[("a.tfcomponent.json", text)]).unwrap();
         assert_eq!(
             (module.required.len(), module.calls.keys().collect::<Vec<_>>()),
-            (1, vec![&"component.c".to_owned()])
+            (1, vec![&"component:c".to_owned()])
         );
     }
 
@@ -195,6 +202,7 @@ mod tests {
                 "component \"c\" {\n  source = \"acme/c/lab\"\n}\n".into(),
                 "a.tfcomponent.hcl:2:12: module \"component.c\" comes",
             ),
+            ("stack \"c\" {\n  source = \"acme/c\"\n}\n".into(), "a.tfcomponent.hcl:2:12: module \"stack.c\" comes"),
             ("resource \"x\" \"y\" {}\n".into(), "a.tfcomponent.hcl:1:1: a block of type \"resource\" is not expected"),
         ] {
             let errors = decode(&[("a.tfcomponent.hcl", &text)]).unwrap_err();

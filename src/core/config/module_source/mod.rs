@@ -176,6 +176,22 @@ impl fmt::Display for RegistryModule {
     }
 }
 
+/// True for `[HOST/]NAMESPACE/NAME`, perhaps with a directory behind `//`: a package of a component registry, in a stack.
+///
+/// Source: `github.com/hashicorp/go-slug`, `sourceaddrs/source.go`; `terraform-registry-address`, `component.go`.
+pub fn is_of_component_registry(text: &str) -> bool {
+    let (package, _) = text.split_once("//").unwrap_or((text, ""));
+    let parts: Vec<&str> = package.split('/').collect();
+    match parts[..] {
+        [namespace, name] => is_name(namespace) && is_name(name),
+        [host, namespace, name] => {
+            let is_host = host.contains('.') && !matches!(host, "github.com" | "bitbucket.org");
+            is_host && Hostname::parse(host).is_ok() && is_name(namespace) && is_name(name)
+        }
+        _ => false,
+    }
+}
+
 /// Letters and digits, in between also dashes and underscores, 64 at most.
 fn is_name(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

@@ -12,7 +12,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::{AutomaticFiles, ModuleProblem, TreeError};
-use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning};
+use super::{
+    FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, UnreadPart,
+};
 use crate::config::{
     ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, ProviderProblem, RootKind, SourceFile,
     Surroundings, TestFile,
@@ -111,7 +113,7 @@ struct Walk<'o> {
     /// What sources may depend on, read when the first one does.
     surroundings: OnceCell<Surroundings>,
     /// By directory, of fetched ones as shown; empty for those with errors.
-    modules: HashMap<PathBuf, Option<Rc<Module>>>,
+    modules: HashMap<Place, Option<Rc<Module>>>,
     needs: Needs,
     errors: Vec<TreeError>,
     missing: Vec<MissingModule>,
@@ -123,6 +125,7 @@ struct Walk<'o> {
     looked_for: Vec<PathBuf>,
     differs_by_tool: bool,
     kind: RootKind,
+    unread_parts: Vec<UnreadPart>,
     /// The providers of components that their stacks do not declare.
     undeclared: Requirements,
     /// What the root module says, until it is taken in.
@@ -137,10 +140,14 @@ struct Walk<'o> {
 
 /// All that decides what a directory contributes where nothing is installed below: the directory, and the values of its
 /// variables.
-type Sight = (PathBuf, Vec<Option<String>>);
+type Sight = (Place, Vec<Option<String>>);
+
+/// A directory, and whether it is read as a stack: one may be a component and a nested stack.
+type Place = (PathBuf, bool);
 
 struct ModuleNode {
     dir: PathBuf,
+    is_stack: bool,
     /// The path of call names joined by dots.
     key: String,
     scope: Rc<ModuleScope>,
@@ -195,6 +202,7 @@ impl<'o> Walk<'o> {
             looked_for: Vec::new(),
             differs_by_tool: false,
             kind,
+            unread_parts: Vec::new(),
             undeclared: Requirements::new(),
             root_texts: None,
             listed: 0,
@@ -212,7 +220,8 @@ impl<'o> Walk<'o> {
     fn whole_tree(&mut self, place: &LocatedModule, tests: Vec<PathBuf>) {
         let Some(module) = self.module(place, None) else { return };
         let scope = Rc::new(ModuleScope::new(module, Some(".".to_owned()), Inputs::Root));
-        let root = ModuleNode { dir: place.dir.clone(), key: String::new(), scope, package: place.package.clone() };
+        let (dir, package) = (place.dir.clone(), place.package.clone());
+        let root = ModuleNode { dir, is_stack: self.is_stack(None), key: String::new(), scope, package };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
         self.tests(&root, tests);
@@ -222,6 +231,7 @@ impl<'o> Walk<'o> {
     }
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
+        let root = self.modules.get(&(self.root_dir.clone(), self.is_stack(None))).cloned().flatten();
         self.errors.extend(self.needs.errors.into_iter().map(TreeError::Config));
         if !self.errors.is_empty() {
             return Err(self.errors);
@@ -231,16 +241,15 @@ impl<'o> Walk<'o> {
         if self.surroundings.get().is_some() {
             self.files_read.extend(self.variables.names.iter().map(PathBuf::from));
         }
-        let root = self.modules.get(&self.root_dir).cloned().flatten();
         Ok(Tree {
             kind: self.kind,
             undeclared: self.undeclared,
-            unread_parts: Vec::new(),
+            complete: self.missing.is_empty() && self.unread_parts.is_empty(),
+            unread_parts: self.unread_parts,
             holes: Vec::new(),
             looked_for: self.looked_for,
             listed: Vec::new(),
             requirements: self.needs.requirements,
-            complete: self.missing.is_empty(),
             missing: self.missing,
             built_in: self.needs.built_in,
             has_backend: root.is_some_and(|module| module.has_backend),
@@ -256,7 +265,7 @@ impl<'o> Walk<'o> {
 
     /// Adds what a module and those below it need. `above` are the directories from the root module down to this one.
     /// Gives the number of paths from here on, its own among them.
-    fn visit(&mut self, node: &ModuleNode, above: &mut Vec<PathBuf>) -> u64 {
+    fn visit(&mut self, node: &ModuleNode, above: &mut Vec<Place>) -> u64 {
         let sight = (!self.lists_paths()).then(|| self.sight(node));
         if let Some(sight) = &sight
             && let Some(size) = self.sizes.get(sight).copied().filter(|_| !self.manifest().has_below(&node.key))
@@ -268,11 +277,15 @@ impl<'o> Walk<'o> {
         let requirements = module.required.len() + module.providers.len() + module.resources.len();
         self.listed += (1 + requirements) * (1 + node.key.len() / KEY);
         module.contribute(&node.key, self.options.dialect, &mut self.needs);
-        above.push(node.dir.clone());
+        above.push((node.dir.clone(), node.is_stack));
         let mut size: u64 = 1;
         for call in module.calls.values() {
             if self.errors.len() >= MOST_ERRORS {
                 break;
+            }
+            if let Some(unread) = stack::unread(call) {
+                self.unread_parts.push(unread);
+                continue;
             }
             let key = if node.key.is_empty() { call.name.clone() } else { format!("{}.{}", node.key, call.name) };
             let below = if stack::is_component(call) {
@@ -320,7 +333,13 @@ impl<'o> Walk<'o> {
 
     fn sight(&self, node: &ModuleNode) -> Sight {
         let value = |name: &String| node.scope.variable(name, self.surroundings()).ok().flatten();
-        (node.dir.clone(), node.scope.module.names.variables.keys().map(value).collect())
+        let place = (node.dir.clone(), node.is_stack);
+        (place, node.scope.module.names.variables.keys().map(value).collect())
+    }
+
+    /// True if the module of a call is a stack; without a call, if the root module is.
+    fn is_stack(&self, call: Option<&ModuleCall>) -> bool {
+        call.map_or(self.kind == RootKind::Stack, stack::is_stack)
     }
 
     fn surroundings(&self) -> &Surroundings {
@@ -328,12 +347,14 @@ impl<'o> Walk<'o> {
     }
 
     /// Finds the module of a call, and goes there. Gives the number of paths from there on.
-    fn follow(&mut self, from: &ModuleNode, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) -> u64 {
-        let found = self.locate(from, call, &key).and_then(|dir| match dir {
-            Some(found) if above.contains(&found.dir) || above.len() >= DEPTH || stack::is_too_deep(call, above) => {
-                Err(ModuleProblem::Cycle)
+    fn follow(&mut self, from: &ModuleNode, call: &ModuleCall, key: String, above: &mut Vec<Place>) -> u64 {
+        let is_stack = stack::is_stack(call);
+        let found = self.locate(from, call, &key).and_then(|found| {
+            let is_above = |found: &LocatedModule| above.contains(&(found.dir.clone(), is_stack));
+            if found.as_ref().is_some_and(is_above) || above.len() >= DEPTH || stack::is_too_deep(call, above.len()) {
+                return Err(ModuleProblem::Cycle);
             }
-            found => Ok(found),
+            Ok(found)
         });
         match found {
             Ok(Some(found)) => {
@@ -341,7 +362,7 @@ impl<'o> Walk<'o> {
                     let LocatedModule { dir, package } = found;
                     let directory = package.is_none().then(|| dir.to_string_lossy().replace('\\', "/"));
                     let scope = Rc::new(ModuleScope::new(module, directory, inputs(from, call)));
-                    return self.visit(&ModuleNode { dir, key, scope, package }, above);
+                    return self.visit(&ModuleNode { dir, is_stack, key, scope, package }, above);
                 }
             }
             Ok(None) => {}
@@ -363,7 +384,7 @@ impl<'o> Walk<'o> {
 
     /// The module in a directory, read once; `None` if it has errors, which are recorded.
     fn module(&mut self, place: &LocatedModule, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
-        let shown = place.shown_path(&place.dir);
+        let shown = (place.shown_path(&place.dir), self.is_stack(call.map(|(call, _)| call)));
         if let Some(known) = self.modules.get(&shown) {
             return known.clone();
         }
@@ -384,7 +405,7 @@ impl<'o> Walk<'o> {
         call: Option<(&ModuleCall, &str)>,
     ) -> Result<Module, Vec<TreeError>> {
         let dir = &place.dir;
-        let is_stack = call.map_or(self.kind == RootKind::Stack, |(call, _)| stack::is_stack(call));
+        let is_stack = self.is_stack(call.map(|(call, _)| call));
         let texts = match self.root_texts.take().filter(|_| call.is_none()).map(Ok).or_else(|| self.assembled(dir)) {
             Some(texts) => texts?,
             None => match roots::list(&self.root.join(dir), self.options.dialect) {

@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{ModuleNode, Walk};
+use super::{ModuleNode, Place, Walk};
 use crate::addr::ProviderSource;
-use crate::config::{ConfigFiles, Module, ModuleCall, RootKind, SourceFile};
-use crate::disk::roots::{Tree, TreeError, TreeOptions, TreeWarning};
+use crate::config::{ConfigFiles, Module, ModuleCall, RootKind, SourceFile, Text, is_of_component_registry};
+use crate::disk::roots::{Tree, TreeError, TreeOptions, TreeWarning, UnreadPart};
+use crate::requirements::module_name;
 use crate::version::Constraints;
 
 /// How deep stacks may be nested.
@@ -34,19 +35,33 @@ pub(super) fn of_stack(files: ConfigFiles) -> ConfigFiles {
     ConfigFiles { primary, kind: files.kind, ..ConfigFiles::default() }
 }
 
-/// True for the call of a nested stack; the names of modules have no dots.
+/// True for the call of a nested stack; the names of modules have no colon.
 pub(super) fn is_stack(call: &ModuleCall) -> bool {
-    call.name.starts_with("stack.")
+    call.name.starts_with("stack:")
 }
 
 /// True for the call of a component.
 pub(super) fn is_component(call: &ModuleCall) -> bool {
-    call.name.starts_with("component.")
+    call.name.starts_with("component:")
 }
 
-/// True if a stack in these directories, from the outermost on, can contain no further stack.
-pub(super) fn is_too_deep(call: &ModuleCall, above: &[PathBuf]) -> bool {
-    is_stack(call) && above.len() > MOST_NESTED
+/// A component or nested stack that is not read: its registry has components, whose protocol is not public.
+pub(super) fn unread(call: &ModuleCall) -> Option<UnreadPart> {
+    let source = call.source.as_ref().filter(|_| is_stack(call) || is_component(call))?;
+    let Text::Known(text) = &source.text else { return None };
+    if !is_of_component_registry(text) {
+        return None;
+    }
+    let reason = format!(
+        "{} comes from a component registry ({text}), and tflock reads those of modules only",
+        module_name(&call.name)
+    );
+    Some(UnreadPart { reason, place: source.place.clone() })
+}
+
+/// True if a stack below so many others can contain no further stack.
+pub(super) fn is_too_deep(call: &ModuleCall, above: usize) -> bool {
+    is_stack(call) && above > MOST_NESTED
 }
 
 /// Reads the files of a stack, or of a module.
@@ -67,7 +82,7 @@ impl Walk<'_> {
         from: &ModuleNode,
         call: &ModuleCall,
         key: String,
-        above: &mut Vec<PathBuf>,
+        above: &mut Vec<Place>,
     ) -> u64 {
         let of_stack = std::mem::take(&mut self.needs);
         let size = self.follow(from, call, key, above);

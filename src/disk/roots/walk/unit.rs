@@ -50,7 +50,7 @@ impl Walk<'_> {
             return Some(own);
         }
         let scope = Rc::new(ModuleScope::new(Rc::new(Module::default()), None, Inputs::None));
-        let unit = ModuleNode { dir: PathBuf::new(), key: String::new(), scope, package: None };
+        let unit = ModuleNode { dir: PathBuf::new(), is_stack: false, key: String::new(), scope, package: None };
         let key = call.name.clone();
         match self.locate(&unit, &call, &key) {
             Ok(Some(located)) if located.package.is_some() || self.root.join(&located.dir).is_dir() => {
