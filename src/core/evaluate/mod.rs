@@ -12,6 +12,7 @@ mod agreed_tests;
 mod calls;
 mod expression;
 mod iterate;
+mod memo;
 mod meter;
 mod operators;
 pub mod syntax;
@@ -26,6 +27,7 @@ use crate::value::{Elements, Number, Type, Unevaluated, Value};
 use syntax::{Node, NodeKind, Step};
 
 pub use expression::Expression;
+pub use memo::Memo;
 pub use meter::Meter;
 pub use template::TemplateScope;
 

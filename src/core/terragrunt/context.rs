@@ -14,7 +14,7 @@ use super::file::ConfigFile;
 use super::files::{Files, Found, parent, relative};
 use super::include::{Included, Includes};
 use crate::config::ConfigError;
-use crate::evaluate::{Evaluated, Expression, Failure, Meter, Reference, Scope};
+use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, Reference, Scope};
 use crate::functions::Tools;
 use crate::value::{Elements, Type, Unevaluated, Value};
 
@@ -74,15 +74,7 @@ pub(super) struct Place {
     pub(super) is_included: bool,
     pub(super) depth: usize,
     pub(super) includes: RefCell<Includes>,
-    known: RefCell<HashMap<String, Known>>,
-}
-
-#[derive(Clone)]
-enum Known {
-    /// Its evaluation has begun: it must not need itself.
-    Begun,
-    /// A value, and over how many levels it was evaluated.
-    Done(Evaluated, usize),
+    known: Memo,
 }
 
 /// The names in one place.
@@ -115,7 +107,7 @@ impl<'s> Session<'s> {
             path,
             depth,
             includes: RefCell::default(),
-            known: RefCell::default(),
+            known: Memo::default(),
         };
         Ok(Names { session: self, place: Rc::new(place) })
     }
@@ -196,27 +188,9 @@ impl Names<'_> {
         expression.evaluate(self, &self.session.meter)
     }
 
-    /// A value that is evaluated once. What failed at a limit may be known from elsewhere.
+    /// A value that is evaluated once.
     fn once(&self, key: &str, evaluate: impl FnOnce() -> Evaluated) -> Evaluated {
-        let known = self.place.known.borrow().get(key).cloned();
-        let meter = &self.session.meter;
-        match known {
-            Some(Known::Begun) => return Err(Failure::refused(format!("{key} refers to itself"))),
-            Some(Known::Done(value, levels)) => {
-                meter.reach(levels)?;
-                return value;
-            }
-            None => {}
-        }
-        self.place.known.borrow_mut().insert(key.to_owned(), Known::Begun);
-        let (value, levels) = meter.measured(evaluate);
-        let mut all = self.place.known.borrow_mut();
-        if matches!(value, Err(Failure::Final(Unevaluated::Limit { .. }))) {
-            all.remove(key);
-        } else {
-            all.insert(key.to_owned(), Known::Done(value.clone(), levels));
-        }
-        value
+        self.place.known.value(key, &self.session.meter, evaluate)
     }
 
     fn local(&self, name: &str) -> Evaluated {

@@ -14,15 +14,13 @@ mod providers;
 mod tests;
 mod variable_type;
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::module::{Module, Variable};
 use super::side_files::{VariableValue, VariableValues};
 use crate::dialect::Dialect;
 use crate::evaluate::syntax::Node;
-use crate::evaluate::{Evaluated, Expression, Failure, Meter, Reference, Scope};
+use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, Reference, Scope};
 use crate::functions::Tools;
 use crate::value::{Type, Unevaluated, Value};
 pub use providers::ProviderProblem;
@@ -36,15 +34,7 @@ pub struct ModuleScope {
     directory: Option<String>,
     inputs: Inputs,
     /// The values that were looked up.
-    known: RefCell<HashMap<String, Known>>,
-}
-
-#[derive(Debug, Clone)]
-enum Known {
-    /// Its evaluation has begun: it must not need itself.
-    Begun,
-    /// A value, and over how many levels it was evaluated.
-    Done(Evaluated, usize),
+    known: Memo,
 }
 
 /// Where the variables of a module are set.
@@ -96,7 +86,7 @@ pub enum Purpose {
 
 impl ModuleScope {
     pub fn new(module: Rc<Module>, directory: Option<String>, inputs: Inputs) -> Self {
-        Self { module, directory, inputs, known: RefCell::default() }
+        Self { module, directory, inputs, known: Memo::default() }
     }
 
     /// The value of a string; `None` if it is null.
@@ -173,34 +163,12 @@ impl Scope for ModuleNames<'_> {
 }
 
 impl ModuleNames<'_> {
-    /// A value that is evaluated once. What failed at a limit may be known from elsewhere.
-    fn once(&self, key: &str, evaluate: impl FnOnce() -> Evaluated) -> Evaluated {
-        let known = self.scope.known.borrow().get(key).cloned();
-        let meter = &self.surroundings.meter;
-        match known {
-            Some(Known::Begun) => return Err(Failure::refused(format!("{key} refers to itself"))),
-            Some(Known::Done(value, levels)) => {
-                meter.reach(levels)?;
-                return value;
-            }
-            None => {}
-        }
-        self.scope.known.borrow_mut().insert(key.to_owned(), Known::Begun);
-        let (value, levels) = meter.measured(evaluate);
-        let mut all = self.scope.known.borrow_mut();
-        if matches!(value, Err(Failure::Final(Unevaluated::Limit { .. }))) {
-            all.remove(key);
-        } else {
-            all.insert(key.to_owned(), Known::Done(value.clone(), levels));
-        }
-        value
-    }
-
     fn local(&self, name: &str) -> Evaluated {
         let key = format!("local.{name}");
         let Some(local) = self.scope.module.names.locals.get(name) else { return Err(undeclared(&key)) };
         let names = ModuleNames { purpose: Purpose::Source, ..*self };
-        self.once(&key, || local.evaluate(&names, &self.surroundings.meter))
+        let meter = &self.surroundings.meter;
+        self.scope.known.value(&key, meter, || local.evaluate(&names, meter))
     }
 
     fn variable(&self, name: &str) -> Evaluated {
@@ -218,7 +186,7 @@ impl ModuleNames<'_> {
                 return refused(word);
             }
         }
-        self.once(&written, || self.converted(name, variable))
+        self.scope.known.value(&written, &self.surroundings.meter, || self.converted(name, variable))
     }
 
     /// What a variable is set to, else its default, as a value of its type.
