@@ -1,5 +1,7 @@
 //! An expression as written, with its place: read when its value is needed.
 
+use std::sync::Arc;
+
 use super::syntax::{DEPTH, Node, NodeKind, PARTS, SyntaxErrorKind};
 use super::{Evaluated, Evaluation, Failure, Meter, Names, Reference, Scope};
 use crate::finding::{LineIndex, Location};
@@ -32,6 +34,11 @@ impl Expression {
     /// A value of JSON whose strings are plain text.
     pub fn plain(place: Location, value: Node) -> Self {
         Self { place, source: Source::Plain(value) }
+    }
+
+    /// A value that was evaluated; of an unknown part nothing but null is left.
+    pub fn constant(place: Location, value: &Value) -> Self {
+        Self { place, source: Source::Plain(Node::of_value(value)) }
     }
 
     /// A value of JSON whose strings are templates.
@@ -93,6 +100,24 @@ impl Expression {
 }
 
 impl Node {
+    /// The expression of a value.
+    fn of_value(value: &Value) -> Self {
+        let named = |(name, value): (&Arc<str>, &Value)| {
+            (Self { at: 0, kind: NodeKind::Text(name.to_string()) }, Self::of_value(value))
+        };
+        let kind = match value {
+            Value::Bool(value) => NodeKind::Bool(*value),
+            Value::Number(number) => NodeKind::Number(number.to_string().into()),
+            Value::String(text) => NodeKind::Text(text.to_string()),
+            Value::List(_, elements) | Value::Set(_, elements) | Value::Tuple(elements) => {
+                NodeKind::Tuple(elements.iter().map(Self::of_value).collect())
+            }
+            Value::Map(_, elements) | Value::Object(elements) => NodeKind::Object(elements.iter().map(named).collect()),
+            Value::Null(_) | Value::Unknown(..) => NodeKind::Null,
+        };
+        Self { at: 0, kind }
+    }
+
     /// The value of a part of an expression; without the expression, errors have no place.
     ///
     /// # Errors

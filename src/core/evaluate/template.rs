@@ -29,7 +29,10 @@ impl Scope for TemplateScope<'_> {
         match (reference.member(), variable) {
             (None, value) => Ok(value.clone()),
             (Some(_), Value::Unknown(_, reason)) => Ok(Value::from(reason)),
-            (Some(name), value) => value.attributes().and_then(|all| all.get(name)).cloned().ok_or_else(missing),
+            (Some(name), value) => {
+                let part = value.attributes().and_then(|all| all.get(name)).cloned();
+                part.map_or_else(|| refused(format!("there is no {reference}")), Ok)
+            }
         }
     }
 

@@ -83,6 +83,38 @@ pub(super) fn merge(arguments: &[Value], budget: &Budget) -> Result<Value, Uneva
     })
 }
 
+/// The elements of all maps and objects, merged key by key.
+pub(super) fn merge_all_deeply(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
+    let mut merged = Value::Object(Arc::default());
+    for argument in arguments.iter().filter(|argument| !argument.is_null()) {
+        let Some(attributes) = argument.attributes() else { return refuse("maps or objects are required") };
+        budget.spend_elements(attributes.len())?;
+        merged = merge_deeply(&merged, argument);
+    }
+    Ok(merged)
+}
+
+/// Two values in one: maps key by key, lists joined, of others the second.
+///
+/// Source: terragrunt `pkg/config/cty_helpers.go`, `deepMergeCtyMaps`; `dario.cat/mergo`, `deepMerge`.
+pub(crate) fn merge_deeply(one: &Value, other: &Value) -> Value {
+    if let (Some(ours), Some(theirs)) = (one.attributes(), other.attributes()) {
+        let mut merged = Elements::clone(ours);
+        for (name, value) in theirs.iter() {
+            let both = merged.get(name).map_or_else(|| value.clone(), |ours| merge_deeply(ours, value));
+            merged.insert(name.clone(), both);
+        }
+        return Value::Object(merged.into());
+    }
+    match (one.elements(), other.elements()) {
+        (Some(ours), Some(theirs)) => Value::tuple(ours.iter().chain(theirs.iter()).cloned().collect()),
+        _ if matches!(one, Value::Unknown(..)) && (other.attributes().is_some() || other.elements().is_some()) => {
+            one.clone()
+        }
+        _ => other.clone(),
+    }
+}
+
 /// A map from texts to lists of the keys that had them.
 pub(super) fn transpose(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     let mut turned: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
@@ -125,4 +157,27 @@ pub(super) fn zip(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated>
         Some(Value::List(kind, _)) => Value::Map(kind.clone(), Arc::new(zipped)),
         _ => Value::Object(Arc::new(zipped)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Meter;
+    use crate::evaluate::syntax::Node;
+
+    #[test]
+    fn maps_are_merged_by_key_and_lists_are_joined() {
+        let value = |text: &str| Node::parse(text, 0..text.len()).unwrap().constant(&Meter::default()).unwrap();
+        for (one, other, wanted) in [
+            ("{ a = 1, b = { c = 1, d = 2 } }", "{ b = { d = 3 } }", "{ a = 1, b = { c = 1, d = 3 } }"),
+            ("{ a = [1] }", "{ a = [2, 3] }", "{ a = [1, 2, 3] }"),
+            ("{ a = 1 }", "{ a = null }", "{ a = null }"),
+            ("{ a = 1 }", "{ a = \"\" }", "{ a = \"\" }"),
+            ("{ a = [1] }", "{ a = \"b\" }", "{ a = \"b\" }"),
+            ("{ a = {} }", "{ a = { b = 1 } }", "{ a = { b = 1 } }"),
+        ] {
+            let merged = merge_all_deeply(&[value(one), value(other)], &Budget::default()).unwrap();
+            assert_eq!(merged, value(wanted), "{one} {other}");
+        }
+    }
 }

@@ -35,6 +35,8 @@ use std::sync::Arc;
 
 use crate::value::{Budget, Type, Unevaluated, Value};
 
+pub(crate) use maps::merge_deeply;
+pub(crate) use paths::clean;
 pub use table::TABLE;
 
 /// The tools that have a function.

@@ -18,26 +18,27 @@ pub(super) fn basename(arguments: &[Value], _: &Budget) -> Result<Value, Unevalu
 /// What is before the last slash, without `.`, `..` and doubled slashes.
 pub(super) fn dirname(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     let path = text(arguments, 0);
-    let directory = path.rfind('/').map_or("", |at| &path[..=at]);
-    let is_absolute = directory.starts_with('/');
-    let mut kept: Vec<&str> = Vec::new();
-    for part in directory.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => match kept.last() {
-                Some(last) if *last != ".." => {
-                    kept.pop();
-                }
-                _ if is_absolute => {}
-                _ => kept.push(part),
-            },
-            _ => kept.push(part),
+    Ok(Value::text(clean(path.rfind('/').map_or("", |at| &path[..=at]))))
+}
+
+/// A path without `.`, inner `..` and repeated slashes.
+///
+/// Source: Go's `path/filepath.Clean`.
+pub(crate) fn clean(path: &str) -> String {
+    let is_absolute = path.starts_with('/');
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        match (name, names.last()) {
+            ("..", Some(&last)) if last != ".." => {
+                names.pop();
+            }
+            ("..", None) if is_absolute => {}
+            _ => names.push(name),
         }
     }
-    let joined = kept.join("/");
-    Ok(Value::text(match (is_absolute, joined.is_empty()) {
-        (true, _) => format!("/{joined}"),
-        (false, true) => ".".to_owned(),
-        (false, false) => joined,
-    }))
+    match (is_absolute, names.join("/")) {
+        (true, names) => format!("/{names}"),
+        (false, names) if names.is_empty() => ".".to_owned(),
+        (false, names) => names,
+    }
 }

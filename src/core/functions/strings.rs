@@ -6,6 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{elements, refuse, text, whole};
 use crate::value::{Budget, Type, Unevaluated, Value};
+use crate::version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
 
 /// Without line ends at its end.
 pub(super) fn chomp(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
@@ -22,6 +23,16 @@ pub(super) fn ends_with(arguments: &[Value], _: &Budget) -> Result<Value, Uneval
 
 pub(super) fn contains(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
     Ok(text(arguments, 0).contains(text(arguments, 1)).into())
+}
+
+/// Whether a version satisfies a constraint.
+///
+/// Source: terragrunt `pkg/config/config_helpers.go`, `ConstraintCheck`.
+pub(super) fn satisfies(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
+    let refused = |error: ModuleVersionError| Unevaluated::refused(error.to_string());
+    let version: ModuleVersion = text(arguments, 0).parse().map_err(refused)?;
+    let constraints: ModuleConstraints = text(arguments, 1).parse().map_err(refused)?;
+    Ok(constraints.allows(&version).into())
 }
 
 /// With spaces at the start of all lines except the first.

@@ -88,8 +88,12 @@ pub const TABLE: &[Function] = &[
     row("coalescelist", Any, lists::coalesce).and(any("vals").or_null().or_unknown()),
     row("compact", Strings, lists::compact).takes(&[strings_("list")]),
     row("concat", Any, lists::concat).and(any("seqs")),
+    row("constraint_check", Bool, strings::satisfies)
+        .takes(&[string("version"), string("constraint")])
+        .only(Tools::TERRAGRUNT),
     row("contains", Bool, lists::contains).takes(&[any("list"), any("value")]),
     row("csvdecode", Any, csv::decode).takes(STR),
+    row("deep_merge", Any, maps::merge_all_deeply).and(any("maps").or_null()).only(Tools::TERRAGRUNT),
     row("dirname", String, paths::dirname).takes(&[string("path")]),
     row("distinct", Any, lists::distinct).takes(&[list("list")]),
     row("element", Any, lists::element).takes(&[any("list"), number("index")]),

@@ -10,16 +10,33 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::Unread;
 use super::file::ConfigFile;
-use super::files::{Files, Found, parent, relative};
+use super::files::{Files, Found, join, parent, relative};
 use super::include::{Included, Includes};
+use super::reads::VALUES;
 use crate::config::ConfigError;
 use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, Reference, Scope};
+use crate::finding::{Location, Position};
 use crate::functions::Tools;
 use crate::value::{Elements, Type, Unevaluated, Value};
 
+/// What a stack adds to a unit that it generates.
+const AUTO_INCLUDE: &str = "terragrunt.autoinclude.hcl";
+
 /// Over how many files one file may read another one.
 const LEVELS: usize = 12;
+
+/// Arguments of a file that others see as text, which is empty without them.
+pub(super) const TEXTS: [&str; 7] = [
+    "download_dir",
+    "iam_assume_role_session_name",
+    "iam_role",
+    "iam_web_identity_token",
+    "terraform_binary",
+    "terraform_version_constraint",
+    "terragrunt_version_constraint",
+];
 
 /// How many files one unit may read.
 const MOST_FILES: usize = 500;
@@ -57,6 +74,8 @@ pub(super) struct Session<'s> {
     pub(super) used_default: Cell<bool>,
     /// Why files cannot be parsed.
     pub(super) errors: RefCell<Vec<ConfigError>>,
+    /// What was assumed.
+    pub(super) notes: RefCell<Vec<Unread>>,
     pub(super) meter: Meter,
     /// Files that were read with `read_terragrunt_config`.
     pub(super) read: RefCell<HashMap<String, Rc<Place>>>,
@@ -135,6 +154,14 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// The file that only an experiment of Terragrunt merges into a unit, if there is one.
+    pub(super) fn unmerged(&self) -> Option<Unread> {
+        let path = join(parent(self.unit), AUTO_INCLUDE);
+        let place = Location { file: Path::new(&self.shown(&path)).into(), position: Position::default() };
+        let reason = format!("{AUTO_INCLUDE} is merged by an experiment of Terragrunt");
+        matches!(self.files.is_directory(&path), Found::Is(false)).then_some(Unread { reason, place })
+    }
+
     pub(super) fn missing(&self, path: &str) -> String {
         format!("{}, which the repository does not have", self.shown(path))
     }
@@ -173,6 +200,7 @@ impl Scope for Names<'_> {
             ("include", Some(label)) => self.included(label),
             ("feature", Some(name)) => self.feature(name),
             ("values", Some(name)) => self.value_of_stack(name),
+            ("values", None) => self.values_of_stack().map(|values| values.object(&values.place.file.arguments)),
             ("dependency", _) => Ok(unknown(format!("{reference}, an output of another unit"))),
             _ => Err(Failure::refused(format!("Terragrunt knows no {reference} here"))),
         }
@@ -184,6 +212,16 @@ impl Scope for Names<'_> {
 }
 
 impl Names<'_> {
+    /// Notes, once, what is assumed in this file.
+    pub(super) fn note(&self, reason: String) {
+        let file = self.session.shown(&self.place.path);
+        let note = Unread { reason, place: Location { file: Path::new(&file).into(), position: Position::default() } };
+        let mut notes = self.session.notes.borrow_mut();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
     pub(super) fn evaluate(&self, expression: &Expression) -> Evaluated {
         expression.evaluate(self, &self.session.meter)
     }
@@ -197,7 +235,7 @@ impl Names<'_> {
         let key = format!("local.{name}");
         match self.place.file.locals.get(name) {
             Some(local) => self.once(&key, || self.evaluate(local)),
-            None => Err(Failure::refused(format!("there is no {key}"))),
+            None => Err(missing(format!("there is no {key}"))),
         }
     }
 
@@ -206,28 +244,37 @@ impl Names<'_> {
         object(names.map(|name| (&**name, known_or_unknown(self.local(name)))))
     }
 
-    /// The value of a feature: that of its default, as the command line is not known.
+    /// The value of a feature: that of its default, as the command line is not known. The file goes before its last include, and
+    /// that before earlier ones.
     fn feature(&self, name: &str) -> Evaluated {
-        let default = self.place.file.features.get(name).and_then(|feature| feature.arguments.get("default"));
-        let Some(default) = default else {
-            return Err(Failure::refused(format!("there is no feature.{name} with a default")));
+        let includes = self.includes()?;
+        let merged = includes.iter().rev().filter(|include| include.is_merged()).map(|include| &include.names);
+        let default = std::iter::once(self).chain(merged).find_map(|names| {
+            let feature = names.place.file.features.get(name)?;
+            Some((names, feature.arguments.get("default")?))
+        });
+        let Some((names, default)) = default else {
+            return Err(missing(format!("there is no feature.{name} with a default")));
         };
         self.session.used_default.set(true);
         let value = if self.session.takes_defaults {
-            self.evaluate(default)?
+            names.evaluate(default)?
         } else {
             unknown(format!("feature.{name}, which the command line may set"))
         };
         Ok(object([("value", value)]))
     }
 
-    /// A value that a stack of Terragrunt wrote for the unit.
+    /// The values that a stack of Terragrunt wrote for a unit, next to the file.
+    fn values_of_stack(&self) -> Result<Self, Failure> {
+        self.session.open_once(join(self.place.base(), VALUES), self.place.depth + 1)
+    }
+
     fn value_of_stack(&self, name: &str) -> Evaluated {
-        let path = format!("{}/terragrunt.values.hcl", self.place.directory());
-        let values = self.session.open_once(path, self.place.depth + 1)?;
+        let values = self.values_of_stack()?;
         match values.place.file.arguments.get(name) {
             Some(value) => values.evaluate(value),
-            None => Err(Failure::refused(format!("there is no values.{name}"))),
+            None => Err(missing(format!("there is no values.{name}"))),
         }
     }
 
@@ -241,7 +288,7 @@ impl Names<'_> {
         let bare = includes.iter().filter(is_shown).find(|include| include.label.is_empty());
         let value = bare.map(|include| include.names.as_value()).transpose()?;
         let part = value.as_ref().and_then(|value| value.attributes()?.get(label));
-        part.cloned().ok_or_else(|| Failure::refused(format!("there is no include {label:?} with `expose = true`")))
+        part.cloned().ok_or_else(|| missing(format!("there is no include {label:?} with `expose = true`")))
     }
 
     /// What others see of a file: its locals and what it configures, after its includes were merged.
@@ -249,18 +296,26 @@ impl Names<'_> {
         let path = &self.place.path;
         self.once(path, || {
             let config = self.merged()?;
-            let source = config.source.as_ref().map(|part| known_or_unknown(part.evaluate()));
-            let state = config.remote_state.as_ref().map(super::include::BlockPart::as_object);
             let null = || Value::Null(Type::Dynamic);
             let has_locals = !self.place.file.locals.is_empty();
-            Ok(object([
+            let mut parts = vec![
                 ("locals", if has_locals { through_json(&self.locals()) } else { null() }),
                 ("inputs", config.inputs().map_or_else(null, |inputs| through_json(&inputs))),
-                ("terraform", source.map_or_else(null, |source| object([("source", source)]))),
-                ("remote_state", state.map_or_else(null, |state| through_json(&state))),
                 ("dependency", unknown("the outputs of another unit".to_owned())),
                 ("generate", unknown(format!("the generate blocks of {}", self.session.shown(path)))),
-            ]))
+            ];
+            for name in TEXTS {
+                let text = config.texts.get(name).map(|part| known_or_unknown(part.evaluate()));
+                parts.push((name, text.unwrap_or_else(|| Value::text(""))));
+            }
+            if config.has_terraform {
+                let source = config.source().unwrap_or_else(|failure| known_or_unknown(Err(failure)));
+                parts.push(("terraform", object([("source", source)])));
+            }
+            if let Some(state) = &config.remote_state {
+                parts.push(("remote_state", through_json(&state.as_object())));
+            }
+            Ok(object(parts))
         })
     }
 
@@ -277,6 +332,11 @@ pub(super) fn known_or_unknown(value: Evaluated) -> Value {
 
 pub(super) fn unknown(what: String) -> Value {
     Value::unknown(Type::Dynamic, Unevaluated::limit(what))
+}
+
+/// The error of a part that a known object does not have.
+fn missing(reason: String) -> Failure {
+    Failure::Error(Unevaluated::refused(reason))
 }
 
 fn limit(what: String) -> Failure {

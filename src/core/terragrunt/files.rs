@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use crate::functions::clean;
+
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found<T> {
@@ -22,26 +24,9 @@ pub trait Files {
 
     /// Whether a path leads to a directory, and not to a file.
     fn is_directory(&self, path: &str) -> Found<bool>;
-}
 
-/// A path without `.`, inner `..` and repeated slashes.
-///
-/// Source: Go's `path/filepath.Clean`.
-pub(super) fn clean(path: &str) -> String {
-    let is_absolute = path.starts_with('/');
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
-        match (name, names.last()) {
-            ("..", Some(&last)) if last != ".." => drop(names.pop()),
-            ("..", None) if is_absolute => {}
-            _ => names.push(name),
-        }
-    }
-    match (is_absolute, names.join("/")) {
-        (true, names) => format!("/{names}"),
-        (false, names) if names.is_empty() => ".".to_owned(),
-        (false, names) => names,
-    }
+    /// The names in a directory, each with whether it leads to a directory. What is no part of the repository is left out.
+    fn list(&self, path: &str) -> Found<Vec<(String, bool)>>;
 }
 
 /// A path from a directory; absolute ones stay.

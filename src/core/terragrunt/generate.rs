@@ -4,13 +4,13 @@
 
 use super::context::{Names, known_or_unknown};
 use super::file::Stated;
-use super::files::clean;
 use super::holes::Rendering;
 use super::include::{BlockPart, Merged};
 use super::{Hole, Unread};
 use crate::config::{RootKind, Syntax, is_automatic_variable_file};
 use crate::evaluate::Failure;
 use crate::finding::Location;
+use crate::functions::clean;
 use crate::value::{Type, Unevaluated, Value};
 
 /// A file that a `generate` block writes or removes.

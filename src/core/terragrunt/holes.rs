@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::context::Names;
+use super::reads::TemplateFunctions;
 use super::{Hole, Unread};
 use crate::config::Syntax;
 use crate::evaluate::syntax::{Node, NodeKind, Step};
@@ -84,7 +85,7 @@ impl Rendering {
                     && let (Value::String(path), variables) = (evaluate(path)?, evaluate(variables)?)
                 {
                     let template = names.template(&path).map_err(Unevaluated::from)?;
-                    let scope = TemplateScope { outer: names, variables: &variables };
+                    let scope = TemplateScope { outer: &TemplateFunctions(names), variables: &variables };
                     let renderer = Renderer { names, scope: &scope, expression: None, level: renderer.level + 1 };
                     return self.append(&template, &renderer);
                 }

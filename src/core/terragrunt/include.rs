@@ -2,15 +2,16 @@
 //!
 //! Source: terragrunt `pkg/config/include.go`, `config.go` (`Merge`, `DeepMerge`).
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::context::{Names, Place, known_or_unknown};
+use super::context::{Names, Place, TEXTS, known_or_unknown};
 use super::file::Stated;
 use super::files::join;
-use super::merge::deep_merge;
 use crate::evaluate::syntax::{Node, NodeKind};
 use crate::evaluate::{Evaluated, Expression, Failure};
 use crate::finding::Location;
+use crate::functions::merge_deeply;
 use crate::value::{Elements, Type, Unevaluated, Value};
 
 /// The includes of a file, once they are known.
@@ -60,6 +61,12 @@ pub(super) struct Part<'s> {
     pub(super) expression: Expression,
 }
 
+impl Included<'_> {
+    pub(super) fn is_merged(&self) -> bool {
+        self.strategy != Strategy::None
+    }
+}
+
 /// A block, and what the names in it mean.
 #[derive(Clone)]
 pub(super) struct BlockPart<'s> {
@@ -70,13 +77,18 @@ pub(super) struct BlockPart<'s> {
 /// What a file says with its includes. Nothing of it is evaluated before it is needed.
 #[derive(Default)]
 pub(super) struct Merged<'s> {
-    pub(super) source: Option<Part<'s>>,
+    /// Whether there is a block `terraform`.
+    pub(super) has_terraform: bool,
+    /// The first that is not null counts.
+    pub(super) sources: Vec<Part<'s>>,
     pub(super) version: Option<Part<'s>>,
     pub(super) extra_arguments: Vec<BlockPart<'s>>,
     /// In the order in which Terragrunt adds them: those of the file itself are last.
     pub(super) generates: Vec<BlockPart<'s>>,
     pub(super) remote_state: Option<BlockPart<'s>>,
-    /// The later ones go before the earlier ones; with whether they are merged deeply.
+    /// The arguments of [`TEXTS`].
+    pub(super) texts: BTreeMap<&'static str, Part<'s>>,
+    /// The later ones go before the earlier ones; with whether those behind one are merged into it deeply.
     inputs: Vec<(Part<'s>, bool)>,
     /// What may say more and could not be evaluated.
     pub(super) unread: Vec<(Unevaluated, Location)>,
@@ -164,7 +176,7 @@ impl<'s> Names<'s> {
     /// What the file says with its includes: the last include goes before earlier ones, and the file itself before all.
     pub(super) fn merged(&self) -> Result<Merged<'s>, Failure> {
         let mut merged = self.own();
-        for include in self.includes()?.into_iter().rev().filter(|include| include.strategy != Strategy::None) {
+        for include in self.includes()?.into_iter().rev().filter(Included::is_merged) {
             merged.take_parent(include.names.own(), include.strategy == Strategy::Deep);
         }
         Ok(merged)
@@ -177,10 +189,12 @@ impl<'s> Names<'s> {
         let block = |block: &Stated| BlockPart { names: self.clone(), block: block.clone() };
         let argument = |name: &str| config.terraform.as_ref().and_then(|block| block.arguments.get(name)).map(part);
         let mut merged = Merged {
-            source: argument("source"),
+            has_terraform: config.terraform.is_some(),
+            sources: argument("source").into_iter().collect(),
             version: argument("version"),
             extra_arguments: config.extra_arguments.iter().map(block).collect(),
             remote_state: config.remote_state.as_ref().map(block),
+            texts: TEXTS.iter().filter_map(|name| Some((*name, part(config.arguments.get(*name)?)))).collect(),
             inputs: config.arguments.get("inputs").map(|inputs| (part(inputs), false)).into_iter().collect(),
             ..Merged::default()
         };
@@ -188,40 +202,52 @@ impl<'s> Names<'s> {
             merged.add_generate(block(generate));
         }
         if let Some(attribute) = config.arguments.get("generate") {
-            match generates_of(attribute) {
+            match self.blocks_of(attribute) {
                 Ok(blocks) => blocks.iter().for_each(|generate| merged.add_generate(block(generate))),
+                Err(reason) => merged.unread.push((reason, attribute.place.clone())),
+            }
+        }
+        if let Some(attribute) = config.arguments.get("remote_state") {
+            match self.block_of("", attribute.clone()) {
+                Ok(state) => merged.remote_state = Some(block(&state)),
                 Err(reason) => merged.unread.push((reason, attribute.place.clone())),
             }
         }
         merged
     }
-}
 
-/// The blocks in the argument `generate`, an object of objects.
-fn generates_of(attribute: &Expression) -> Result<Vec<Stated>, Unevaluated> {
-    let mut generates = Vec::new();
-    for (label, value) in pairs_of(&attribute.parse()?)? {
-        let arguments = pairs_of(value)?.into_iter().map(|(name, value)| {
-            let place = attribute.locate(value.at);
-            (name.to_owned(), Expression::plain(place, value.clone()))
-        });
-        let (place, label) = (attribute.locate(value.at), label.to_owned());
-        generates.push(Stated { place, label, arguments: arguments.collect() });
+    /// The blocks in an argument that is an object of objects.
+    fn blocks_of(&self, attribute: &Expression) -> Result<Vec<Stated>, Unevaluated> {
+        let parts = self.parts_of(attribute)?;
+        parts.into_iter().map(|(label, block)| self.block_of(&label, block)).collect()
     }
-    Ok(generates)
+
+    fn block_of(&self, label: &str, object: Expression) -> Result<Stated, Unevaluated> {
+        let arguments = self.parts_of(&object)?.into_iter().collect();
+        Ok(Stated { place: object.place, label: label.to_owned(), arguments })
+    }
+
+    /// The elements of an object by name: as written, where it is written out, which leaves more of it known; else evaluated.
+    fn parts_of(&self, object: &Expression) -> Result<Vec<(String, Expression)>, Unevaluated> {
+        let node = object.parse()?;
+        if let NodeKind::Object(pairs) = &node.kind
+            && let Some(names) = pairs.iter().map(|(key, _)| name_of(key)).collect::<Option<Vec<_>>>()
+        {
+            let values = pairs.iter().map(|(_, value)| Expression::plain(object.locate(value.at), value.clone()));
+            return Ok(names.into_iter().map(str::to_owned).zip(values).collect());
+        }
+        let value = self.evaluate(object)?;
+        if let Some(reason) = value.unknown_part() {
+            return Err(Unevaluated::clone(reason));
+        }
+        let not_object = || Unevaluated::refused("it is not an object");
+        let parts = value.attributes().ok_or_else(not_object)?.iter();
+        Ok(parts.map(|(name, value)| (name.to_string(), Expression::constant(object.place.clone(), value))).collect())
+    }
 }
 
-/// The elements of an object that is written out, by name.
-fn pairs_of(node: &Node) -> Result<Vec<(&str, &Node)>, Unevaluated> {
-    let unread = || Unevaluated::limit("the argument \"generate\", which is not written as an object of objects");
-    let NodeKind::Object(pairs) = &node.kind else { return Err(unread()) };
-    pairs
-        .iter()
-        .map(|(key, value)| match &key.kind {
-            NodeKind::Name(name) | NodeKind::Text(name) => Ok((&**name, value)),
-            _ => Err(unread()),
-        })
-        .collect()
+fn name_of(key: &Node) -> Option<&str> {
+    if let NodeKind::Name(name) | NodeKind::Text(name) = &key.kind { Some(name) } else { None }
 }
 
 impl<'s> Merged<'s> {
@@ -237,7 +263,8 @@ impl<'s> Merged<'s> {
 
     /// Merges what an include says into this.
     fn take_parent(&mut self, parent: Self, is_deep: bool) {
-        self.source = self.source.take().or(parent.source);
+        self.has_terraform |= parent.has_terraform;
+        self.sources.extend(parent.sources);
         self.version = self.version.take().or(parent.version);
         self.remote_state = self.remote_state.take().or(parent.remote_state);
         self.unread.extend(parent.unread);
@@ -252,21 +279,37 @@ impl<'s> Merged<'s> {
         let mut extra_arguments: Vec<_> = parent.extra_arguments.into_iter().filter(|part| !is_own(part)).collect();
         extra_arguments.append(&mut self.extra_arguments);
         self.extra_arguments = extra_arguments;
-        let mut inputs = parent.inputs;
-        inputs.extend(self.inputs.drain(..).map(|(part, was_deep)| (part, was_deep || is_deep)));
+        for (name, text) in parent.texts {
+            self.texts.entry(name).or_insert(text);
+        }
+        let mut inputs: Vec<_> = parent.inputs.into_iter().map(|(part, _)| (part, is_deep)).collect();
+        inputs.append(&mut self.inputs);
         self.inputs = inputs;
+    }
+
+    /// The source: null without one.
+    pub(super) fn source(&self) -> Evaluated {
+        self.source_part().map_or(Ok(Value::Null(Type::String)), Part::evaluate)
+    }
+
+    /// Where the source is written: the first that is not null.
+    pub(super) fn source_part(&self) -> Option<&Part<'s>> {
+        self.sources.iter().find(|part| !part.evaluate().is_ok_and(|value| value.is_null()))
+    }
+
+    /// Where inputs are set, of the file itself before others.
+    pub(super) fn inputs_place(&self) -> Option<Location> {
+        self.inputs.last().map(|(part, _)| part.expression.place.clone())
     }
 
     /// All inputs; `None` without any.
     pub(super) fn inputs(&self) -> Option<Value> {
-        self.inputs
-            .iter()
-            .map(|(part, is_deep)| (known_or_unknown(part.evaluate()), *is_deep))
-            .reduce(|(all, _), (value, is_deep)| {
-                let merged = if is_deep { deep_merge(&all, &value) } else { merge(&all, &value) };
-                (merged, is_deep)
-            })
-            .map(|(value, _)| value)
+        let parts = self.inputs.iter().map(|(part, is_deep)| (known_or_unknown(part.evaluate()), *is_deep));
+        let merged = parts.rev().reduce(|(all, _), (value, is_deep)| {
+            let merged = if is_deep { merge_deeply(&value, &all) } else { merge(&value, &all) };
+            (merged, is_deep)
+        });
+        merged.map(|(value, _)| value)
     }
 }
 

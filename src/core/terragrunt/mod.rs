@@ -8,23 +8,24 @@
 mod context;
 mod file;
 mod files;
+mod fileset;
 mod functions;
 mod generate;
 mod holes;
 mod include;
-mod merge;
+mod reads;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::config::ConfigError;
 use crate::evaluate::syntax::NodeKind;
 use crate::evaluate::{Failure, Meter};
 use crate::finding::{Location, Position};
-use crate::functions::{Function, Tools};
-use crate::value::{Type, Unevaluated, Value};
+use crate::value::Unevaluated;
 use context::Session;
 use holes::Rendering;
 use include::{Merged, Part};
@@ -32,6 +33,7 @@ use include::{Merged, Part};
 pub use context::{Environment, ParsedFiles};
 pub use files::{Files, Found, relative};
 pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
+pub use variables::{UnitVariables, VariableArgument};
 
 /// Which unit is read, and what is known around it.
 pub struct UnitRequest<'a> {
@@ -54,14 +56,14 @@ pub struct Unit {
     pub source: Option<UnitSource>,
     /// What is generated, in order; of equal paths the later one counts.
     pub generated: Vec<GeneratedFile>,
-    /// The values of variables: text, or an expression of JSON; `None` if a value is unknown.
-    pub inputs: BTreeMap<String, Option<String>>,
-    /// Where variables may be set in other ways than by inputs.
-    pub extra_arguments: Option<Location>,
+    /// What sets variables of the module.
+    pub variables: UnitVariables,
     /// What is not known and may change what is required.
     pub unread: Vec<Unread>,
     /// What is not known and changes nothing of it.
     pub holes: Vec<Hole>,
+    /// What was assumed.
+    pub notes: Vec<Unread>,
 }
 
 /// Where the module of a unit is.
@@ -133,12 +135,13 @@ impl Unit {
             takes_defaults,
             used_default: Cell::new(false),
             errors: RefCell::default(),
+            notes: RefCell::default(),
             meter: Meter::default(),
             read: RefCell::new(HashMap::new()),
             count: Cell::new(0),
         };
         let merged = session.open(request.path.to_owned(), None, 0).and_then(|names| names.merged());
-        let unit = match merged {
+        let mut unit = match merged {
             Ok(merged) => merged.unit(),
             Err(failure) => {
                 let file = session.shown(request.path);
@@ -146,6 +149,8 @@ impl Unit {
                 Self { unread: vec![Unread::of(failure.into(), &place)], ..Self::default() }
             }
         };
+        unit.unread.extend(session.unmerged());
+        unit.notes = session.notes.take();
         let errors = session.errors.take();
         if errors.is_empty() { Ok((unit, session.used_default.get())) } else { Err(errors) }
     }
@@ -160,10 +165,9 @@ impl Merged<'_> {
     fn unit(&self) -> Unit {
         let mut unit = Unit::default();
         unit.unread.extend(self.unread.iter().map(|(reason, place)| Unread::of(reason.clone(), place)));
-        unit.source = self.source.as_ref().and_then(|source| self.unit_source(source, &mut unit.unread));
+        unit.source = self.source_part().and_then(|source| self.unit_source(source, &mut unit.unread));
         unit.generated = self.generated(&mut unit.unread, &mut unit.holes);
-        unit.inputs = self.variables();
-        unit.extra_arguments = self.extra_arguments.first().map(|part| part.block.place.clone());
+        unit.variables = self.variables();
         unit
     }
 
@@ -186,21 +190,4 @@ impl Merged<'_> {
         let address = keep(address, source);
         (!is_absent).then_some(UnitSource { address, version, is_computed, place })
     }
-
-    /// What the variables of the module are set to.
-    fn variables(&self) -> BTreeMap<String, Option<String>> {
-        let inputs = self.inputs();
-        let Some(inputs) = inputs.as_ref().and_then(Value::attributes) else { return BTreeMap::new() };
-        inputs.iter().map(|(name, value)| (name.to_string(), as_variable(value))).collect()
-    }
-}
-
-/// A value as the environment gives it to the tool; `None` if it is unknown.
-fn as_variable(value: &Value) -> Option<String> {
-    if let Ok(Value::String(text)) = value.convert(&Type::String) {
-        return Some(text.to_string());
-    }
-    let encode = Function::find("jsonencode", Tools::TERRAGRUNT)?;
-    let text = encode.call(vec![value.clone()], &Meter::default().budget).ok()?;
-    text.as_text().map(str::to_owned)
 }

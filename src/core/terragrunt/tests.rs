@@ -25,6 +25,17 @@ impl Files for Memory<'_> {
             false => Found::Missing,
         }
     }
+
+    fn list(&self, path: &str) -> Found<Vec<(String, bool)>> {
+        let Some(within) = path.strip_prefix("/w") else { return Found::Denied("which is outside".to_owned()) };
+        let start = format!("{within}/");
+        let below = self.0.iter().filter_map(|(name, _)| name.strip_prefix(start.trim_start_matches('/')));
+        let entries = below.map(|name| match name.split_once('/') {
+            Some((directory, _)) => (directory.to_owned(), true),
+            None => (name.to_owned(), false),
+        });
+        Found::Is(entries.collect())
+    }
 }
 
 /// The unit in `live/a`.
@@ -82,6 +93,20 @@ fn functions_mean_the_unit_or_the_file() {
         ("fileexists(\"x.tfvars\") ? \"yes\" : \"no\"", "yes"),
         ("try(file(\"none\"), \"fallback\")", "fallback"),
         ("path_relative_to_include()", "."),
+        ("find_in_parent_folders(\"\", \"other\")", "other"),
+        ("constraint_check(\"1.4.0\", \"~> 1.2\") ? \"yes\" : \"no\"", "yes"),
+        ("constraint_check(\"1.4.0-rc1\", \">= 1.2\") ? \"yes\" : \"no\"", "no"),
+        ("join(\",\", fileset(\".\", \"*.t*\"))", "t.tpl,x.tfvars"),
+        (
+            "join(\",\", fileset(get_repo_root(), \"live/**/terragrunt.hcl\"))",
+            "live/a/terragrunt.hcl,live/b/terragrunt.hcl",
+        ),
+        ("\"[${join(\",\", fileset(get_repo_root(), \"*/terragrunt.hcl\"))}]\"", "[]"),
+        ("abspath(\"/w/../x\")", "/x"),
+        ("pathexpand(\"a/b\")", "a/b"),
+        ("sensitive(\"a\")", "a"),
+        ("get_terraform_commands_that_need_input()[2]", "init"),
+        ("try(local.none, \"fallback\")", "fallback"),
     ] {
         assert_eq!(computed(expression, &others), Ok(wanted.to_owned()), "{expression}");
     }
@@ -110,15 +135,141 @@ fn the_unit_goes_before_the_last_include_and_that_before_the_first() {
     assert_eq!(source(&(both.clone() + &file("own")), &others), Ok("own".to_owned()));
     let none = include("one", "") + &include("two", "  merge_strategy = \"no_merge\"\n");
     assert_eq!(source(&none, &others), Ok("one".to_owned()));
-    let inputs = |text: &str| unit(text, &others).inputs.remove("all").flatten();
+    let inputs = |text: &str| unit(text, &others).variables.environment.remove("all");
     assert_eq!(inputs(&(both + &file("own"))).as_deref(), Some("{\"own\":1}"));
     let deep = include("one", "  merge_strategy = \"deep\"\n") + &file("own");
     assert_eq!(inputs(&deep).as_deref(), Some("{\"one\":1,\"own\":1}"));
 }
 
 #[test]
+fn inputs_are_merged_from_the_last_include_on() {
+    let include = |name: &str, more: &str| format!("include \"{name}\" {{\n  path = \"../../{name}.hcl\"\n{more}}}\n");
+    let deep = "  merge_strategy = \"deep\"\n";
+    let others = [("one.hcl", "inputs = {\n  all = { one = 1 }\n}\n"), ("two.hcl", "inputs = {\n  other = 1\n}\n")];
+    let own = "inputs = {\n  all = { own = 1 }\n}\n";
+    let all = |text: &str| unit(text, &others).variables.environment.remove("all");
+    assert_eq!(all(&(include("one", "") + &include("two", deep) + own)).as_deref(), Some("{\"own\":1}"));
+    assert_eq!(all(&(include("one", deep) + &include("two", "") + own)).as_deref(), Some("{\"one\":1,\"own\":1}"));
+}
+
+#[test]
+fn a_source_of_null_is_none() {
+    let include = "include \"root\" {\n  path = \"../../root.hcl\"\n  expose = true\n}\n";
+    let others = [("root.hcl", "terraform {\n  source = \"of root\"\n}\n")];
+    let source = |text: &str| source(&format!("{include}{text}"), &others);
+    assert_eq!(source("terraform {\n  source = null\n}\n"), Ok("of root".to_owned()));
+    assert_eq!(source("terraform {\n  source = true ? null : \"own\"\n}\n"), Ok("of root".to_owned()));
+    assert_eq!(source("terraform {\n  source = \"${include.root.terraform.source}!\"\n}\n"), Ok("of root!".to_owned()));
+    assert_eq!(source("terraform {\n  source = \"${path_relative_to_include(\"x\")}\"\n}\n"), Ok("live/a".to_owned()));
+}
+
+#[test]
+fn values_are_those_next_to_the_file() {
+    let include = "include \"root\" {\n  path = \"../../root.hcl\"\n  expose = true\n}\n";
+    let root = "locals {\n  v = try(values.v, \"none\")\n}\n";
+    let values = "v = \"own\"\nw = [\"x\"]\n";
+    let others = [("root.hcl", root), ("live/a/terragrunt.values.hcl", values)];
+    for (expression, wanted) in [
+        ("include.root.locals.v", "none"),
+        ("values.v", "own"),
+        ("try(values.u, \"d\")", "d"),
+        ("lookup(values, \"u\", values.w[0])", "x"),
+        ("read_terragrunt_config(\"terragrunt.values.hcl\").v", "own"),
+    ] {
+        let text = format!("{include}terraform {{\n  source = {expression}\n}}\n");
+        assert_eq!(source(&text, &others), Ok(wanted.to_owned()), "{expression}");
+    }
+}
+
+#[test]
+fn templates_have_functions_of_terraform_only() {
+    let others = [("live/a/t.tpl", "${file(\"f\")}"), ("live/a/u.tpl", "${get_terragrunt_dir()}"), ("live/a/f", "x")];
+    assert_eq!(computed("templatefile(\"t.tpl\", {})", &others), Ok("x".to_owned()));
+    let reason = computed("templatefile(\"u.tpl\", {})", &others).unwrap_err();
+    assert!(reason.contains("there is no function get_terragrunt_dir()"), "{reason}");
+}
+
+#[test]
+fn features_of_an_include_are_those_of_the_unit() {
+    let include = |more: &str| format!("include \"root\" {{\n  path = \"../../root.hcl\"\n{more}}}\n");
+    let others = [("root.hcl", "feature \"f\" {\n  default = \"of root\"\n}\n")];
+    let address = |text: String| unit(&text, &others).source.and_then(|source| source.address);
+    let used = "terraform {\n  source = try(feature.f.value, \"none\")\n}\n";
+    assert_eq!(address(include("") + used).as_deref(), Some("of root"));
+    let own = "feature \"f\" {\n  default = \"own\"\n}\n";
+    assert_eq!(address(include("") + own + used).as_deref(), Some("own"));
+    assert_eq!(address(include("  merge_strategy = \"no_merge\"\n") + used).as_deref(), Some("none"));
+}
+
+#[test]
+fn blocks_may_be_written_as_arguments() {
+    let generates = "generate = { for name in [\"g\", \"h\"] : name => {\n  path = \"${name}.tf\"\n  if_exists = \"skip\"\n  contents = name\n} }\n";
+    let state = "remote_state = {\n  backend = \"s3\"\n  generate = {\n    path = \"b.tf\"\n    if_exists = \"overwrite\"\n  }\n}\n";
+    let unit = unit(&format!("{generates}{state}"), &[]);
+    let paths: Vec<&str> = unit.generated.iter().map(|file| &*file.path).collect();
+    assert_eq!((paths, unit.unread), (vec!["g.tf", "h.tf", "b.tf"], Vec::new()));
+    assert_eq!(unit.generated[0].contents, Ok(format!("# {SIGNATURE}\ng")));
+}
+
+#[test]
+fn what_an_experiment_would_merge_is_not_read() {
+    let unit = unit("", &[("live/a/terragrunt.autoinclude.hcl", "terraform {\n  source = \"x\"\n}\n")]);
+    assert_eq!(unit.unread[0].reason, "terragrunt.autoinclude.hcl is merged by an experiment of Terragrunt");
+    assert_eq!(&*unit.unread[0].place.file.to_string_lossy(), "live/a/terragrunt.autoinclude.hcl");
+}
+
+#[test]
+fn a_fallback_is_noted_once() {
+    let expression = "\"${find_in_parent_folders(\"none.hcl\", \"x\")}${find_in_parent_folders(\"none.hcl\", \"x\")}\"";
+    let unit = unit(&format!("terraform {{\n  source = {expression}\n}}\n"), &[]);
+    assert_eq!((unit.unread.len(), unit.notes.len()), (0, 1));
+    assert!(unit.notes[0].reason.starts_with("find_in_parent_folders(\"none.hcl\") gives its second argument"));
+}
+
+#[test]
+fn extra_arguments_of_init_set_variables() {
+    let read = |arguments: &str| {
+        let text = format!(
+            "terraform {{\n  extra_arguments \"a\" {{\n{arguments}  }}\n}}\ninputs = {{\n  a = \"input\"\n}}\n"
+        );
+        unit(&text, &[("live/a/x.tfvars", "b = \"file\"\n")]).variables
+    };
+    let init = "    commands = [\"plan\", \"init\"]\n";
+    let plain =
+        read("    commands = get_terraform_commands_that_need_vars()\n    env_vars = { TF_VAR_a = get_env(\"X\") }\n");
+    assert_eq!((plain.environment["a"].as_str(), plain.unknown), ("input", None));
+    let set = read(&format!("{init}    env_vars = {{ TF_VAR_a = \"env\", OTHER = get_env(\"X\") }}\n"));
+    assert_eq!((set.environment["a"].as_str(), set.unknown), ("env", None));
+    let arguments = "    arguments = [\"-lock-timeout=1m\", \"-var\", \"a=1\", \"-var=b=x=y\"]\n";
+    let files = "    required_var_files = [\"${get_terragrunt_dir()}/x.tfvars\"]\n    optional_var_files = [\"${get_terragrunt_dir()}/none.tfvars\"]\n";
+    let set = read(&format!("{init}{arguments}{files}"));
+    let [VariableArgument::Value(one, _), VariableArgument::Value(two, text), VariableArgument::File(_)] =
+        &set.arguments[..]
+    else {
+        panic!("{set:?}")
+    };
+    assert_eq!((&**one, &**two, &**text, set.unknown), ("a", "b", "x=y", None));
+    for (arguments, reason) in [
+        (
+            "    env_vars = { TF_VAR_a = get_env(\"X\") }\n",
+            "the input \"a\" is not known: it depends on get_env(\"X\")",
+        ),
+        ("    env_vars = { TF_CLI_ARGS_init = \"-var a=1\" }\n", "extra_arguments set TF_CLI_ARGS_init"),
+        (
+            "    arguments = [get_env(\"X\")]\n",
+            "arguments of extra_arguments may set them: it depends on get_env(\"X\")",
+        ),
+        ("    required_var_files = [\"x.tfvars\"]\n", "x.tfvars of extra_arguments is not read"),
+        ("    required_var_files = [\"/etc/x.tfvars\"]\n", "/etc/x.tfvars of extra_arguments is not read"),
+    ] {
+        let unknown = read(&format!("{init}{arguments}")).unknown.unwrap();
+        assert!(unknown.reason.contains(reason), "{}", unknown.reason);
+    }
+}
+
+#[test]
 fn what_only_terragrunt_knows_is_unknown_and_named() {
-    let others = [("live/b/terragrunt.hcl", "")];
+    let others = [("live/b/terragrunt.hcl", ""), ("live/s/terragrunt.stack.hcl", "")];
     for (expression, wanted) in [
         ("run_cmd(\"touch\", \"/tmp/x\")", "run_cmd(): a program, which tflock does not start"),
         ("sops_decrypt_file(\"x\")", "sops_decrypt_file(): an encrypted file"),
@@ -130,6 +281,13 @@ fn what_only_terragrunt_knows_is_unknown_and_named() {
         ("file(\"~/x\")", "~/x, which is outside of the repository"),
         ("find_in_parent_folders(\"x\")", "find_in_parent_folders(\"x\"), which finds nothing in the repository"),
         ("dependency.b.outputs.c", "dependency.b"),
+        ("abspath(\"x\")", "abspath() of a relative path"),
+        ("pathexpand(\"~/x\")", "the home directory"),
+        ("try(templatefile(\"~/x\", {}), \"x\")", "~/x, which is outside of the repository"),
+        (
+            "read_terragrunt_config(\"../s/terragrunt.stack.hcl\").x",
+            "live/s/terragrunt.stack.hcl, a stack of Terragrunt",
+        ),
         ("try(get_env(\"A\"), \"x\")", "get_env(\"A\"), which the settings do not name"),
         ("file(\"none\")", "live/a/none, which the repository does not have"),
         ("values.x", "live/a/terragrunt.values.hcl, which the repository does not have"),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::TreeOptions;
 use crate::config::{
-    ConfigError, Location, ManifestError, ModuleSourceError, Surroundings, VariableFile, VariableValues,
+    ConfigError, Location, ManifestError, ModuleSourceError, SourceFile, Surroundings, VariableFile, VariableValues,
 };
 use crate::dialect::Dialect;
 use crate::disk::{files, roots};
@@ -183,7 +183,7 @@ pub enum Assignment {
 /// The files of variables of a root module that the tools read without being told.
 #[derive(Debug, Default)]
 pub(super) struct AutomaticFiles {
-    pub(super) names: Vec<String>,
+    pub(super) names: Vec<PathBuf>,
     files: Vec<VariableFile>,
     errors: Vec<TreeError>,
 }
@@ -191,10 +191,14 @@ pub(super) struct AutomaticFiles {
 impl AutomaticFiles {
     /// Reads all of them, since the tools refuse one that does not parse even if nothing depends on it.
     pub(super) fn read(root: &Path, names: &[String]) -> Self {
-        let mut automatic = Self { names: names.to_vec(), ..Self::default() };
-        for name in names {
-            let text = roots::text(root, PathBuf::from(name)).map_err(|error| vec![*error]);
-            match text.and_then(|file| decode(&file.path, &file.text, false)) {
+        Self::of(names.iter().map(|name| roots::text(root, PathBuf::from(name))))
+    }
+
+    pub(super) fn of(texts: impl Iterator<Item = Result<SourceFile, Box<TreeError>>>) -> Self {
+        let mut automatic = Self::default();
+        for text in texts {
+            automatic.names.extend(text.as_ref().map(|file| file.path.clone()));
+            match text.map_err(|error| vec![*error]).and_then(|file| decode(&file.path, &file.text, false)) {
                 Ok(file) => automatic.files.push(file),
                 Err(errors) => automatic.errors.extend(errors),
             }

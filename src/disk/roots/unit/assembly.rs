@@ -9,7 +9,6 @@ use super::source::SourceCall;
 use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
-use crate::finding::Position;
 use crate::path::shown;
 use crate::terragrunt::{Action, Existing, GeneratedFile, SIGNATURE, Unit};
 
@@ -38,8 +37,8 @@ pub(in crate::disk::roots) struct AssembledFiles {
     pub(in crate::disk::roots) files: ConfigFiles,
     pub(in crate::disk::roots) primary: Vec<SourceFile>,
     pub(in crate::disk::roots) overrides: Vec<SourceFile>,
-    /// The files of variables, relative to the unit or absolute.
-    pub(in crate::disk::roots) variables: Vec<PathBuf>,
+    /// The files of variables.
+    pub(in crate::disk::roots) variables: Vec<SourceFile>,
 }
 
 /// Where a file of an assembled directory is.
@@ -52,7 +51,7 @@ enum Layer {
 
 impl Assembly {
     pub(super) fn new(unit: Unit, unread: Vec<UnreadPart>, relocate: &Relocation, dialect: Dialect) -> Self {
-        let unknown_variables = unknown_variables(&unit, relocate);
+        let unknown_variables = unit.variables.unknown.as_ref().map(|part| relocate.part(part));
         let is_known = unread.is_empty() || unit.source.is_some() || !unit.generated.is_empty();
         let generated = unit.generated.into_iter().map(|file| {
             let place = relocate.location(&file.place);
@@ -131,12 +130,7 @@ impl Assembly {
             names.iter().map(text).collect::<Result<Vec<_>, _>>().map_err(|error| vec![*error])
         };
         let (primary, overrides) = (texts(&files.primary)?, texts(&files.overrides)?);
-        let place = |name: &String| match layers.get(name)? {
-            Layer::Module => Some(dir.join(name)),
-            Layer::Unit => Some(within.join(name)),
-            Layer::Generated(_) => None,
-        };
-        let variables = files.variables.iter().filter_map(place).collect();
+        let variables = texts(&files.variables)?;
         for (name, layer) in &layers {
             if let Layer::Generated(at) = layer {
                 self.places.insert(dir.join(name), self.generated[*at].1.clone());
@@ -192,19 +186,6 @@ impl Assembly {
             _ => {}
         }
     }
-}
-
-fn unknown_variables(unit: &Unit, relocate: &Relocation) -> Option<UnreadPart> {
-    let of_file = || Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
-    let unknown = unit.inputs.iter().find(|(_, value)| value.is_none()).map(|(name, _)| UnreadPart {
-        reason: format!("a source of a module depends on variables, and the input {name:?} is not known"),
-        place: of_file(),
-    });
-    let in_arguments = unit.extra_arguments.as_ref().map(|place| UnreadPart {
-        reason: "a source of a module depends on variables, which extra_arguments may set".to_owned(),
-        place: relocate.location(place),
-    });
-    unknown.or(in_arguments)
 }
 
 /// True for the names of files that one of the tools reads.

@@ -128,4 +128,21 @@ impl Files for UnitFiles<'_> {
             Err(error) => self.absent(place, &error),
         }
     }
+    fn list(&self, path: &str) -> Found<Vec<(String, bool)>> {
+        let place = match self.place(path) {
+            Ok(place) => place,
+            Err(reason) => return Found::Denied(reason),
+        };
+        let entries = match links::resolve(&place).and_then(std::fs::read_dir) {
+            Ok(entries) => entries,
+            Err(error) => return self.absent(place, &error),
+        };
+        self.record.borrow_mut().listed.insert(place.clone());
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let kept = names.filter_map(|name| match self.is_directory(&format!("{path}/{name}")) {
+            Found::Is(is_directory) => Some((name, is_directory)),
+            Found::Missing | Found::Denied(_) => None,
+        });
+        Found::Is(kept.collect())
+    }
 }

@@ -5,15 +5,15 @@ mod assembly;
 mod files;
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Tree, TreeError, TreeOptions, UnreadPart, walk};
+use super::{Assignment, Tree, TreeError, TreeOptions, UnreadPart, walk};
 use crate::addr::Hostname;
 use crate::config::{ConfigError, ConfigFiles, Location, RootKind, UNIT_FILES};
 use crate::path::worktree::WorkTree;
-use crate::terragrunt::{self, Environment, ParsedFiles, Unit, UnitRequest, Unread};
+use crate::terragrunt::{self, Environment, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument};
 
 pub(super) use assembly::{AssembledFiles, Assembly};
 use files::{RepositoryFiles, UnitFiles};
@@ -53,7 +53,7 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     let unit = Unit::read(&request).map_err(|errors| relocate.errors(errors))?;
     let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
     let holes = unit.holes.iter().map(|hole| relocate.part(hole)).collect();
-    let options = TreeOptions { variables: known_inputs(&unit), workspace: None, ..options.clone() };
+    let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
     let mut tree = walk::unit::load(root, assembly, &options)?;
     let record = unit_files.record();
@@ -68,10 +68,14 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     Ok(Arc::new(tree))
 }
 
-/// The variables of the module that the unit sets.
-fn known_inputs(unit: &Unit) -> BTreeMap<String, String> {
-    let inputs = unit.inputs.iter();
-    inputs.filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect()
+/// What sets the variables of the module: nothing of the process.
+fn with_variables(unit: &Unit, options: &TreeOptions) -> TreeOptions {
+    let assigned = unit.variables.arguments.iter().map(|argument| match argument {
+        VariableArgument::Value(name, text) => Assignment::Value(name.clone(), text.clone()),
+        VariableArgument::File(file) => Assignment::File(Ok(file.clone())),
+    });
+    let assigned = assigned.chain(options.assigned.iter().cloned()).collect();
+    TreeOptions { variables: unit.variables.environment.clone(), assigned, workspace: None, ..options.clone() }
 }
 
 fn slashed(path: &Path) -> String {

@@ -29,13 +29,16 @@ impl SourceCall {
         if let Some(module) = address.strip_prefix("tfr://") {
             return registry(module, version, written);
         }
-        let is_remote = address.contains("://")
+        let local = address.strip_prefix("file://");
+        let is_remote = local.is_none() && address.contains("://")
             || address.contains("::")
             || ["github.com/", "gitlab.com/", "bitbucket.org/", "git@"].iter().any(|start| address.starts_with(start));
         if is_remote {
             return Ok(Self { call: call(without_user(&address), None, written), package: None, is_computed: false });
         }
-        let (package, within) = address.split_once("//").unwrap_or((&address, ""));
+        // A query says nothing of a directory.
+        let path = local.unwrap_or(&address).split('?').next().unwrap_or_default();
+        let (package, within) = path.split_once("//").unwrap_or((path, ""));
         let package = terragrunt::relative(place, &absolute(place, package));
         let dir = format!("./{package}/{within}");
         Ok(Self {
@@ -107,6 +110,9 @@ mod tests {
             ("../../modules/lake", "./../../modules/lake/", "../../modules/lake"),
             ("/w/modules//lake/x", "./../../modules/lake/x", "../../modules"),
             ("modules//lake", "./modules/lake", "modules"),
+            ("../../modules//lake?ref=v1", "./../../modules/lake", "../../modules"),
+            ("file:///w/modules//lake", "./../../modules/lake", "../../modules"),
+            ("", ".//", ""),
             ("git::https://t:k@h.example/r.git//d?ref=v1", "git::https://h.example/r.git//d?ref=v1", ""),
             ("git@github.com:a/b.git", "git@github.com:a/b.git", ""),
             ("github.com/a/b//c", "github.com/a/b//c", ""),

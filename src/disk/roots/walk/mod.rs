@@ -239,7 +239,7 @@ impl<'o> Walk<'o> {
         let constrained = self.needs.constrained_built_in.into_iter();
         self.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
         if self.surroundings.get().is_some() {
-            self.files_read.extend(self.variables.names.iter().map(PathBuf::from));
+            self.files_read.extend(self.variables.names.iter().cloned());
         }
         Ok(Tree {
             kind: self.kind,

@@ -92,8 +92,7 @@ impl Walk<'_> {
             let dir = self.root.join(&located.dir);
             let below = roots::test_files(&dir, &files.tests, self.options);
             tests = below.map_err(|error| vec![roots::unreadable(located.dir.clone(), &error)])?;
-            let variables: Vec<_> = variables.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-            self.variables = AutomaticFiles::read(self.root, &variables);
+            self.variables = AutomaticFiles::of(variables.into_iter().map(Ok));
             let errors = self.variables.errors(self.options);
             if !errors.is_empty() {
                 return Err(errors);

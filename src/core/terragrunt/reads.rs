@@ -1,0 +1,232 @@
+//! The functions of Terragrunt that read files of the repository.
+//!
+//! Source: terragrunt `pkg/config/config_helpers.go`; terraform 0.15 `lang/funcs/filesystem.go`.
+
+use super::context::{Names, unknown};
+use super::file::ConfigFile;
+use super::files::{Found, join, parent};
+use super::fileset::FileSet;
+use super::functions::Call;
+use crate::evaluate::syntax::Node;
+use crate::evaluate::{Evaluated, Failure, Meter, Reference, Scope};
+use crate::functions::{Function, Tools, clean};
+use crate::value::{Elements, Type, Unevaluated, Value};
+
+/// The file of values that a stack writes for a unit.
+pub(super) const VALUES: &str = "terragrunt.values.hcl";
+
+/// Functions of Terraform over the content of a file, and over its text.
+const OF_CONTENT: &[(&str, &str)] = &[
+    ("filebase64", "base64encode"),
+    ("filebase64sha256", "base64sha256"),
+    ("filebase64sha512", "base64sha512"),
+    ("filemd5", "md5"),
+    ("filesha1", "sha1"),
+    ("filesha256", "sha256"),
+    ("filesha512", "sha512"),
+];
+
+impl Names<'_> {
+    /// The template in a file, whose path is relative to the file with the expression.
+    pub(super) fn template(&self, path: &str) -> Result<Node, Failure> {
+        if path.starts_with('~') {
+            return Err(Failure::Final(Unevaluated::limit(outside(path))));
+        }
+        let path = join(self.place.base(), path);
+        let not_template = |_| Failure::refused(format!("{} is no template", self.session.shown(&path)));
+        Node::parse_template(&self.file_text(&path)?, 0).map_err(not_template)
+    }
+
+    pub(super) fn file_text(&self, path: &str) -> Result<String, Failure> {
+        let bytes = self.session.text(path)?;
+        let not_text = |_| Failure::Error(Unevaluated::refused(format!("{} is not UTF-8", self.session.shown(path))));
+        String::from_utf8(bytes.to_vec()).map_err(not_text)
+    }
+}
+
+impl Call<'_, '_> {
+    /// The value of a function that reads files; `None` for all others.
+    pub(super) fn of_files(&self) -> Option<Evaluated> {
+        match self.name {
+            "read_terragrunt_config" => Some(self.read_config()),
+            "templatefile" => Some(self.template_file()),
+            "read_tfvars_file" => Some(self.with_path(|path| self.read_variables(path))),
+            _ => self.of_terraform(),
+        }
+    }
+
+    /// The value of a function of Terraform that reads files, except for templates.
+    fn of_terraform(&self) -> Option<Evaluated> {
+        if self.name == "fileset" {
+            return Some(self.file_set());
+        }
+        // Where relative paths begin, and where the home directory is, depends on the process.
+        if self.name == "abspath" {
+            return Some(self.with_path(|path| {
+                let is_known = path.starts_with('/');
+                Ok(if is_known { Value::text(clean(path)) } else { unknown("abspath() of a relative path".to_owned()) })
+            }));
+        }
+        if self.name == "pathexpand" {
+            return Some(self.with_path(|path| {
+                let is_known = !path.starts_with('~');
+                Ok(if is_known { Value::text(path) } else { unknown("the home directory".to_owned()) })
+            }));
+        }
+        let content = OF_CONTENT.iter().find(|(name, _)| *name == self.name);
+        if content.is_none() && !["file", "fileexists"].contains(&self.name) {
+            return None;
+        }
+        Some(self.with_path(|path| {
+            if path.starts_with('~') {
+                return Ok(unknown(outside(path)));
+            }
+            let path = join(self.names.place.base(), path);
+            match (self.name, content) {
+                ("fileexists", _) => self.file_exists(&path),
+                (_, Some((_, function))) => {
+                    let text = Value::text(self.names.file_text(&path)?);
+                    compute(function, vec![text], &self.names.session.meter)
+                }
+                _ => self.names.file_text(&path).map(Value::text),
+            }
+        }))
+    }
+
+    /// The value of a function with a path as its only argument.
+    fn with_path(&self, read: impl FnOnce(&str) -> Evaluated) -> Evaluated {
+        match self.texts() {
+            Ok(texts) => match &texts[..] {
+                [path] => read(path),
+                _ => self.refuse("it takes one path"),
+            },
+            Err(value) => value,
+        }
+    }
+
+    fn file_exists(&self, path: &str) -> Evaluated {
+        match self.names.session.files.is_directory(path) {
+            Found::Is(false) => Ok(Value::Bool(true)),
+            Found::Is(true) => self.refuse("it is a directory"),
+            Found::Missing => Ok(Value::Bool(false)),
+            Found::Denied(reason) => Ok(unknown(format!("{path}, {reason}"))),
+        }
+    }
+
+    /// The files below a directory whose paths have a pattern.
+    fn file_set(&self) -> Evaluated {
+        let texts = match self.texts() {
+            Ok(texts) => texts,
+            Err(value) => return value,
+        };
+        let [path, pattern] = &texts[..] else { return self.refuse("it takes a path and a pattern") };
+        let session = self.names.session;
+        let Some(set) = FileSet::new(pattern) else { return Ok(unknown(format!("fileset() with {pattern:?}"))) };
+        let found = set.find(session.files, &join(self.names.place.base(), path), &session.meter.budget)?;
+        Ok(match found {
+            Ok(paths) => Value::set(Type::String, paths.into_iter().map(Value::text).collect()),
+            Err(what) => unknown(what),
+        })
+    }
+
+    /// The values in a file of variables, as a text of JSON.
+    fn read_variables(&self, path: &str) -> Evaluated {
+        let session = self.names.session;
+        let path = &join(self.names.place.directory(), path);
+        let text = self.names.file_text(path)?;
+        if path.ends_with("json") {
+            return Ok(Value::text(text));
+        }
+        let shown = session.shown(path);
+        let Ok(file) = ConfigFile::decode(shown.as_ref(), &text) else {
+            return self.refuse(&format!("{shown} has errors"));
+        };
+        let mut values = Elements::new();
+        for (name, expression) in &file.arguments {
+            let value = expression.parse()?.constant(&session.meter);
+            let value = value.map_or_else(|| self.refuse(&format!("{shown} has a value that is not constant")), Ok)?;
+            values.insert((&**name).into(), value);
+        }
+        compute("jsonencode", vec![Value::Object(values.into())], &session.meter)
+    }
+
+    /// What another file says, which is evaluated as a unit of its own.
+    fn read_config(&self) -> Evaluated {
+        let (session, place) = (self.names.session, &self.names.place);
+        let (path, default) = match self.arguments {
+            [path] => (path, None),
+            [path, default] => (path, Some(default)),
+            _ => return self.refuse("it takes a path and perhaps a default"),
+        };
+        let path = match path.convert(&Type::String)? {
+            Value::String(path) => join(place.directory(), &path),
+            Value::Unknown(_, reason) => return Ok(Value::from(&reason)),
+            _ => return self.refuse("the path is not a string"),
+        };
+        let path = match session.files.is_directory(&path) {
+            Found::Is(true) => self.default_config(&path),
+            Found::Is(false) => path,
+            Found::Missing => {
+                let missing = || Err(Failure::Error(Unevaluated::limit(session.missing(&path))));
+                return default.cloned().map_or_else(missing, Ok);
+            }
+            Found::Denied(reason) => return Ok(unknown(format!("{path}, {reason}"))),
+        };
+        let name = path.rsplit('/').next().unwrap_or_default();
+        if name == "terragrunt.stack.hcl" {
+            return Ok(unknown(format!("{}, a stack of Terragrunt", session.shown(&path))));
+        }
+        let is_values = name.ends_with(VALUES);
+        let path = if is_values { join(parent(&path), VALUES) } else { path };
+        let names = session.open_once(path, place.depth + 1)?;
+        if is_values { Ok(names.object(&names.place.file.arguments)) } else { names.as_value() }
+    }
+
+    /// The configuration file of a directory.
+    fn default_config(&self, directory: &str) -> String {
+        let json = join(directory, "terragrunt.hcl.json");
+        match self.names.session.files.is_directory(&json) {
+            Found::Is(false) => json,
+            _ => join(directory, "terragrunt.hcl"),
+        }
+    }
+
+    fn template_file(&self) -> Evaluated {
+        let [path, variables] = self.arguments else { return self.refuse("it takes a path and variables") };
+        let template = match path.convert(&Type::String)? {
+            Value::String(path) => self.names.template(&path)?,
+            Value::Unknown(_, reason) => return Ok(Value::from(&reason)),
+            _ => return self.refuse("the path is not a string"),
+        };
+        template.render(variables, &TemplateFunctions(self.names), &self.names.session.meter)
+    }
+}
+
+/// Where a template is: it has the functions of Terraform alone.
+pub(super) struct TemplateFunctions<'a, 's>(pub(super) &'a Names<'s>);
+
+impl Scope for TemplateFunctions<'_, '_> {
+    fn tools(&self) -> Tools {
+        Tools::TERRAGRUNT
+    }
+
+    fn lookup(&self, reference: &Reference<'_>, meter: &Meter) -> Evaluated {
+        self.0.lookup(reference, meter)
+    }
+
+    fn call(&self, name: &str, arguments: &[Value], _: &Meter) -> Option<Evaluated> {
+        Call { names: self.0, name, arguments }.of_terraform()
+    }
+}
+
+fn outside(path: &str) -> String {
+    format!("{path}, which is outside of the repository")
+}
+
+/// A function of the table.
+fn compute(name: &str, arguments: Vec<Value>, meter: &Meter) -> Evaluated {
+    match Function::find(name, Tools::TERRAGRUNT) {
+        Some(function) => Ok(function.call(arguments, &meter.budget)?),
+        None => Err(Failure::refused(format!("there is no function {name}()"))),
+    }
+}
