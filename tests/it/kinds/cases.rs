@@ -24,8 +24,7 @@ fn recorded_trees_are_read_as_their_tools_read_them() {
 
 #[test]
 fn random_units_require_what_terragrunt_requires() {
-    let rows = include_str!("../../kinds/random.jsonl").lines();
-    for row in rows.map(|row| serde_json::from_str::<Value>(row).unwrap()) {
+    for row in rows() {
         let workspace = Workspace::with_files(&[]);
         for (path, text) in row["files"].as_object().unwrap() {
             workspace.write(path, text.as_str().unwrap());
@@ -48,8 +47,13 @@ fn random_units_require_what_terragrunt_requires() {
     }
 }
 
+/// The recorded trees with random units.
+pub fn rows() -> impl Iterator<Item = Value> {
+    include_str!("../../kinds/random.jsonl").lines().map(|row| serde_json::from_str(row).unwrap())
+}
+
 /// The constraints of each provider that is required.
-fn requirements(why: &Run) -> BTreeMap<String, String> {
+pub fn requirements(why: &Run) -> BTreeMap<String, String> {
     let found = why.json();
     let found = found["requirements"].as_array().unwrap_or_else(|| panic!("{why}")).iter();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -2,6 +2,8 @@
 
 mod cases;
 mod changes;
+mod plain;
+mod second;
 mod stacks;
 mod stacks_random;
 mod stacks_remote;
