@@ -209,7 +209,8 @@ impl Command {
                 {
                     return Ok(Outcome::of_body("help", Body::Explained(page)));
                 }
-                let page = generated::help(&args.command, Length::Long)?;
+                let length = if args.all { Length::All } else { Length::Long };
+                let page = generated::help(&args.command, length)?;
                 Ok(Outcome::of_body("help", Body::Generated(Generated::Page(page.to_string()))))
             }),
         }

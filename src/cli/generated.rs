@@ -29,14 +29,15 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
         *found = without_globals(found.clone());
     }
     Ok(match length {
-        Length::Long => found.render_long_help(),
-        Length::Short if names.is_empty() => overview(command).render_help(),
+        Length::Long if names.is_empty() => overview(command, "\n\n{all-args}{after-help}").render_long_help(),
+        Length::Long | Length::All => found.render_long_help(),
+        Length::Short if names.is_empty() => overview(command, "").render_help(),
         Length::Short => found.render_help(),
     })
 }
 
-/// Shows the commands in groups instead of the options.
-fn overview(all: clap::Command) -> clap::Command {
+/// Shows the commands in groups, and below them what else is wanted.
+fn overview(all: clap::Command, below: &str) -> clap::Command {
     let header = *all.get_styles().get_header();
     let mut template = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
     for (group, rows) in GROUPS {
@@ -45,7 +46,9 @@ fn overview(all: clap::Command) -> clap::Command {
             let _ = writeln!(template, "{}", format!("  {names:<20}  {about}").trim_end());
         }
     }
-    all.help_template(template + "\n`tflock help COMMAND` explains a command, `tflock --help` the options of all")
+    let footer = "\n`tflock help COMMAND` explains a command, `tflock --help` the options of all,\n`tflock help --all` lists every command";
+    let hidden = all.mut_subcommands(|command| command.hide(true));
+    hidden.help_template(template + footer + below)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +57,8 @@ pub(super) enum Length {
     Short,
     /// For `--help`.
     Long,
+    /// With every command.
+    All,
 }
 
 /// The heading of the options that every command has.
@@ -76,6 +81,9 @@ fn without_globals(command: clap::Command) -> clap::Command {
 mod tests {
     use super::*;
 
+    /// The commands that only `tflock help --all` lists.
+    const SELDOM: [&str; 7] = ["completions", "get", "hash", "man", "schema", "textconv", "version"];
+
     #[test]
     fn the_overview_names_every_command_and_fits_a_small_terminal() {
         let text = help(&[], Length::Short).unwrap().to_string();
@@ -83,6 +91,7 @@ mod tests {
         let mut named: Vec<&str> =
             GROUPS.iter().flat_map(|(_, rows)| *rows).flat_map(|(names, _)| names.split(", ")).collect();
         let all = command();
+        named.extend(SELDOM);
         let visible = all.get_subcommands().filter(|command| !command.is_hide_set());
         let mut known: Vec<&str> = visible.map(clap::Command::get_name).collect();
         named.sort_unstable();

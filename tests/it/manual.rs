@@ -7,7 +7,7 @@ use crate::support::workspace::Workspace;
 fn every_page_is_a_good_one() {
     let Some(mandoc) = found("mandoc") else { return };
     let workspace = Workspace::with_files(&[]);
-    let help = workspace.tflock(None, ["help"]).ended_with(0).stdout;
+    let help = workspace.tflock(None, ["help", "--all"]).ended_with(0).stdout;
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 20, "{help}");

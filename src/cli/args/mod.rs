@@ -94,15 +94,17 @@ impl Command {
     }
 }
 
-/// The commands in groups, as `tflock` without arguments prints them. Usage, groups and footer must fit a terminal of 80 by 24.
-pub(super) const GROUPS: [(&str, &[(&str, &str)]); 5] = [
+/// The commands in groups, as `tflock` without arguments and `tflock help` print them. Usage, groups and footer must fit a terminal of
+/// 80 by 24.
+pub(super) const GROUPS: [(&str, &[(&str, &str)]); 4] = [
     (
         "Everyday",
         &[
+            ("status, setup", "Show the state of a repository, or set it up"),
             ("lock", "Complete the lock file with the hashes of every platform"),
             ("add, remove", "Change what the configuration requires, and lock it"),
             ("upgrade, outdated", "Select the newest allowed versions, or show them"),
-            ("status, list, why", "Show the state, what is locked, and who requires it"),
+            ("list, why", "Show what is locked, and who requires it"),
             ("install", "Install the locked providers and modules"),
         ],
     ),
@@ -111,13 +113,10 @@ pub(super) const GROUPS: [(&str, &[(&str, &str)]); 5] = [
         &[
             ("verify", "Check the lock file: the gate for CI"),
             ("diff, explain", "Explain a change, a rule, a hash or a provider"),
-            ("audit, sbom", "Check or list what is inside providers"),
-            ("merge, git, textconv", "Merge and compare lock files, also through Git"),
         ],
     ),
-    ("Trust", &[("setup, trust", "Set up a repository; manage the remembered signers")]),
-    ("Modules", &[("get", "Install the locked modules")]),
-    ("Maintenance", &[("fmt, hash, migrate, mirror, cache, completions, man, schema, version, help", "")]),
+    ("Trust", &[("trust", "Manage the remembered signers")]),
+    ("Also", &[("audit, sbom, mirror, migrate, merge, git, fmt, cache, help", "")]),
 ];
 
 /// Terraform's name for lock.
@@ -134,7 +133,7 @@ pub(super) enum StacksCommand {
 
 /// Print the help of a command, a topic or a rule.
 ///
-/// Prints what `tflock COMMAND --help` prints; without COMMAND the list of commands. For a topic such as settings, or the id
+/// Prints what `tflock COMMAND --help` prints; without COMMAND the commands in groups. For a topic such as settings, or the id
 /// of a rule, prints what `tflock explain` prints.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tflock help trust rotate\n  tflock help settings\n  tflock help signer-changed")]
@@ -142,6 +141,9 @@ pub(super) struct HelpArgs {
     /// The command, and the one below it; or a topic or rule.
     #[arg(value_name = "COMMAND|TOPIC|RULE")]
     pub(super) command: Vec<String>,
+    /// List all commands.
+    #[arg(long, conflicts_with = "command")]
+    pub(super) all: bool,
 }
 
 /// Print a manual page.
