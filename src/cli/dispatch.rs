@@ -234,6 +234,11 @@ impl Invocation<'_> {
         }
     }
 
+    /// The option that chose the source of packages.
+    pub(super) fn source(&self) -> Vec<String> {
+        self.packages.map(Packages::option).unwrap_or_default()
+    }
+
     /// The directories of `-C`, before and after the command.
     pub(super) fn directories(&self, arguments: &Arguments) -> Vec<PathBuf> {
         let behind = self.within.into_iter().flat_map(|within| &within.chdir);

@@ -152,7 +152,8 @@ fn outcome(
     let ctx = |many: bool| {
         let recursive = many && named.len() < 2;
         let (top, in_work_tree) = services.scope.top();
-        InvocationContext { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
+        let source = invocation.source();
+        InvocationContext { top, named: named.clone(), recursive, source, files_from_top: recursive || in_work_tree }
     };
     if invocation.may_wait() {
         services.interrupt.catch_signals();

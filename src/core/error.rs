@@ -144,6 +144,13 @@ impl Error {
         self.others.iter_mut().for_each(|other| other.place(place));
     }
 
+    /// Places its next steps in all root modules.
+    pub fn place_in_all(&mut self) {
+        for hint in &mut self.hints {
+            *hint = std::mem::take(hint).for_all();
+        }
+    }
+
     /// Places its next steps at one place, or at none.
     pub fn place_at(&mut self, place: Option<&Arc<Place>>) {
         for hint in &mut self.hints {

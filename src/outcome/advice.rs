@@ -11,6 +11,8 @@ pub struct InvocationContext {
     /// True if root modules were searched for, with `-r`.
     pub recursive: bool,
     pub top: Top,
+    /// The option that chose the source of packages.
+    pub source: Vec<String>,
     /// True if files are also shown relative to the top; otherwise as the run named them.
     pub files_from_top: bool,
 }
@@ -44,7 +46,7 @@ impl InvocationContext {
 
     fn place(&self, way: Way, file: Option<&Path>) -> Place {
         let from_here = |file: &Path| if self.files_from_top { self.top.path_to(file) } else { file.to_owned() };
-        Place { way, file: file.map(from_here) }
+        Place { way, file: file.map(from_here), source: self.source.clone() }
     }
 }
 
@@ -65,7 +67,7 @@ mod tests {
     fn ctx(named: &[&str], recursive: bool, to_top: &str) -> InvocationContext {
         let named = named.iter().map(PathBuf::from).collect();
         let top = Top { up: to_top.into(), down: PathBuf::new() };
-        InvocationContext { named, recursive, top, files_from_top: !to_top.is_empty() }
+        InvocationContext { named, recursive, top, source: Vec::new(), files_from_top: !to_top.is_empty() }
     }
 
     #[test]

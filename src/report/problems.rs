@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::error::Error;
@@ -13,7 +12,7 @@ use crate::report::groups::{RootSummary, Same};
 use crate::report::layout::{flow, width};
 use crate::report::style::{Detail, Paint, Style, word_of};
 use crate::report::{printable, shown};
-use crate::step::{Place, Step, Way};
+use crate::step::Step;
 use crate::words::first_of;
 
 /// Groups equal findings of several root modules, independent of their places.
@@ -172,7 +171,7 @@ impl Advice {
         }
         match own.len() {
             ..=MOST_HELPS => Self::Own,
-            _ if naming.recursive => Self::ForAll(Step::from(group.first.rule.help()).at(Some(everywhere()))),
+            _ if naming.recursive => Self::ForAll(group.first.help_of_rule().for_all()),
             _ => Self::ForAll(group.first.help_of_rule()),
         }
     }
@@ -201,12 +200,7 @@ fn for_all(finding: &Finding, naming: RootSummary) -> Step {
         return help;
     }
     let for_many = finding.rule.help_for_many().filter(|_| finding.remedy.is_none());
-    for_many.map_or_else(|| help.at(Some(everywhere())), Step::from)
-}
-
-/// The place for next steps in all root modules.
-fn everywhere() -> Arc<Place> {
-    Arc::new(Place { way: Way::All, file: None })
+    for_many.map_or_else(|| finding.help().for_all(), Step::from)
 }
 
 /// How many places of equal errors are named.
@@ -236,7 +230,7 @@ pub(super) fn grouped_errors<'a>(
     let failure = |(key, first, paths): (_, &Error, Vec<&'a Path>)| {
         let mut error = Error { others: Vec::new(), ..first.clone() };
         if paths.len() > 1 {
-            error.place_at(recursive.then(everywhere).as_ref());
+            if recursive { error.place_in_all() } else { error.place_at(None) }
         }
         Failure { error, paths, places: places.remove(&key).unwrap_or_default() }
     };

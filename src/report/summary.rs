@@ -363,13 +363,13 @@ pub(super) fn word(code: ExitCode, has_warnings: bool) -> &'static str {
     }
 }
 
-/// The command for the worst findings; without findings that for the first question without an answer.
+/// The command for the worst findings; without findings one that a question without an answer names. Never the same once more.
 fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
     let worst = groups.iter().map(|group| group.first.level).max().filter(|level| *level > Level::Note);
     let is_open = worst != Some(Level::Deny) && outcome.errors().next().is_some();
     let Some(worst) = worst.filter(|_| !is_open) else {
         let hinted = outcome.errors().flat_map(|(_, error)| &error.hints).find_map(Step::command);
-        return hinted.or_else(|| again(outcome).command()).filter(|_| outcome.code != ExitCode::Done);
+        return hinted.filter(|_| outcome.code != ExitCode::Done);
     };
     let of_worst: Vec<&FindingGroup<'_>> = groups.iter().filter(|group| group.first.level == worst).collect();
     let advice = advice(groups, RootSummary::of(outcome, Style::default()));
@@ -386,12 +386,6 @@ fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
     }
     let command = steps.find_map(|(_, step)| step.command());
     command.or_else(|| explain(of_worst.first()?.first.rule).command())
-}
-
-/// The same check once more.
-fn again(outcome: &Outcome) -> Step {
-    let base = outcome.base().map(|base| step!("`tflock verify --base {}`", base.revision));
-    base.unwrap_or_else(|| step!("`tflock verify`")).at(outcome.place.clone())
 }
 
 /// The same check with repairs: what it cannot repair it lists.

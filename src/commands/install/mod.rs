@@ -227,7 +227,7 @@ impl InstallRoot {
             None
         });
         let Self { settings, mut findings, failed, removed, .. } = self;
-        findings.extend(uncovered(&self.uncovered, &args.packages));
+        findings.extend(uncovered(&self.uncovered));
         findings.extend(modules.iter().flat_map(place::differing_modules));
         let lock_file = settings.lock_file_shown();
         let placed = |finding: Finding| if finding.file.is_none() { finding.in_file(&lock_file) } else { finding };
@@ -244,7 +244,7 @@ impl InstallRoot {
 
 /// Packages that the lock file does not record for their platforms, though they are those of the release. One command records
 /// all that lack the same platforms.
-fn uncovered(keys: &[PackageKey], packages: &Packages) -> Vec<Finding> {
+fn uncovered(keys: &[PackageKey]) -> Vec<Finding> {
     use crate::finding::Rule;
 
     let mut lacking: BTreeMap<&ProviderAddr, BTreeSet<&Platform>> = BTreeMap::new();
@@ -255,7 +255,7 @@ fn uncovered(keys: &[PackageKey], packages: &Packages) -> Vec<Finding> {
     for (address, platforms) in &lacking {
         let words = commands.entry(platforms).or_insert_with(|| {
             let platforms = platforms.iter().flat_map(|platform| ["--platform".to_owned(), platform.to_string()]);
-            packages.option().into_iter().chain(platforms).collect()
+            platforms.collect()
         });
         words.push(address.to_string());
     }

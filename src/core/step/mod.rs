@@ -75,6 +75,8 @@ pub struct Place {
     pub way: Way,
     /// The file that the step is about, as its user can name it.
     pub file: Option<PathBuf>,
+    /// The option that chose the source of packages, which the next command needs too.
+    pub source: Vec<String>,
 }
 
 /// The way from the user to the root modules that a step is about.
@@ -141,6 +143,9 @@ impl CommandLine {
             words.push(name.to_owned());
             let searches = place.way == Way::All && reach == Reach::Found && !self.is_recursive();
             words.extend(searches.then(|| "-r".to_owned()));
+            if template::takes_source(name) && !self.words.contains(&Word::Plain(Cow::Borrowed("--source"))) {
+                words.extend(place.source.iter().map(|word| shell_word(word)));
+            }
         }
         words.extend(self.words.iter().map(|word| match (word, &place.file) {
             (Word::Plain(text), _) => text.to_string(),
@@ -263,6 +268,14 @@ impl Step {
         self.place = Some(Arc::new(place));
     }
 
+    /// The same step for all root modules, with -r.
+    #[must_use]
+    pub fn for_all(mut self) -> Self {
+        let source = self.place.map(|place| place.source.clone()).unwrap_or_default();
+        self.place = Some(Arc::new(Place { way: Way::All, file: None, source }));
+        self
+    }
+
     /// The same step for a user at a place.
     #[must_use]
     pub fn at(mut self, place: Option<Arc<Place>>) -> Self {
@@ -360,9 +373,17 @@ mod tests {
         assert_eq!(subcommands, [Some("trust init"), None, None]);
         assert!(step.is_about_file() && !step.is_meant() && Step::meant("x").is_meant());
         let words = Value::Words(["-r", "a b"].map(str::to_owned).to_vec());
-        let every = Some(Arc::new(Place { way: Way::All, file: None }));
+        let every = Some(Arc::new(Place { way: Way::All, ..Place::default() }));
         assert_eq!(step!("`tflock lock {}`", words).at(every.clone()), "`tflock lock -r \"a b\"`");
         assert_eq!(step!("`tflock lock {}` `tflock`", Value::Words(Vec::new())).at(every), "`tflock lock -r` `tflock`");
+        let mirrored =
+            Place { source: ["--source", "net:https://a/ b"].map(str::to_owned).to_vec(), ..Place::default() };
+        let step = step!("`tflock lock`, `tflock verify --source origin`, `tflock why`").at(Some(Arc::new(mirrored)));
+        let wanted = r#"`tflock lock --source "net:https://a/ b"`, `tflock verify --source origin`, `tflock why`"#;
+        assert_eq!(step, wanted);
+        let wanted =
+            r#"`tflock lock -r --source "net:https://a/ b"`, `tflock verify -r --source origin`, `tflock why -r`"#;
+        assert_eq!(step.for_all(), wanted);
         let whole = step!("`tflock trust add ADDR`, `git log`, `tflock trust list --reason TEXT`, `tflock lock -r`");
         assert_eq!(whole.command().as_deref(), Some("tflock lock -r"));
         let mirror = Step::from(template!("`tflock mirror DIR`: {}")).filled_by(Hole::Directory, &["m".to_owned()]);
@@ -391,7 +412,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_value_is_one_word(value in any::<String>(), path in "[a/ `'\"\\\\$\n\t!%~é-]{1,9}") {
-            let place = Place { way: Way::Named(PathBuf::from(&path)), file: Some(PathBuf::from(&path)) };
+            let place = Place { way: Way::Named(PathBuf::from(&path)), file: Some(PathBuf::from(&path)), source: Vec::new() };
             let step = step!("Say {} to `tflock add {} --replace`, or `git log -- PATH`.", value, value);
             let lines: Vec<_> = step.commands().map(|command| read(&command.words(&place).join(" "))).collect();
             let shown = shown(&PathBuf::from(&path));

@@ -65,6 +65,11 @@ const SUBCOMMANDS: [(Reach, &[&str]); 4] = [
     ),
 ];
 
+/// True for the commands that take packages from a source; `mirror` copies one for where there is none.
+pub(super) fn takes_source(name: &str) -> bool {
+    ["add", "audit", "diff", "install", "lock", "migrate", "outdated", "sbom", "upgrade", "verify"].contains(&name)
+}
+
 /// The subcommand at the beginning of what is typed after `tflock`.
 pub const fn subcommand(typed: &str) -> Option<Subcommand> {
     let (mut found, mut reach): (Option<Subcommand>, usize) = (None, 0);
