@@ -15,6 +15,7 @@ use crate::addr::ProviderAddr;
 use crate::config::{Location, ModuleSource};
 use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
 use crate::error::{Error, ErrorKind};
+use crate::finding::Rule;
 use crate::lock;
 use crate::lockfile::LockFile;
 use crate::modulelock::{ModuleLock, Offered};
@@ -23,9 +24,10 @@ use crate::outcome::{
     ReleaseAge, RootOutcome,
 };
 use crate::path::worktree;
-use crate::query::question::{Answer, Refusal};
+use crate::query::question::{Answer, Exclusion, Refusal};
 use crate::requirements::Requirements;
 use crate::settings::{Date, VERSION_RULES};
+use crate::step::Value;
 use crate::version::{ModuleConstraints, ModuleVersion, Version, VersionList, newest_allowed};
 use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings};
 
@@ -80,8 +82,10 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
             |root| !matches!(&root.body, Ok(Body::Outdated(report)) if report.rows.is_empty() && report.complete),
         );
     }
-    let differs = args.exit_code && outcome.roots.iter().any(RootOutcome::is_upgradable);
-    Ok(Outcome { notes: notes.into(), ..outcome }.exit_1_if(differs).with_error(missing))
+    let is_upgradable = outcome.roots.iter().any(RootOutcome::is_upgradable);
+    let next = is_upgradable.then(|| step!("`tflock upgrade {}`", Value::Words(args.providers.clone())));
+    let differs = args.exit_code && is_upgradable;
+    Ok(Outcome { notes: notes.into(), next, ..outcome }.exit_1_if(differs).with_error(missing))
 }
 
 struct Known {
@@ -170,6 +174,7 @@ fn ages(root: &LockRoot, addr: &ProviderAddr, signed: &Signed) -> Vec<ReleaseAge
         signed: Date::of(*signed),
         days: root.now().duration_since(*signed).map_or(0, |age| age.as_secs() / 86400),
         too_young: root.is_too_young(addr, version, *signed),
+        allowed_in: root.allowed_in(addr, version, *signed),
     };
     of_it.map(age).collect()
 }
@@ -178,15 +183,17 @@ fn ages(root: &LockRoot, addr: &ProviderAddr, signed: &Signed) -> Vec<ReleaseAge
 fn chosen(choice: Answer) -> Result<Chosen, Error> {
     match choice {
         Ok(selected) => {
-            let left = selected
-                .passed_over
-                .iter()
-                .map(|(version, why)| PassedOver { version: version.clone(), reason: why.to_string() });
+            let left = selected.passed_over.iter().map(|(version, why)| PassedOver {
+                version: version.clone(),
+                reason: why.to_string(),
+                too_young: matches!(why, Exclusion::Policy(objection) if objection.rule == Rule::TooYoung),
+            });
             Ok(Chosen { version: Some(selected.version().clone()), passed_over: left.collect() })
         }
         Err(Refusal::Finding(finding, _)) if VERSION_RULES.contains(&finding.rule) => {
             let reason = finding.message.clone();
-            let excluded = finding.version.map(|version| PassedOver { version: *version, reason });
+            let too_young = finding.rule == Rule::TooYoung;
+            let excluded = finding.version.map(|version| PassedOver { version: *version, reason, too_young });
             Ok(Chosen { version: None, passed_over: excluded.into_iter().collect() })
         }
         Err(Refusal::Error(error)) if error.kind == ErrorKind::NotFound => Ok(Chosen::default()),

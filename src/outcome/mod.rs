@@ -402,16 +402,31 @@ pub struct ReleaseAge {
     pub days: u64,
     /// True if `minimum_age` of the settings excludes it.
     pub too_young: bool,
+    /// After how many days that age is reached.
+    pub allowed_in: Option<u64>,
 }
 
 impl fmt::Display for ReleaseAge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} old", counted(usize::try_from(self.days).unwrap_or(usize::MAX), "day"))?;
-        if self.too_young { f.write_str(", too young") } else { Ok(()) }
+        let days = |days: u64| counted(usize::try_from(days).unwrap_or(usize::MAX), "day");
+        match self.days {
+            0 => f.write_str("signed today")?,
+            old => write!(f, "{} old", days(old))?,
+        }
+        match self.allowed_in {
+            Some(left) => write!(f, ", allowed in {}", days(left)),
+            None if self.too_young => f.write_str(", too young"),
+            None => Ok(()),
+        }
     }
 }
 
 impl Outdated {
+    /// True if neither the selected version nor a different version is allowed.
+    pub fn is_excluded(&self) -> bool {
+        self.allowed.is_none() && self.selected.is_some()
+    }
+
     pub fn is_upgradable(&self) -> bool {
         self.allowed.is_some() && self.allowed != self.selected
     }

@@ -25,11 +25,10 @@ impl Opening {
         if let Some(verdict) = Verdict::of(outcome) {
             return Self { title: Some(capitalized(&verdict.sentence())), next: verdict.next() };
         }
-        if outcome.command != "diff" {
-            return Self::default();
-        }
-        let title = most_dangerous(&Changed::of(&outcome.roots), style).map(|(_, line)| capitalized(&line));
-        let is_clean = title.is_none() && outcome.findings().all(|(_, finding)| finding.level < Level::Warn);
+        let is_diff = outcome.command == "diff";
+        let changed = is_diff.then(|| Changed::of(&outcome.roots));
+        let title = changed.and_then(|changed| most_dangerous(&changed, style)).map(|(_, line)| capitalized(&line));
+        let is_clean = is_diff && title.is_none() && outcome.findings().all(|(_, it)| it.level < Level::Warn);
         let next = outcome.next.as_ref().filter(|_| !is_clean).and_then(Step::command);
         Self { title, next: next.map(|command| printable(&command).into_owned()) }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::error::{Error, ExitCode};
 use crate::finding::{Class, Finding, Level, Rule};
-use crate::outcome::{Body, Need, Outcome, RootOutcome};
+use crate::outcome::{Body, Need, Outcome, Outdated, RootOutcome};
 use crate::report::groups::{Changed, MOST_NAMES, RootSummary, Same, first_names, root_modules};
 use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::style::{Detail, Paint, Style};
@@ -110,6 +110,7 @@ enum End {
     NotChecked,
     PartlyChecked,
     Newest,
+    Excluded,
     Same,
     Passed,
     Warned,
@@ -123,11 +124,12 @@ enum End {
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 14] = [
+const WORDS: [(End, &str); 15] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
     (End::Newest, "at the newest allowed versions"),
+    (End::Excluded, "at a version that is not allowed"),
     (End::Same, "up to date"),
     (End::Passed, "passed"),
     (End::Warned, "passed with warnings"),
@@ -234,6 +236,7 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Verified(_)) if root.findings.iter().any(|finding| finding.level == Level::Warn) => End::Warned,
         Ok(Body::Verified(_)) => End::Passed,
         Ok(_) if root.is_upgradable() => End::Upgradable,
+        Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_excluded) => End::Excluded,
         Ok(Body::Outdated(report)) if report.complete => End::Newest,
         Ok(Body::OutdatedModules(report)) if report.complete => End::Newest,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,

@@ -245,6 +245,13 @@ impl LockRoot {
         self.rules.versions(addr).against(&candidate).iter().any(|objection| objection.rule == Rule::TooYoung)
     }
 
+    /// After how many days a release that is too young reaches the age that the settings require.
+    pub fn allowed_in(&self, addr: &ProviderAddr, version: &Version, signed: SystemTime) -> Option<u64> {
+        let wanted = self.settings.settings.policy.minimum_age.filter(|_| self.is_too_young(addr, version, signed))?;
+        let left = (signed + wanted.duration()).duration_since(self.now()).ok()?;
+        Some(left.as_secs().div_ceil(86400))
+    }
+
     /// True if the settings exclude a version by its number.
     pub fn excludes(&self, addr: &ProviderAddr, version: &Version) -> bool {
         let objections = self.rules.versions(addr).against(&Candidate::of(addr, version));

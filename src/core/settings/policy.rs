@@ -242,13 +242,16 @@ impl VersionPolicy {
         let message = match too_young {
             None => format!("{addr} {version} is too recent: {why}"),
             Some((wanted, now)) => {
-                let hours = age_since(since, now).as_secs() / 3600;
-                let what = if first_seen == Some(since) {
-                    format!("was first recorded {hours} h ago, by the history of the base")
-                } else {
-                    format!("was signed {hours} h ago, which is the signer's word")
+                let ago = match age_since(since, now).as_secs() / 3600 {
+                    hours @ ..48 => format!("{hours} h ago"),
+                    hours => format!("{} days ago", hours / 24),
                 };
-                format!("{addr} {version} {what}; the policy wants an age of {wanted}")
+                let what = if first_seen == Some(since) {
+                    format!("was first recorded {ago} (by the history of the base)")
+                } else {
+                    format!("was signed {ago} (by the signer's clock)")
+                };
+                format!("{addr} {version} {what}; the policy requires {wanted}")
             }
         };
         Some(Objection { rule: Rule::TooYoung, basis: Basis::Date, why, message })

@@ -20,7 +20,10 @@ use crate::requirements::{Origin, OriginKind, module_name};
 use crate::trust::pins::Signer;
 use crate::trust::publishers::publisher;
 use crate::version::Version;
-use crate::words::{counted, nonzero};
+use crate::words::{counted, first_of, nonzero};
+
+/// How many versions that are too young are named.
+const MOST_SKIPPED: usize = 3;
 
 /// How many places that only use a provider are listed for it.
 const MOST_USES: usize = 8;
@@ -164,7 +167,11 @@ fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Tabl
     items.sort_by_key(|((addr, versions, _), _)| (*addr, versions[0]));
     let cells = items.iter().map(|((addr, versions, _), paths)| {
         let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
-        let [selected, allowed, newest] = versions.map(|version| aged(version, held.first().copied()));
+        let [selected, allowed, mut newest] = versions.map(|version| aged(version, held.first().copied()));
+        if versions[1] == versions[2] {
+            // Its age is in the column before.
+            newest = versions[2].map_or(newest, Version::to_string);
+        }
         let warnings = held.first().map(|row| warnings(row)).unwrap_or_default();
         [style.addr(addr), selected, allowed, newest, naming.table_cell(paths), holders(&held), warnings]
     });
@@ -291,7 +298,12 @@ fn warnings(row: &Outdated) -> String {
 }
 
 fn skipped(row: &Outdated) -> Option<String> {
-    let PassedOver { version, reason } = row.passed_over.first()?;
+    let PassedOver { version, reason, .. } = row.passed_over.first()?;
+    if row.passed_over.iter().all(|it| it.too_young) {
+        let versions: Vec<String> = row.passed_over.iter().map(|it| it.version.to_string()).collect();
+        let are = if versions.len() == 1 { "is" } else { "are" };
+        return Some(format!("minimum_age: {} {are} too young", first_of(&versions, MOST_SKIPPED)));
+    }
     let others = match row.passed_over.len() - 1 {
         0 => String::new(),
         count => format!(", and {count} more"),
