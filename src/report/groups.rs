@@ -25,9 +25,6 @@ use crate::words::{counted, first_of, nonzero};
 /// How many root modules are named; more are only counted.
 pub(super) const MOST_NAMES: usize = 3;
 
-/// How many root modules the heading of a group names.
-const MOST_IN_HEADING: usize = 20;
-
 /// How many changed requirements are named for a change of several root modules.
 const MOST_PLACES: usize = 3;
 
@@ -120,16 +117,13 @@ impl RootSummary {
     pub(super) fn heading(self, paths: &[&Path]) -> String {
         match paths.len() {
             count if count == self.all => self.table_cell(paths),
-            _ if self.verbose => names(paths),
-            _ => first_names(paths, MOST_IN_HEADING),
+            _ => names(paths),
         }
     }
 
-    /// Adds the root modules to the first line of a text, and with -v every name below it.
-    pub(super) fn append_to(self, text: &str, paths: &[&Path]) -> String {
-        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let names = self.names_below(paths).unwrap_or_default();
-        format!("{first}  {}\n{names}{rest}", self.label(paths))
+    /// The label, and with -v every name.
+    pub(super) fn each(self, paths: &[&Path]) -> String {
+        if self.verbose { names(paths) } else { self.label(paths) }
     }
 
     /// A line with every name, if the label only counts them and -v is given.

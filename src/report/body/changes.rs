@@ -79,7 +79,9 @@ pub(super) fn besides(made: &MadeChanges<'_>, naming: RootSummary, style: Style)
     });
     let mut text: String = Same::of(learned).into_items().into_iter().map(|(line, _)| line + "\n").collect();
     let diffs = made.iter().filter_map(|(root, changes)| {
-        let diff = changes.diff.as_deref().filter(|diff| !diff.is_empty())?;
+        // Of many lock files the lines above say what matters.
+        let is_shown = !naming.many || style.detail == Detail::Verbose || !changes.edited.is_empty();
+        let diff = changes.diff.as_deref().filter(|diff| is_shown && !diff.is_empty())?;
         // Each of several files must be named.
         Some((root.path.as_path(), if naming.many && changes.edited.is_empty() { without_names(diff) } else { diff }))
     });

@@ -36,7 +36,10 @@ pub(super) fn review(changed: &Changed<'_>, naming: RootSummary, style: Style) -
     let mut printed = HashSet::new();
     for group in &changed.groups {
         let line = line(group, columns, style);
-        text.push_str(&if several { naming.append_to(&line, &group.roots()) } else { line });
+        text.push_str(&line);
+        if several {
+            text.push_str(&within(&naming.each(&group.roots()), style));
+        }
         if style.detail == Detail::Verbose {
             text.push_str(&explanation(&group.explanation(), style));
             release(&mut text, group, style);
@@ -52,9 +55,17 @@ pub(super) fn review(changed: &Changed<'_>, naming: RootSummary, style: Style) -
     for (change, roots) in Same::of(changed.texts()).into_items() {
         let besides = besides(change, style);
         let named = several && !besides.is_empty();
-        text.push_str(&if named { naming.append_to(&besides, &roots) } else { besides });
+        text.push_str(&besides);
+        if named {
+            text.push_str(&within(&naming.each(&roots), style));
+        }
     }
     text
+}
+
+/// The root modules that have a change, on lines of their own.
+fn within(names: &str, style: Style) -> String {
+    paragraph("    ", &format!("in {names}"), Paint::Aside, style)
 }
 
 /// Changes besides the entries; empty if there are none.
