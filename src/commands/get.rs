@@ -12,7 +12,7 @@ use crate::config::{Installed, Location, ModuleSource};
 use crate::disk::files::refuse_linked_directory;
 use crate::disk::modules_dir::ModulesDir;
 use crate::disk::root_files::DirectoryLock;
-use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, TreeOptions, file_from};
+use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::git::TrackedFiles;
 use crate::interrupt::Interrupt;
@@ -59,15 +59,29 @@ pub fn get(args: &GetArgs, services: &Services<'_>) -> Result<Outcome, Error> {
 
 /// Installs modules as a part of `install`: the locked ones, or, if all are local, only the list of modules. Other
 /// modules are left to `init`, and none is downloaded to find out.
-pub(super) fn install_for(settings: &RunSettings, interrupt: &Interrupt) -> Result<Option<InstalledModules>, Error> {
+pub(super) fn install_for(settings: &RunSettings, interrupt: &Interrupt) -> Result<ModulesOfRoot, Error> {
     if settings.root.join(FILE_NAME).exists() {
-        return install(settings, interrupt).map(Some);
+        return install(settings, interrupt).map(ModulesOfRoot::Installed);
     }
-    let options = TreeOptions { modules: ModuleLookup::None, ..settings.tree_options(MissingModules::Skip) };
-    // `init` reports problems of the configuration.
-    let is_local =
-        settings.load_tree(&options).is_ok_and(|tree| tree.missing.is_empty() && tree.remote_modules.is_empty());
-    if is_local { install(settings, interrupt).map(Some) } else { Ok(None) }
+    // What is not locked is not installed, so it is not read either.
+    let mut alone = settings.clone();
+    alone.modules.lookup = ModuleLookup::None;
+    match alone.load_tree(&settings.tree_options(MissingModules::Skip)) {
+        Ok(tree) if tree.missing.is_empty() && tree.remote_modules.is_empty() => {
+            install(settings, interrupt).map(ModulesOfRoot::Installed)
+        }
+        Ok(_) => Ok(ModulesOfRoot::Unlocked),
+        // `init` reports problems of the configuration.
+        Err(_) => Ok(ModulesOfRoot::Unknown),
+    }
+}
+
+/// What `install` does with the modules of a root module.
+pub(super) enum ModulesOfRoot {
+    Installed(InstalledModules),
+    /// It calls modules that are not locked.
+    Unlocked,
+    Unknown,
 }
 
 /// What git tracks below the data directory would be replaced, and comes back with the next checkout.

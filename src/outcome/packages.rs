@@ -23,6 +23,9 @@ pub struct InstallReport {
     pub packages: Vec<InstalledPackage>,
     /// `None` if modules were left out.
     pub modules: Option<InstalledModules>,
+    /// True if it calls modules that are not locked, so they are not installed.
+    #[serde(skip)]
+    pub unlocked: bool,
     /// Versions that were removed because the lock file does not record them.
     #[serde(serialize_with = "super::releases")]
     pub removed: Vec<(ProviderAddr, Version)>,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::get::ModulesOfRoot;
 use super::shared::options::{Assignments, Packages, Within, platform};
 use super::shared::sources::{Group, PackageSources};
 use super::shared::targets::{Targets, Unlocked};
@@ -23,13 +24,14 @@ use crate::finding::Finding;
 use crate::git::TrackedFiles;
 use crate::hash::PackageHashes;
 use crate::interrupt::{Interrupt, What};
-use crate::outcome::{Body, InstallReport, InstallState, InstalledModules, InstalledPackage, Outcome, RootOutcome};
+use crate::outcome::{Body, InstallReport, InstallState, InstalledPackage, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::{lexical, shown};
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::settings::{LINKS, LinkChoice};
 use crate::step::{Step, Value};
+use crate::words::counted;
 use crate::workspace::NamedProviders;
 use packages::{Fetching, InstallRoot, PackageState, Want};
 
@@ -120,7 +122,21 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
         Ok(root) => root.finish(args, &services.interrupt),
         Err(error) => RootOutcome::failed(path, error),
     });
-    let outcome = targets.finish("install", outcomes, notes);
+    let outcomes: Vec<RootOutcome> = outcomes.collect();
+    let is_unlocked = |root: &&RootOutcome| matches!(&root.body, Ok(Body::Install(report)) if report.unlocked);
+    let unlocked = outcomes.iter().filter(is_unlocked).count();
+    let compares =
+        |root: &RootOutcome| matches!(&root.body, Ok(Body::Install(report)) if report.has_compared_modules());
+    let compared = args.check && outcomes.iter().any(compares);
+    let mut outcome = targets.finish("install", outcomes, notes);
+    outcome.notes.extend(compared.then_some(COMPARED));
+    if unlocked > 0 {
+        outcome.notes.push(step!(
+            "the modules of {} are not locked and were not installed: `tflock lock --lock-modules` locks them, `terraform get` \
+             installs them as they are",
+            counted(unlocked, "root module")
+        ));
+    }
     let lacks = |outcome: &RootOutcome| match &outcome.body {
         Ok(Body::Install(report)) => report.lacks_something(),
         _ => false,
@@ -221,24 +237,33 @@ impl InstallRoot {
             copied: want.copied,
         });
         let packages = packages.collect();
-        let modules = if args.no_modules || self.is_refused { Ok(None) } else { self.modules(args.check, interrupt) };
-        let modules = modules.unwrap_or_else(|error| {
-            self.failed.push(error);
-            None
-        });
+        let is_wanted = !args.no_modules && !self.is_refused;
+        let modules = if is_wanted { self.modules(args.check, interrupt) } else { Ok(ModulesOfRoot::Unknown) };
+        let (modules, unlocked) = match modules {
+            Ok(ModulesOfRoot::Installed(modules)) => (Some(modules), false),
+            Ok(other) => (None, matches!(other, ModulesOfRoot::Unlocked)),
+            Err(error) => {
+                self.failed.push(error);
+                (None, false)
+            }
+        };
         let Self { settings, mut findings, failed, removed, .. } = self;
         findings.extend(uncovered(&self.uncovered));
         findings.extend(modules.iter().flat_map(place::differing_modules));
         let lock_file = settings.lock_file_shown();
         let placed = |finding: Finding| if finding.file.is_none() { finding.in_file(&lock_file) } else { finding };
         let findings = findings.into_iter().map(placed).collect();
-        let report = InstallReport { checked: args.check, packages, modules, removed, failed };
+        let report = InstallReport { checked: args.check, packages, modules, unlocked, removed, failed };
         RootOutcome { path: settings.path, body: Ok(Body::Install(report)), findings }
     }
 
     /// Installs locked modules as `get` does, or writes the list of modules if all are local; with `check`, compares.
-    fn modules(&self, check: bool, interrupt: &Interrupt) -> Result<Option<InstalledModules>, Error> {
-        if check { place::check_modules(&self.settings) } else { get::install_for(&self.settings, interrupt) }
+    fn modules(&self, check: bool, interrupt: &Interrupt) -> Result<ModulesOfRoot, Error> {
+        if !check {
+            return get::install_for(&self.settings, interrupt);
+        }
+        let checked = place::check_modules(&self.settings)?;
+        Ok(checked.map_or(ModulesOfRoot::Unknown, ModulesOfRoot::Installed))
     }
 }
 
