@@ -34,6 +34,11 @@ pub struct InstallReport {
 }
 
 impl InstallReport {
+    /// True if a locked module is installed, of a check.
+    pub fn has_compared_modules(&self) -> bool {
+        self.modules.iter().flat_map(|installed| &installed.modules).any(|module| module.state.is_installed())
+    }
+
     /// True if a package or a module is not installed as it is locked.
     pub fn lacks_something(&self) -> bool {
         let modules = self.modules.iter().flat_map(|installed| &installed.modules).map(|module| module.state);

@@ -18,6 +18,7 @@ use super::shared::targets::{Targets, Unlocked};
 use super::{Services, get, list};
 use crate::addr::ProviderAddr;
 use crate::disk::linking::Linker;
+use crate::disk::modules_dir::COMPARED;
 use crate::disk::package::KnownFiles;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;

@@ -17,6 +17,7 @@ use crate::commands::shared::targets::{Targets, Unlocked};
 use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
+use crate::disk::modules_dir::COMPARED;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Notes, Outcome, RootOutcome, WorkTreeFindings};
@@ -125,6 +126,8 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     }
     if locked_modules > 0 && !options.installed {
         notes.push(GAP);
+    } else if locked_modules > 0 {
+        notes.push(COMPARED);
     }
     notes.extend(cache.finish());
     Ok((Outcome { since_base, notes, ..outcome }, judged_by))
