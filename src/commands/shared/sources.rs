@@ -3,7 +3,8 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::addr::ProviderAddr;
@@ -16,7 +17,7 @@ use crate::error::Error;
 use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::parallel::locked;
 use crate::path::{shown, worktree};
-use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
+use crate::query::engine::{DownloadBudget, Equipment, GatherOptions, UnusedMirrors};
 use crate::query::question::Query;
 use crate::query::{Event, Events, Session};
 use crate::settings::SourceChoice;
@@ -35,6 +36,10 @@ pub(crate) struct PackageSources<'a> {
     sessions: Mutex<BTreeMap<SourceSetup, Opened>>,
     /// Notes for users, each once.
     notes: Mutex<BTreeSet<String>>,
+    /// The providers that the CLI configuration takes from mirrors, where registries are used.
+    mirrored: Mutex<BTreeMap<Dialect, BTreeSet<ProviderAddr>>>,
+    /// True once the help of an error says so.
+    is_named: Arc<AtomicBool>,
 }
 
 /// Root modules by their paths, each as it was read or with the error.
@@ -66,11 +71,17 @@ impl<'a> PackageSources<'a> {
             budget: Arc::default(),
             sessions: Mutex::default(),
             notes: Mutex::default(),
+            mirrored: Mutex::default(),
+            is_named: Arc::default(),
         }
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut *locked(&self.notes)).into_iter().collect()
+        let mirrored = std::mem::take(&mut *locked(&self.mirrored));
+        let mirrored = mirrored.iter().filter(|_| !self.is_named.load(Ordering::Relaxed));
+        let unused: Vec<String> =
+            mirrored.filter_map(|(dialect, providers)| unused_mirrors(*dialect, providers)).collect();
+        std::mem::take(&mut *locked(&self.notes)).into_iter().chain(unused).collect()
     }
 
     /// Prints a note immediately.
@@ -205,6 +216,14 @@ impl<'a> PackageSources<'a> {
         opened.clone()
     }
 
+    /// The directory from which `dev_overrides` run a provider. The CLI configuration was read before, so its errors are known.
+    pub(in crate::commands) fn override_of(&self, dialect: Dialect, addr: &ProviderAddr) -> Option<PathBuf> {
+        let config = self.config(dialect).ok()?;
+        let mut overrides = config.installation.iter().flat_map(|installation| &installation.dev_overrides);
+        let is_meant = |text: &str| ProviderAddr::parse(text, dialect).is_ok_and(|meant| meant == *addr);
+        overrides.find(|over| is_meant(&over.address)).map(|over| over.path.clone())
+    }
+
     /// Notes the providers whose locked packages are overridden and not installed.
     fn note_overrides(&self, config: &CliConfig) {
         for over in config.installation.iter().flat_map(|installation| &installation.dev_overrides) {
@@ -216,7 +235,7 @@ impl<'a> PackageSources<'a> {
         }
     }
 
-    /// Notes that the CLI configuration has other sources, unless an option or setting chose the source.
+    /// Remembers that the CLI configuration has other sources, unless an option or setting chose the source.
     fn note_unused<A: Borrow<ProviderAddr>>(
         &self,
         source: &RootSource,
@@ -231,18 +250,8 @@ impl<'a> PackageSources<'a> {
             let direct = taking.next().is_some_and(|method| matches!(method.place, SourceLocation::Direct { .. }));
             !direct || taking.next().is_some()
         };
-        let mut elsewhere = providers.filter(is_elsewhere);
-        let Some(first) = elsewhere.next() else { return Ok(()) };
-        let others = match elsewhere.count() {
-            0 => String::new(),
-            count => format!(" and {}", counted(count, "more provider")),
-        };
-        self.note(format!(
-            "your CLI configuration uses a mirror for {}{others}; tflock uses the origin registry; with --source \
-             configured it uses the same mirrors as `{} init`",
-            first.borrow(),
-            source.dialect.program()
-        ));
+        let elsewhere = providers.filter(is_elsewhere).map(|addr| addr.borrow().clone());
+        locked(&self.mirrored).entry(source.dialect).or_default().extend(elsewhere);
         Ok(())
     }
 
@@ -264,7 +273,21 @@ impl<'a> PackageSources<'a> {
             threads: Arc::default(),
             attestations: self.attestations(setup.dialect)?,
         };
-        Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment })))
+        let unused = UnusedMirrors { filters: self.unused(setup)?, is_named: Arc::clone(&self.is_named) };
+        Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment, unused })))
+    }
+
+    /// What the mirrors of the CLI configuration take, where the run uses the registries by default.
+    fn unused(&self, setup: &SourceSetup) -> Result<Vec<Filter>, Error> {
+        if self.scope.source.is_some() || setup.methods != [Method::origin()] {
+            return Ok(Vec::new());
+        }
+        let config = self.config(setup.dialect)?;
+        let methods = Method::of(&SourceChoice::Configured, &config, setup.dialect, Path::new(""));
+        // Errors about sources that this run does not use are not reported.
+        let mirrors = methods.into_iter().flatten();
+        let mirrors = mirrors.filter(|method| !matches!(method.place, SourceLocation::Direct { .. }));
+        Ok(mirrors.map(|method| method.filter).collect())
     }
 
     /// Who knows where releases were built; `None` with `--offline`.
@@ -292,6 +315,20 @@ impl<'a> PackageSources<'a> {
         let with = |download_retries| self.online.client(ClientOptions { download_retries, ..options.clone() });
         Ok(Connection { client: other.map_or_else(|| client.clone(), with), ..access.connection.clone() })
     }
+}
+
+/// The note that mirrors are not used.
+fn unused_mirrors(dialect: Dialect, providers: &BTreeSet<ProviderAddr>) -> Option<String> {
+    let first = providers.first()?;
+    let others = match providers.len() - 1 {
+        0 => String::new(),
+        count => format!(" and {}", counted(count, "more provider")),
+    };
+    Some(format!(
+        "your CLI configuration uses a mirror for {first}{others}; tflock uses the origin registry; with --source configured \
+         it uses the same mirrors as `{} init`",
+        dialect.program()
+    ))
 }
 
 pub(crate) fn watch(events: &Events, over: Shutdown) -> Watch {

@@ -19,6 +19,7 @@ mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
@@ -57,6 +58,35 @@ pub struct GatherOptions {
     pub sources: Vec<(Filter, Source)>,
     /// What all of them work with.
     pub equipment: Equipment,
+    /// Mirrors that are not used, for the help of errors.
+    pub unused: UnusedMirrors,
+}
+
+/// The mirrors of the CLI configuration where the run uses the registries.
+#[derive(Debug, Clone, Default)]
+pub struct UnusedMirrors {
+    /// What each of them takes.
+    pub filters: Vec<Filter>,
+    /// True once the help of an error names them.
+    pub is_named: Arc<AtomicBool>,
+}
+
+impl UnusedMirrors {
+    /// The refusal of a registry, with the option that uses the mirrors if one of them has the provider.
+    fn helped(&self, addr: &ProviderAddr, refusal: Refusal) -> Refusal {
+        let Refusal::Error(error) = refusal else { return refusal };
+        let is_silent = error.kind == ErrorKind::Unavailable;
+        let may_help = is_silent || error.kind == ErrorKind::UnknownProvider;
+        if !may_help || !self.filters.iter().any(|filter| filter.takes(addr)) {
+            return Refusal::Error(error);
+        }
+        self.is_named.store(true, Ordering::Relaxed);
+        let help = "your CLI configuration uses a mirror instead of this registry, and tflock does so with --source \
+                    configured, or with `source = \"configured\"` in .tflock.hcl";
+        let others = if is_silent { Vec::new() } else { error.hints };
+        let hints = std::iter::once(help.into()).chain(others).collect();
+        Refusal::Error(Error { hints, ..error })
+    }
 }
 
 #[derive(Debug, Clone)]

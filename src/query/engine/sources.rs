@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::archives::DownloadBudget;
 use super::provenance::Attestations;
-use super::{Equipment, GatherOptions, SourceState, each, joined, unexplained};
+use super::{Equipment, GatherOptions, SourceState, UnusedMirrors, each, joined, unexplained};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -37,18 +37,19 @@ pub struct SourceSet {
     threads: Arc<OnceLock<Threads>>,
     events: Events,
     attestations: Attestations,
+    unused: UnusedMirrors,
 }
 
 type Available<'a> = (&'a SourceState, Arc<Vec<Offer>>);
 
 impl SourceSet {
     pub(in crate::query) fn new(options: GatherOptions) -> Self {
-        let GatherOptions { sources, equipment } = options;
+        let GatherOptions { sources, equipment, unused } = options;
         let sources = sources.into_iter().map(|(filter, source)| (filter, SourceState::new(source, &equipment)));
         let sources = sources.collect();
         let Equipment { budget, threads, events, attestations, cache, .. } = equipment;
         let attestations = Attestations::new(attestations, cache, events.clone());
-        Self { sources, answers: Shared::new(), budget, threads, events, attestations }
+        Self { sources, answers: Shared::new(), budget, threads, events, attestations, unused }
     }
 
     /// The answers to the queries of each root module, in the order given.
@@ -143,7 +144,8 @@ impl SourceSet {
         each(self, items, |sources, addr, ()| async move {
             let available = Box::pin(sources.available(&addr)).await;
             sources.events.emit(Event::Answered);
-            Ok(union(&available?).iter().map(|offer| offer.version.clone()).collect())
+            let available = available.map_err(|refusal| sources.unused.helped(&addr, refusal))?;
+            Ok(union(&available).iter().map(|offer| offer.version.clone()).collect())
         })
         .await
     }
@@ -165,8 +167,12 @@ impl SourceSet {
         self.sources.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, source)| source).collect()
     }
 
-    /// The release that a query selects, and what it wants to know of that: each platform from the first source that has it.
     async fn answer(&self, addr: &ProviderAddr, query: &Query) -> Result<Selected, Refusal> {
+        Box::pin(self.gather(addr, query)).await.map_err(|refusal| self.unused.helped(addr, refusal))
+    }
+
+    /// The release that a query selects, and what it wants to know of that: each platform from the first source that has it.
+    async fn gather(&self, addr: &ProviderAddr, query: &Query) -> Result<Selected, Refusal> {
         let taking = self.taking(addr);
         let (available, mut packages) = match (&taking[..], query.selection.version(), &query.goal) {
             // The packages of a known version are requested meanwhile.

@@ -39,7 +39,7 @@ fn sources(sources: Vec<(Filter, Source)>) -> Arc<SourceSet> {
         now: SystemTime::UNIX_EPOCH,
         dialect: Dialect::Terraform,
     };
-    Arc::new(SourceSet::new(GatherOptions { sources, equipment }))
+    Arc::new(SourceSet::new(GatherOptions { sources, equipment, unused: UnusedMirrors::default() }))
 }
 
 fn query(goal: Goal, selection: Selection) -> Query {
