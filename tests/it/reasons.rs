@@ -89,3 +89,35 @@ fn a_leftover_without_namespace_is_to_be_deleted() {
         }
     }
 }
+
+/// The mirror has everything, and the registry is behind a firewall.
+#[test]
+fn behind_a_mirror_the_help_is_the_option_that_uses_it() {
+    let registry = honest();
+    let main = MAIN.replace("{{registry}}", "localhost:1");
+    let files: [(&str, &str); 2] = [("a/main.tf", &main), ("b/main.tf", &main)];
+    let mirror =
+        format!("provider_installation {{\n  network_mirror {{\n    url = \"{}\"\n  }}\n}}\n", registry.mirror_url());
+    let workspace = Workspace::with_files(&files).cli_config(&mirror).env("TF_REGISTRY_DISCOVERY_RETRY", "0");
+    let run = workspace.tflock(&registry, ["-C", "a", "-C", "b"].iter().chain(&LOCK)).ended_with(4);
+    assert_eq!(run.stderr.matches("--source configured").count(), 1, "{run}");
+    assert!(run.stderr.contains("help: your CLI configuration uses a mirror instead of this registry"), "{run}");
+    assert!(!run.stderr.contains("HTTPS_PROXY") && !run.stderr.contains("note: your CLI"), "{run}");
+}
+
+/// A provider in development is in no registry yet: the others are locked, and the override is named.
+#[test]
+fn a_provider_in_development_keeps_no_other_from_being_locked() {
+    let registry = honest();
+    let main = MAIN.replace("{{registry}}/acme/gadget", "{{registry}}/acme/mine");
+    let over = "provider_installation {\n  dev_overrides {\n    \"{{registry}}/acme/mine\" = \"/src/mine\"\n  }\n  direct {}\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", &main)]).cli_config(over);
+    let run = workspace.tflock(&registry, LOCK).ended_with(2);
+    assert!(run.stderr.contains("acme/mine from /src/mine; the other providers are locked without it"), "{run}");
+    assert!(run.stderr.contains("--> main.tf:"), "{run}");
+    assert!(workspace.lock_file().contains("acme/widget") && !workspace.lock_file().contains("acme/mine"), "{run}");
+    // Without the override nothing is written.
+    let other = Workspace::with_files(&[("main.tf", &main)]);
+    other.tflock(&registry, LOCK).ended_with(2);
+    assert!(!other.has(".terraform.lock.hcl"));
+}

@@ -176,7 +176,7 @@ pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, ser
     let unlocked = if all_begun { unlocked(&request.reselected_modules, &collected.reselected) } else { None };
     let unrecorded = if all_begun { unrecorded(&collected.accepted) } else { None };
     let outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
-    let mut outcome = outcome.with_error(unrecorded);
+    let mut outcome = outcome.with_error(unrecorded).with_error(Error::all(collected.overridden));
     outcome.notes.extend(collected.notes);
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Drop the root modules without results: "up to date" would hide that no request was sent.

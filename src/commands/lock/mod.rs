@@ -39,6 +39,7 @@ use crate::disk::roots::{ModuleLocking, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::RootOutcome;
 use crate::parallel::{self, locked};
+use crate::path::shown;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::step::Step;
 use crate::version::Version;
@@ -262,7 +263,45 @@ impl LockRoots<'_> {
         for (at, answers) in answers {
             jobs[at].answers = answers;
         }
+        let errors: Vec<Error> = jobs.iter_mut().flat_map(|job| self.leave_out_overridden(job)).collect();
+        locked(&self.session.collected).overridden.extend(errors);
     }
+
+    /// Takes the providers out of the plan that have no entry, that their registry does not know and that `dev_overrides` of the
+    /// CLI configuration run from a directory: the others can be locked.
+    fn leave_out_overridden(&self, job: &mut LockJob) -> Vec<Error> {
+        let Ok(answers) = &mut job.answers else { return Vec::new() };
+        let is_unknown =
+            |answer: &Answer| matches!(answer, Err(Refusal::Error(error)) if error.kind == ErrorKind::UnknownProvider);
+        let unknown: Vec<ProviderAddr> =
+            answers.iter().filter(|(_, answer)| is_unknown(answer)).map(|(addr, _)| addr.clone()).collect();
+        let mut errors = Vec::new();
+        for addr in unknown.into_iter().filter(|addr| job.root.lock.get(addr).is_none()) {
+            let Some(directory) = self.sources.override_of(job.root.source.dialect, &addr) else { continue };
+            if let Some(Err(Refusal::Error(error))) = answers.remove(&addr) {
+                let known = (&job.root.requirements, &job.root.lock);
+                let error = decision::unknown_provider(error, known, &job.root.settings.path, job.root.source.dialect);
+                errors.push(Error { hints: overridden(&addr, &directory), ..error });
+            }
+            job.open.remove(&addr);
+            job.plan.steps.remove(&addr);
+        }
+        errors
+    }
+}
+
+/// What to do about a provider in development: the tools differ.
+///
+/// Source: `internal/command/init.go` of Terraform 1.14 to 1.17; `OpenTofu` installs what it overrides.
+fn overridden(addr: &ProviderAddr, directory: &Path) -> Vec<Step> {
+    vec![
+        format!(
+            "dev_overrides of your CLI configuration run {addr} from {}; the other providers are locked without it",
+            shown(directory)
+        )
+        .into(),
+        "Terraform 1.15 and later needs no entry for it; before that, and in OpenTofu, `init` fails without the registry".into(),
+    ]
 }
 
 /// Explains downloads that may change nothing.

@@ -44,6 +44,8 @@ pub(super) struct Collected {
     pub(super) reselected: BTreeSet<String>,
     /// The notes of the command.
     pub(super) notes: BTreeSet<Step>,
+    /// About providers that no registry has, and that the CLI configuration runs from a directory.
+    pub(super) overridden: Vec<Error>,
 }
 
 impl<'a> LockSession<'a> {
