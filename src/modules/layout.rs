@@ -29,7 +29,7 @@ pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
         }
         fs::create_dir_all(place.parent().unwrap_or(to))?;
         fs::write(&place, bytes)?;
-        fs::set_permissions(&place, fs::metadata(&from)?.permissions())?;
+        set_mode(&from, &place)?;
         Ok(true)
     };
     let failed = |reason: io::Error| unwritable(to, &reason);
@@ -46,6 +46,19 @@ pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
         UnpackError::Disk { path, reason } => unwritable(&path, &reason),
         error => failed(io::Error::other(error)),
     })
+}
+
+/// Makes a copy readable for all, whatever the umask of the run that filled the cache, and executable like the original.
+#[cfg(unix)]
+fn set_mode(from: &Path, place: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_executable = fs::metadata(from)?.permissions().mode() & 0o111 != 0;
+    fs::set_permissions(place, fs::Permissions::from_mode(if is_executable { 0o755 } else { 0o644 }))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &Path, _: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// True if a directory contains exactly a package of the cache. Git's own files do not count.

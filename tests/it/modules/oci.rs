@@ -58,6 +58,13 @@ fn tags_and_digests() {
         workspace.tflock(&registry, ["--tool=tofu", "verify"]).ended_with(0);
         workspace.tflock(&registry, ["--tool=tofu", "get"]).ended_with(0);
         assert!(workspace.has(".terraform/modules/net/sub/main.tf"));
+        #[cfg(unix)]
+        {
+            // As OpenTofu leaves them: others may read.
+            use std::os::unix::fs::PermissionsExt as _;
+            let meta = std::fs::metadata(workspace.path(".terraform/modules/net/sub/main.tf")).unwrap();
+            assert_eq!(meta.permissions().mode() & 0o777, 0o644);
+        }
     }
     assert!(tagged.read(".tflock.modules.hcl").contains("/acme/net?tag=v1\""));
     // Another package under the same tags: the default one goes on, the other was moved, and a digest stays what it is.
