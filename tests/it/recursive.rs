@@ -234,3 +234,41 @@ fn the_tools_of_new_lock_files_are_named() {
     let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
     assert!(!run.stderr.contains("of the new lock files"), "{run}");
 }
+
+/// What the settings leave out is not missed in silence.
+#[test]
+fn excluded_root_modules_are_counted() {
+    let registry = registry();
+    let files = [("a/main.tf", MAIN), ("old/b/main.tf", MAIN), ("old/c/main.tf", MAIN)];
+    let workspace = Workspace::with_files(&files);
+    lock(&workspace, &registry, &["--create"]).ended_with(0);
+    workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\", \"darwin_arm64\"]\nexclude = [\"old/**\"]\n");
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    assert!(run.stdout.contains("1 root module (2 excluded by .tflock.hcl): 1 passed"), "{run}");
+    let run = workspace.tflock(&registry, ["status"]).ended_with(0);
+    assert!(run.stdout.contains("root modules  1 (2 excluded by .tflock.hcl)\n"), "{run}");
+    let json = |command: &[&str]| workspace.tflock(&registry, command.iter().chain(&["--format", "json"])).json();
+    assert_eq!(json(&["verify", "-r"])["excluded"], 2);
+    assert_eq!(json(&["status"])["status"]["excluded"], 2);
+    assert_eq!(json(&["verify", "-C", "a"])["excluded"], serde_json::Value::Null);
+}
+
+/// To select another version for one of them is no way forward.
+#[cfg(unix)]
+#[test]
+fn root_modules_with_one_lock_file_are_named_where_their_constraints_disagree() {
+    let with = |constraint: &str| MAIN.replace("widget\"\n", &format!("widget\"\n      version = \"{constraint}\"\n"));
+    let registry = registry().release("acme/widget", "1.1.0", &["linux_amd64", "darwin_arm64"]);
+    let workspace = Workspace::with_files(&[("a/main.tf", &with("1.0.0")), ("b/main.tf", &with("1.1.0"))]);
+    workspace.git(["init", "--quiet"]);
+    lock(&workspace, &registry, &["--create"]).ended_with(0);
+    std::fs::remove_file(workspace.path("b/.terraform.lock.hcl")).unwrap();
+    std::os::unix::fs::symlink("../a/.terraform.lock.hcl", workspace.path("b/.terraform.lock.hcl")).unwrap();
+    for (run, text) in [
+        (lock(&workspace, &registry, &[]).ended_with(2), "help: a, b share this lock file, so one version must suit"),
+        (workspace.tflock(&registry, ["verify", "-r"]).ended_with(1), "help: a, b share this lock file, so one"),
+    ] {
+        let shown = format!("{}{}", run.stdout, run.stderr);
+        assert!(shown.contains(text) && !shown.contains("upgrade "), "{run}");
+    }
+}

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::shared::sharing::name_sharers;
 use super::shared::sources::PackageSources;
 use super::shared::targets::Targets;
 use job::{LockJob, RootState};
@@ -91,7 +92,9 @@ impl LockRoots<'_> {
             let error = Error::new(ErrorKind::Disk, message).hint("wait until other programs are done, and run again");
             outcomes.insert(at, RootOutcome::failed(&self.targets.paths[at], error));
         }
-        outcomes.into_values().collect()
+        let mut outcomes: Vec<RootOutcome> = outcomes.into_values().collect();
+        name_sharers(self.targets, &mut outcomes);
+        outcomes
     }
 
     /// One attempt at the root modules with these numbers, in any order.

@@ -7,6 +7,7 @@ mod options_tests;
 pub mod providers;
 pub(crate) mod rules;
 pub mod services;
+pub mod sharing;
 pub mod sources;
 pub mod targets;
 pub mod trust_store;

@@ -12,6 +12,7 @@ use super::root::{Opening, has_its_own_gate, open};
 use super::{GateRoot, GateRoots, VerifyArgs, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
+use crate::commands::shared::sharing::name_sharers;
 use crate::commands::shared::sources::PackageSources;
 use crate::commands::shared::targets::{Targets, Unlocked};
 use crate::commands::shared::trust_store::TrustStore;
@@ -114,6 +115,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
     outcomes.iter_mut().filter(|root| other_kind.contains(&root.path)).for_each(warn_of_unread);
     let of_work_tree = WorkTreeFindings { base: base.as_ref().map(Base::compared), findings: of_work_tree };
+    name_sharers(&targets, &mut outcomes);
     let outcome = targets.finish("verify", outcomes, Vec::new()).with_work_tree(of_work_tree);
     // A hook before each commit judges nothing but the working tree.
     let own = services.variables().get("PRE_COMMIT").is_none().then(|| OWN.to_owned());
