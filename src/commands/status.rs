@@ -61,7 +61,7 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
     let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
     let next = NextStep { command: CommandLine::of(name, &options, &scope.named), effect };
-    let status = found.status(judged.len(), next);
+    let status = Status { excluded: targets.excluded, ..found.status(judged.len(), next) };
     Ok(Outcome { dialect: targets.dialect(), error, ..Outcome::of_body("status", Body::Status(Box::new(status))) })
 }
 
@@ -170,6 +170,7 @@ impl RepositoryState {
         let LockedHere { providers, platforms, missing_platforms, trust_file, not_remembered } = self.locked;
         Status {
             root_modules,
+            excluded: 0,
             without_lock_file: self.without_lock_file,
             unreadable: self.unreadable,
             not_checked: self.not_checked,

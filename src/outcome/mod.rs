@@ -57,6 +57,8 @@ pub struct Outcome {
     pub roots: Vec<RootOutcome>,
     /// Findings about the working tree as a whole, if no root module is at its top.
     pub work_tree: Option<WorkTreeFindings>,
+    /// How many root modules the setting `exclude` leaves out.
+    pub excluded: usize,
     /// The kinds of root modules that are no modules.
     pub kinds: BTreeMap<PathBuf, RootKind>,
     /// For `verify --base`: what the change does to lock files, as `diff` explains it.

@@ -142,8 +142,10 @@ pub struct MergedFile {
 /// The state of lock files, trust file and settings, as far as it is known without the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {
-    /// How many root modules there are.
+    /// How many root modules there are, without those that the setting `exclude` leaves out.
     pub root_modules: usize,
+    /// How many it leaves out.
+    pub excluded: usize,
     /// Those without a lock file that need one.
     pub without_lock_file: Vec<String>,
     /// Those that cannot be read.

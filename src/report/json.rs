@@ -62,6 +62,9 @@ impl Serialize for OfMany<'_> {
         if let Some(providers) = by_provider(self.outcome) {
             document.serialize_entry("by_provider", &providers)?;
         }
+        if self.outcome.excluded > 0 {
+            document.serialize_entry("excluded", &self.outcome.excluded)?;
+        }
         document.serialize_entry("roots", &Listing(self.outcome))?;
         if let Some(error) = &self.outcome.error {
             document.serialize_entry("error", error)?;

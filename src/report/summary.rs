@@ -13,6 +13,7 @@ use crate::report::groups::{Changed, MOST_NAMES, RootSummary, Same, first_names,
 use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::style::{Detail, Paint, Style};
 use crate::report::{printable, shown};
+use crate::settings;
 use crate::step::Step;
 use crate::verify::Verified;
 use crate::words::{counted, nonzero};
@@ -187,10 +188,15 @@ pub(super) fn total(outcome: &Outcome) -> Option<String> {
     let roots = worst(outcome);
     let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
     let parts = nonzero(parts);
-    let count = root_modules(roots.len());
+    let count = root_modules(roots.len()) + &excluded(outcome.excluded);
     let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
     let unwritten = if is_dry { "; nothing was written" } else { "" };
     (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))
+}
+
+/// ` (40 excluded by .tflock.hcl)`; empty if none are.
+pub(super) fn excluded(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" ({count} excluded by {})", settings::FILE_NAME) }
 }
 
 /// The rules that refuse a root module or the working tree.

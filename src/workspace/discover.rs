@@ -38,6 +38,8 @@ pub struct Discovered {
     pub withheld: Vec<PathBuf>,
     /// The first directory whose sources are not read, as far as that matters.
     pub unread_caller: Option<PathBuf>,
+    /// How many root modules the setting `exclude` leaves out.
+    pub excluded: usize,
     /// Trust files, relative to where the search began.
     pub trust_files: Vec<PathBuf>,
     /// Errors about unreadable directories.
@@ -93,8 +95,10 @@ pub fn discover_knowing(
     let of_work_tree = || Exclusions::of_work_tree(start, roots.iter().chain(&without_lock).map(PathBuf::as_path));
     let exclusions = exclusions.map_or_else(|| Cow::Owned(of_work_tree()), Cow::Borrowed);
     let top = worktree::absolute(start);
+    let before = roots.len() + without_lock.len();
     roots.retain(|path| !exclusions.cover(&top.join(path)));
     without_lock.retain(|path| !exclusions.cover(&top.join(path)));
+    found.excluded = before - roots.len() - without_lock.len();
     like_roots.retain(|path| !exclusions.cover(&top.join(path)));
     found.withheld.retain(|path| !exclusions.cover(&top.join(path)));
     let kinds = locked.into_iter().filter_map(|place| Some((place.path, place.kind?)));

@@ -36,6 +36,8 @@ pub struct Targets<'a> {
     /// Directories that may be called by a root module whose sources are not read.
     withheld: Vec<PathBuf>,
     unread_caller: Option<PathBuf>,
+    /// How many root modules the setting `exclude` leaves out.
+    pub excluded: usize,
     dialects: Mutex<Vec<Dialect>>,
 }
 
@@ -105,6 +107,7 @@ impl<'a> Targets<'a> {
             kinds: BTreeMap::new(),
             withheld: Vec::new(),
             unread_caller: None,
+            excluded: 0,
             dialects: Mutex::default(),
         }
     }
@@ -143,6 +146,7 @@ impl<'a> Targets<'a> {
         let level = if found.unread_caller.is_some() { Level::Warn } else { Level::Deny };
         self.like_roots.extend(found.like_roots.iter().map(|path| at(&prefix, path)));
         self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path), level)));
+        self.excluded += found.excluded;
         self.kinds.extend(found.kinds.into_iter().map(|(path, kind)| (at(&prefix, &path), kind)));
         self.withheld.extend(found.withheld.iter().map(|path| at(&prefix, path)));
         self.unread_caller = self.unread_caller.take().or(found.unread_caller.map(|path| at(&prefix, &path)));
@@ -322,7 +326,7 @@ impl<'a> Targets<'a> {
         let outcome = Outcome::of_roots(command, roots.into_iter().collect());
         let kinds = self.paths.iter().enumerate().map(|(at, path)| (path.clone(), self.kind(at)));
         let kinds = kinds.filter(|(_, kind)| *kind != RootKind::Module).collect();
-        Outcome { many: self.many(), dialect: self.dialect(), kinds, ..outcome }
+        Outcome { many: self.many(), excluded: self.excluded, dialect: self.dialect(), kinds, ..outcome }
     }
 
     pub fn outcome<'r>(

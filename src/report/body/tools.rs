@@ -13,7 +13,7 @@ use crate::outcome::{
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::style::{Paint, Style};
-use crate::report::summary::counted_hashes;
+use crate::report::summary::{counted_hashes, excluded};
 use crate::report::{groups, shown, size};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
@@ -142,7 +142,7 @@ pub(super) fn setup(report: &SetupReport) -> Part {
 }
 
 fn root_modules(status: &Status) -> String {
-    let mut words = status.root_modules.to_string();
+    let mut words = status.root_modules.to_string() + &excluded(status.excluded);
     let kinds: Vec<String> =
         status.kinds.iter().map(|(kind, count)| format!("{count} {}", kind.noun(*count))).collect();
     if !kinds.is_empty() {
