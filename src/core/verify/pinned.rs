@@ -10,6 +10,7 @@ use crate::trust::pins::{BlockKey, Pin, Pins, Republication, Signer};
 use crate::trust::publishers::{Publisher, publishers};
 use crate::trust::signer::listed;
 use crate::version::Version;
+use crate::words::{counted, first_of};
 
 /// One thing that a trust file says otherwise than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +75,46 @@ impl From<Pins> for Counted {
 /// What counts is who is accepted for a provider, not in which block that is said: a pin within a wider one that says
 /// the same changes nothing, and one that says something else is a change of it. Denying a key is none.
 pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
+    let is_first = old.providers.is_empty() && new.providers.len() > 1;
+    let mut changes = if is_first { vec![first_pins(new)] } else { signer_changes(old, new) };
+    changes.extend(new_reasons(old, new));
+    changes.extend(new_places(old, new));
+    let allowed = old.denied.iter().filter(|(key, _)| !new.denied.contains_key(key));
+    changes.extend(allowed.map(|(key, reason)| {
+        let message = format!("the key {key} is no longer denied; it was, because: {reason}");
+        PinChange { rule: Rule::PinRemoved, message, block: None, remedy: None }
+    }));
+    let accepted = new.republished.iter().filter(|(record, _)| !old.republished.contains_key(record));
+    changes.extend(accepted.map(|(record, reason)| {
+        let (addr, version) = (&record.address, &record.version);
+        let message = format!("this change accepts the republished release {addr} {version}: {reason}");
+        let block = Some(BlockKey::Republished(record.clone()));
+        PinChange { rule: Rule::RepublicationAccepted, message, block, remedy: None }
+    }));
+    changes
+}
+
+/// How many providers are named for each signer that is remembered for the first time.
+const MOST_NAMED: usize = 3;
+
+/// The signers of a first trust file, in one row: each with the providers that it signs for.
+fn first_pins(new: &Pins) -> PinChange {
+    let mut signers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (pattern, pin) in &new.providers {
+        signers.entry(names(pin)).or_default().push(pattern.to_string());
+    }
+    let each = signers.iter().map(|(signer, of)| format!("{signer} for {}", first_of(of, MOST_NAMED)));
+    let message = format!(
+        "the signers of {} are remembered for the first time: {}",
+        counted(new.providers.len(), "provider"),
+        each.collect::<Vec<_>>().join("; ")
+    );
+    let block = new.providers.keys().next().cloned().map(BlockKey::Provider);
+    PinChange { rule: Rule::PinAdded, message, block, remedy: None }
+}
+
+/// Who is accepted for a provider now, and was not; or was, and is not.
+fn signer_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
     let patterns: BTreeSet<_> = old.providers.keys().chain(new.providers.keys()).collect();
     let mut changes = Vec::new();
     for pattern in patterns {
@@ -100,20 +141,6 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
             && old.counting(pattern).zip(new.counting(pattern)).is_some_and(|(old, new)| adds_unsigned(old, new));
         changes.push(PinChange { rule, message, block, remedy: unsigned.then_some(UNSIGNED) });
     }
-    changes.extend(new_reasons(old, new));
-    changes.extend(new_places(old, new));
-    let allowed = old.denied.iter().filter(|(key, _)| !new.denied.contains_key(key));
-    changes.extend(allowed.map(|(key, reason)| {
-        let message = format!("the key {key} is no longer denied; it was, because: {reason}");
-        PinChange { rule: Rule::PinRemoved, message, block: None, remedy: None }
-    }));
-    let accepted = new.republished.iter().filter(|(record, _)| !old.republished.contains_key(record));
-    changes.extend(accepted.map(|(record, reason)| {
-        let (addr, version) = (&record.address, &record.version);
-        let message = format!("this change accepts the republished release {addr} {version}: {reason}");
-        let block = Some(BlockKey::Republished(record.clone()));
-        PinChange { rule: Rule::RepublicationAccepted, message, block, remedy: None }
-    }));
     changes
 }
 
@@ -253,6 +280,18 @@ mod tests {
         };
         assert_eq!(rules(&retired("\"1.0.0\"", "x"), &retired("\"1.0.0\", \"1.0.1\"", "x")), [Rule::PinChanged]);
         assert_eq!(rules(&retired("\"1.0.0\"", "x"), &retired("\"1.0.0\"", "y")), []);
+    }
+
+    #[test]
+    fn a_first_trust_file_is_one_change_that_names_each_signer() {
+        let all = ["a", "b", "c", "d"].map(|name| pin(&format!("acme/{name}"), A)).concat() + &pin("acme/e", B);
+        let changes = pin_changes(&Pins::default(), &pins(&all));
+        let [PinChange { rule: Rule::PinAdded, message, .. }] = &changes[..] else { panic!("{changes:?}") };
+        assert!(message.starts_with("the signers of 5 providers are remembered for the first time: "), "{message}");
+        for part in [A, B, "acme/a", "acme/e", "and 1 more"] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+        assert_eq!(rules(&pin("acme/a", A), &all), [Rule::PinAdded; 4]);
     }
 
     #[test]
