@@ -47,7 +47,7 @@ pub use packages::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Unjudg
 pub use packages::{InstallReport, InstallState, InstalledPackage};
 pub use packages::{Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider};
 pub use packages::{MirrorReport, MirroredPackage};
-pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
+pub use tools::{AttributeLines, CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 pub use tools::{NextStep, SetupFile, SetupReport, SetupState, Status, StatusProvider};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -89,14 +89,22 @@ pub enum CacheReport {
     },
 }
 
+/// The lines of `git install` in the attributes file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttributeLines {
+    Removed,
+    /// They are committed, so they stay.
+    Committed,
+    Absent,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitReport {
     /// The settings were written; true if the attributes file changed.
     Installed(bool),
     /// The settings were removed.
     Uninstalled {
-        /// True if the attributes file had them.
-        attributes: bool,
+        attributes: AttributeLines,
         /// True if the configuration of the clone had them.
         clone: bool,
     },

@@ -18,8 +18,8 @@ use crate::lockfile::LockEntry;
 use crate::merge::{MergeRemark, Shortened};
 use crate::modulelock::{LockedModule, ModuleChange, ModuleKey};
 use crate::outcome::{
-    Body, Changes, Explained, Generated, GitReport, GitSetting, Listed, MergedFile, Outcome, Required, Review,
-    RootOutcome, TrustReport, WorkTreeFindings,
+    AttributeLines, Body, Changes, Explained, Generated, GitReport, GitSetting, Listed, MergedFile, Outcome, Required,
+    Review, RootOutcome, TrustReport, WorkTreeFindings,
 };
 use crate::provenance::BuildChange;
 use crate::report::layout::hidden;
@@ -462,7 +462,9 @@ fn git(reports: &[GitReport]) -> Map<String, Value> {
     let setting = |setting: &GitSetting| json!({ "name": setting.name, "found": setting.found, "wanted": setting.wanted, "ok": setting.is_set() });
     let report = |report: &GitReport| match report {
         GitReport::Installed(attributes) => json!({ "done": "install", "attributes_changed": attributes }),
-        GitReport::Uninstalled { attributes, .. } => json!({ "done": "uninstall", "attributes_changed": attributes }),
+        GitReport::Uninstalled { attributes, .. } => {
+            json!({ "done": "uninstall", "attributes_changed": *attributes == AttributeLines::Removed })
+        }
         GitReport::Status(settings) => json!({ "settings": settings.iter().map(setting).collect::<Value>() }),
     };
     one("clones", reports.iter().map(report).collect())

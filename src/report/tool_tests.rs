@@ -11,8 +11,8 @@ use crate::dialect::Dialect;
 use crate::finding::{Position, Rule};
 use crate::merge::{MergeRemark, textconv};
 use crate::outcome::{
-    Body, CacheReport, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, FormattedFile, GitReport,
-    GitSetting, HashLine, HashOrigin, Hashed, MergedFile, RecordedAt, RecordedHash, ReleaseOfHash,
+    AttributeLines, Body, CacheReport, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, FormattedFile,
+    GitReport, GitSetting, HashLine, HashOrigin, Hashed, MergedFile, RecordedAt, RecordedHash, ReleaseOfHash,
 };
 
 const H1: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
@@ -114,8 +114,9 @@ fn git_and_the_cache_are_fields() {
     let (human, _) = rendered("git", Body::Git(vec![GitReport::Installed(false)]));
     assert_eq!(human, "set: the git configuration of this clone; .gitattributes has the lines already\n");
     let gone = |attributes, clone| rendered("git", Body::Git(vec![GitReport::Uninstalled { attributes, clone }])).0;
-    assert_eq!(gone(false, false), "nothing was installed\n");
-    assert!(gone(true, true).ends_with("and .gitattributes: commit that file\n"));
+    assert_eq!(gone(AttributeLines::Absent, false), "nothing was installed\n");
+    assert!(gone(AttributeLines::Removed, true).ends_with(" and .gitattributes\n"));
+    assert!(gone(AttributeLines::Committed, true).ends_with("are committed and stay, for every clone\n"));
 
     let (human, json) = rendered("cache", Body::Cache(CacheReport::Pruned { files: 2, bytes: 1200 }));
     assert_eq!(human, "removed 2 files, 1.2 kB\n");

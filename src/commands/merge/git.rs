@@ -12,7 +12,7 @@ use crate::disk::atomic::Stored;
 use crate::disk::root_files;
 use crate::disk::roots::{MissingModules, Tree, TreeError};
 use crate::error::{Error, ErrorKind};
-use crate::git::tracked::{wanted, with_lines, without_lines};
+use crate::git::tracked::{self, wanted, with_lines, without_lines};
 use crate::git::{Git, GitError, Stage};
 use crate::interrupt::{Interrupt, What};
 use crate::lockfile;
@@ -20,7 +20,7 @@ use crate::merge::{
     Configured, Decisions, Document, MergeOptions, MergeRemark, MergedText, Side, Split, Three, Unrepaired,
     has_repeated, is_readable, keep_one_of_each, merge_texts, not_literal, split,
 };
-use crate::outcome::{Body, GitReport, GitSetting, Notes, Outcome};
+use crate::outcome::{AttributeLines, Body, GitReport, GitSetting, Notes, Outcome};
 use crate::path::shown;
 use crate::step::{Step, Value};
 use crate::workspace::root_settings;
@@ -102,9 +102,20 @@ fn install(repository: &Git, interrupt: &Interrupt) -> Result<Stored, Error> {
     Ok(stored)
 }
 
-/// Removes what [`install`] wrote, and the attributes file if nothing else is in it.
+/// Removes what [`install`] wrote, and the attributes file if nothing else is in it. Committed lines stay: they are for every
+/// clone.
 fn uninstall(repository: &Git, interrupt: &Interrupt) -> Result<GitReport, Error> {
-    let stored = root_files::update_attributes(repository.top(), interrupt, without_lines)?;
+    let head = repository.commit("HEAD")?;
+    let committed = head.map(|head| repository.files(&head, &[tracked::FILE_NAME.to_owned()])).transpose()?;
+    let is_committed = committed.iter().flatten().flatten().any(|text| without_lines(text) != *text);
+    let attributes = if is_committed {
+        AttributeLines::Committed
+    } else {
+        match root_files::update_attributes(repository.top(), interrupt, without_lines)? {
+            Stored::Written => AttributeLines::Removed,
+            Stored::Unchanged => AttributeLines::Absent,
+        }
+    };
     let mut clone = false;
     for (key, _) in CONFIG {
         let writing = interrupt.writing()?;
@@ -113,7 +124,7 @@ fn uninstall(repository: &Git, interrupt: &Interrupt) -> Result<GitReport, Error
             clone = true;
         }
     }
-    Ok(GitReport::Uninstalled { attributes: stored == Stored::Written, clone })
+    Ok(GitReport::Uninstalled { attributes, clone })
 }
 
 fn status(repository: &Git) -> Result<Vec<GitSetting>, GitError> {

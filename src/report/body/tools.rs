@@ -7,8 +7,8 @@ use std::fmt::Write;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::outcome::{
-    CacheReport, FormattedFile, Generated, GitReport, HashLine, NextStep, SetupReport, SetupState, Status,
-    StatusProvider, TrustReport,
+    AttributeLines, CacheReport, FormattedFile, Generated, GitReport, HashLine, NextStep, SetupReport, SetupState,
+    Status, StatusProvider, TrustReport,
 };
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
@@ -74,14 +74,19 @@ pub(super) fn git(reports: &[GitReport]) -> Part {
             format!("set: {CLONE} and .gitattributes"),
             "commit .gitattributes; everyone who merges runs `tflock git install` in their own clone".to_owned(),
         ],
-        GitReport::Installed(false) => vec![format!("set: {CLONE}; .gitattributes has the lines already")],
-        GitReport::Uninstalled { attributes: true, .. } => {
-            vec![format!("removed from {CLONE} and .gitattributes: commit that file")]
+        GitReport::Installed(false) => vec![format!("{CLONE}: set; .gitattributes: already complete")],
+        GitReport::Uninstalled { attributes: AttributeLines::Removed, .. } => {
+            vec![format!("removed from {CLONE} and .gitattributes")]
         }
-        GitReport::Uninstalled { attributes: false, clone: true } => {
+        GitReport::Uninstalled { attributes: AttributeLines::Committed, .. } => {
+            vec![format!("removed from {CLONE}; the lines of .gitattributes are committed and stay, for every clone")]
+        }
+        GitReport::Uninstalled { attributes: AttributeLines::Absent, clone: true } => {
             vec![format!("removed from {CLONE}; .gitattributes lacks the lines")]
         }
-        GitReport::Uninstalled { attributes: false, clone: false } => vec!["nothing was installed".to_owned()],
+        GitReport::Uninstalled { attributes: AttributeLines::Absent, clone: false } => {
+            vec!["nothing was installed".to_owned()]
+        }
         GitReport::Status(settings) => settings.iter().map(ToString::to_string).collect(),
     };
     lines(reports.iter().flat_map(of_report))

@@ -247,6 +247,19 @@ fn install_and_uninstall() {
     }
 }
 
+/// The attributes file is for every clone, the configuration of Git for one.
+#[test]
+fn what_is_committed_for_every_clone_is_not_uninstalled() {
+    let workspace = workspace(&[]);
+    workspace.tflock(None, ["git", "install"]).ended_with(0);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "attributes"]);
+    let run = workspace.tflock(None, ["git", "uninstall"]).ended_with(0);
+    assert!(run.stdout.contains("are committed and stay"), "{run}");
+    assert_eq!(workspace.git(["status", "--porcelain"]).stdout, "");
+    assert!(!workspace.read(".git/config").contains("tflock"));
+}
+
 /// An IDE may have another PATH than the shell in which `git install` ran.
 #[cfg(unix)]
 #[test]
