@@ -153,7 +153,7 @@ impl RegistrySource {
             key.0, key.1, package.platform,
         );
         let finding = Finding::new(Rule::PackagesDiffer, message).about(&key.0);
-        Err(finding.remedied_by("Report it to the registry. `--platform` can lock the other platforms alone.").into())
+        Err(finding.remedied_by(OTHERS_ALONE).into())
     }
 
     /// The line of a platform by its conventional name, if the index knows the archive or the registry reports it next to
@@ -345,7 +345,7 @@ impl RegistrySource {
             let against = |(platform, reported): (&Platform, &Reported)| {
                 reported.contradiction(addr, platform, &self.archive_of(*listed.get(platform)?))
             };
-            return judged.filter_map(against).collect();
+            return judged.filter_map(against).map(|it| it.remedied_by("Report it to the registry.")).collect();
         }
         if query.rules.reported == ReportedRule::Ignore {
             return Vec::new();
@@ -368,6 +368,7 @@ impl RegistrySource {
                 None => findings.push(unreported(addr, platform)),
             }
         }
+        let mut findings: Vec<Finding> = findings.into_iter().map(|it| it.remedied_by(OTHERS_ALONE)).collect();
         let first = reports.values().flatten().next().filter(|_| query.rules.reported == ReportedRule::Write);
         let others =
             first.into_iter().flatten().filter(|(platform, _)| !matches!(reports.get(*platform), Some(Some(_))));
@@ -413,6 +414,9 @@ impl RegistrySource {
         });
     }
 }
+
+/// What to do where the registry contradicts itself about a wanted package.
+const OTHERS_ALONE: &str = "Report it to the registry. `--platform` can lock the other platforms alone.";
 
 /// What the origin reports with each of the requested packages; empty if it reports nothing.
 fn reports(lines: &BTreeMap<Platform, RegistryLine>) -> BTreeMap<Platform, Option<ReportedPackages>> {

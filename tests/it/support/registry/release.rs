@@ -38,6 +38,8 @@ pub enum Flaw {
     PackagesWrongZh,
     /// `packages` gives sizes that are one too large.
     PackagesWrongSize,
+    /// `packages` gives another `zh:` for this platform.
+    PackagesWrongOf(&'static str),
     /// `packages` leaves out this platform.
     PackagesOmit(&'static str),
 }
@@ -202,7 +204,9 @@ impl Release {
                 &[],
             );
             let h1 = if self.has(Flaw::PackagesWrongH1) { stranger.h1.clone() } else { honest.h1.clone() };
-            let zh = if self.has(Flaw::PackagesWrongZh) { stranger.zh() } else { honest.zh() };
+            let is_wrong = |flaw: &Flaw| matches!(flaw, Flaw::PackagesWrongOf(wrong) if wrong == platform);
+            let is_wrong = self.has(Flaw::PackagesWrongZh) || self.flaws.iter().any(is_wrong);
+            let zh = if is_wrong { stranger.zh() } else { honest.zh() };
             let size = honest.zip.len() + usize::from(self.has(Flaw::PackagesWrongSize));
             packages.insert(platform.clone(), json!({ "hashes": [zh, h1], "package_size": size }));
         }
