@@ -1,5 +1,6 @@
 //! Requirements come and go, in configuration and lock file together.
 
+use crate::support::followed::{commands, words};
 use crate::support::keys::Day;
 use crate::support::registry::{Endpoint, Registry};
 use crate::support::run::Run;
@@ -268,6 +269,15 @@ fn what_gits_history_recorded() {
     assert!(refused.stdout.contains("denied[republished]"), "{refused}");
     assert!(refused.stdout.contains("checked against the 2 hashes recorded there"), "{refused}");
     assert!(refused.touched().is_empty());
+    // It takes three commands to accept it, each named by the one before.
+    let mut said = refused.stdout;
+    for (begin, code) in [("tflock lock ", 0), ("tflock lock --accept-republished ", 0)] {
+        let advised =
+            commands(&said).into_iter().find(|words| words.starts_with(begin)).unwrap_or_else(|| panic!("{said}"));
+        workspace.tflock(&registry, &words(&advised)[1..]).ended_with(code);
+        said = workspace.tflock(&registry, ["verify", "--no-cache"]).stdout;
+    }
+    run(&workspace, &registry, "add", "gadget@2.0.0", &[]).ended_with(0);
 }
 
 #[test]

@@ -291,6 +291,20 @@ pub(super) fn name_release_before(root: &LockRoot, answers: &BTreeMap<ProviderAd
     }
 }
 
+/// What is not locked now cannot be accepted as republished: its earlier entry comes back first.
+pub(super) fn restore_before_accepting(root: &LockRoot, findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|finding| finding.rule == Rule::Republished) {
+        let earlier = finding.address.as_ref().and_then(|addr| Some((addr, root.prepared.earlier.get(addr)?)));
+        let Some((addr, earlier)) = earlier else { continue };
+        let remedy = step!(
+            "Ask its publisher why. To accept it, first restore its earlier entry: `tflock lock {} --restore-from {}`.",
+            addr,
+            earlier.commit
+        );
+        finding.remedy = Some(Box::new(remedy));
+    }
+}
+
 fn selects_newest(root: &LockRoot) -> bool {
     root.intent.upgrade.is_some() && root.intent.precise.is_empty()
 }

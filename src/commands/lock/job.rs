@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::decision::{Decision, RootDecision, name_release_before, recovery_hints, unknown_provider};
+use super::decision::{Decision, RootDecision, name_release_before, recovery_hints};
+use super::decision::{restore_before_accepting, unknown_provider};
 use super::root::{LockRoot, RootEdit};
 use super::session::{LockSession, TrustStores};
 use super::writing::{WritePhase, Written};
@@ -217,6 +218,7 @@ impl LockJob {
         decision.edits = self.complete(&mut decision);
         self.learn(&mut decision, stores);
         name_release_before(&self.root, answers, &mut decision.findings);
+        restore_before_accepting(&self.root, &mut decision.findings);
         decision.advice = recovery_hints(&self.root, &decision);
         decision
     }
