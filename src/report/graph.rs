@@ -109,26 +109,29 @@ const RIGHT: usize = 560;
 const WIDTH: usize = 960;
 
 pub(super) fn drawing(outcome: &Outcome, style: Style) -> Option<Markup> {
-    let mut modules: BTreeMap<&str, (BTreeSet<&Path>, BTreeSet<&ProviderAddr>)> = BTreeMap::new();
+    let mut required_by: BTreeMap<(&str, &Path), BTreeSet<&ProviderAddr>> = BTreeMap::new();
     for Edge { root, module, address, .. } in edges(outcome) {
-        let (roots, required) = modules.entry(module).or_default();
-        roots.insert(root);
-        required.insert(address);
+        required_by.entry((module, root)).or_default().insert(address);
+    }
+    // Each line is about all root modules at its end: those that require the same.
+    let mut modules: BTreeMap<(&str, BTreeSet<&ProviderAddr>), usize> = BTreeMap::new();
+    for ((module, _), required) in required_by {
+        *modules.entry((module, required)).or_default() += 1;
     }
     let mut modules: Vec<_> = modules.into_iter().collect();
-    modules.sort_by_key(|(_, (roots, _))| Reverse(roots.len()));
+    modules.sort_by_key(|(_, roots)| Reverse(*roots));
     let left_out = modules.len().saturating_sub(MOST);
     modules.truncate(MOST);
     let providers: BTreeSet<&ProviderAddr> =
-        modules.iter().flat_map(|(_, (_, required))| required.iter().copied()).collect();
+        modules.iter().flat_map(|((_, required), _)| required.iter().copied()).collect();
     let height = (modules.len().max(providers.len()) + 1) * LINE;
     (!modules.is_empty()).then(|| {
         html! {
             div.scroll { svg viewBox={ "0 0 " (WIDTH) " " (height) } width=(WIDTH) height=(height) role="img" aria-labelledby="graph-title" {
                 title id="graph-title" { "Modules, and the providers that they require" }
-                @for (at, (module, (roots, required))) in modules.iter().enumerate() {
+                @for (at, ((module, required), roots)) in modules.iter().enumerate() {
                     @let y = (at + 1) * LINE;
-                    text x=(LEFT) y=(y + 4) text-anchor="end" { (module_label(module, roots.len(), outcome.many)) }
+                    text x=(LEFT) y=(y + 4) text-anchor="end" { (module_label(module, *roots, outcome.many)) }
                     @for (to, _) in providers.iter().enumerate().filter(|(_, addr)| required.contains(*addr)) {
                         @let (from, to, middle) = (y, (to + 1) * LINE, usize::midpoint(LEFT, RIGHT));
                         path d=(format!("M{} {from} C{middle} {from} {middle} {to} {} {to}", LEFT + 6, RIGHT - 6)) {}

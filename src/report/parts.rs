@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::documentation::page;
-use super::html::elements::{inline, section};
+use super::html::elements::{breakable, inline, section};
 use super::layout::{Table, flow, width};
 use super::markdown::escape::{code, escaped, fenced, sentences};
 use super::printable;
@@ -172,14 +172,22 @@ fn list(lines: &[TextLine]) -> String {
     }
 }
 
+/// A table; each cell says what its column is about, since a narrow page has no columns.
+fn rows(table: &Table) -> Markup {
+    let titles = table.shown_headings();
+    html! { div.scroll { table.rows {
+        @if !titles.is_empty() { thead { tr { @for title in &titles { th scope="col" { (title) } } } } }
+        tbody { @for row in table.shown_rows() { tr data-row { @for (at, cell) in row.iter().enumerate() {
+            td data-about=[titles.get(at).filter(|_| !cell.is_empty())] { (breakable(cell)) }
+        } } } }
+    } } }
+}
+
 pub(super) fn html(parts: &[Part]) -> Markup {
     html! { @for part in parts { @match part {
         Part::Heading(title) => h3 { (printable(title)) },
         Part::Lines(lines) => ul { @for line in lines.iter().filter(|line| line.spans.iter().any(|span| !span.text.is_empty())) { li { (line.html()) } } },
-        Part::Table(table) => div.scroll { table {
-            @if !table.shown_headings().is_empty() { thead { tr { @for title in table.shown_headings() { th scope="col" { (title) } } } } }
-            tbody { @for row in table.shown_rows() { tr data-row { @for cell in row { td { (printable(cell)) } } } } }
-        } },
+        Part::Table(table) => (rows(table)),
         Part::Page(text) => (section(text)),
         Part::Code(text) => pre { code { (text) } },
     } } }
@@ -210,7 +218,7 @@ mod tests {
         let page = html(&parts()).into_string();
         let wanted = "<h3>A &lt;b&gt;</h3><ul><li><strong>next </strong><code>a|b</code>  run \
                       <code>tflock &lt;x&gt;</code> *now*</li><li>more</li></ul>";
-        assert!(page.starts_with(wanted) && page.contains("<td>x&lt;y</td>"), "{page}");
+        assert!(page.starts_with(wanted) && page.contains("<td data-about=\"A\">x&lt;y</td>"), "{page}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::support::browser::{Browser, Page};
-use crate::support::locked::{honest, locked};
+use crate::support::locked::{LOCK, honest, locked};
 use crate::support::workspace::Workspace;
 
 /// Text that would be markup, a script or a style if it were not escaped.
@@ -44,6 +44,11 @@ fn monorepo(count: usize) -> Workspace {
     workspace
 }
 
+/// A page without the places where a browser may break a name.
+fn shown(page: String) -> String {
+    page.replace("<wbr>", "")
+}
+
 fn page<'b>(browser: &'b Browser, workspace: &Workspace, args: &[&str]) -> Page<'b> {
     let report = ["--report", "html=page.html", "-q"];
     workspace.tflock(None, args.iter().chain(&report));
@@ -62,7 +67,7 @@ fn is_clean(page: &Page<'_>) {
 #[test]
 fn the_page_of_a_repository_is_filtered_sorted_printed_and_read_aloud() {
     let workspace = monorepo(6);
-    let text = workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout;
+    let text = shown(workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout);
     for needed in ["default-src 'none'", "module.net in 3 root modules", "live/app0005", "registry.terraform.io"] {
         assert!(text.contains(needed) != (needed == "registry.terraform.io"), "{needed}: {text}");
     }
@@ -73,15 +78,16 @@ fn the_page_of_a_repository_is_filtered_sorted_printed_and_read_aloud() {
     let rows = "[...document.querySelectorAll('.matrix tbody tr')].filter((row) => !row.hidden).map((row) => row.cells[0].textContent.at(-1)).join('')";
     assert_eq!(page.evaluate(rows), "012345");
     // By keyboard: through the links of the sections to the filter, and what is typed there narrows the table.
-    page.press(&["Tab", "Tab", "Tab"]);
+    page.press(&["Tab", "Tab", "Tab", "Tab"]);
     assert_eq!(page.evaluate("document.activeElement.id"), "filter");
     page.press(&["1", ".", "1"]);
     assert_eq!(page.evaluate(rows), "135");
-    assert_eq!(page.evaluate("document.getElementById('count').textContent"), "3 of 6");
+    assert_eq!(page.evaluate("document.getElementById('count').textContent"), "4 of 9");
     page.evaluate(
         "const filter = document.getElementById('filter'); filter.value = ''; filter.dispatchEvent(new Event('input'))",
     );
-    page.press(&["Tab", "Enter", "Enter"]);
+    page.evaluate("document.querySelector('.matrix th button').focus()");
+    page.press(&["Enter", "Enter"]);
     assert_eq!(page.evaluate(rows), "543210");
     assert_eq!(page.evaluate("document.querySelector('.matrix th').ariaSort"), "descending");
     // What a screen reader finds its way by.
@@ -164,13 +170,25 @@ fn what_others_wrote_stays_text() {
 fn a_thousand_root_modules_stay_below_five_megabytes() {
     let workspace = monorepo(1000);
     for args in [&["list", "-r"][..], &["verify", "-r", "--offline"]] {
-        let text = workspace.tflock(None, args.iter().chain(&["--format", "html"])).ended_with(0).stdout;
+        let text = shown(workspace.tflock(None, args.iter().chain(&["--format", "html"])).ended_with(0).stdout);
         assert!(text.len() < 5_000_000 && text.contains("live/app0999"), "{args:?}: {} bytes", text.len());
     }
     let Some(browser) = Browser::start() else { return };
     let page = page(&browser, &workspace, &["list", "-r"]);
     is_clean(&page);
     assert_eq!(page.evaluate("document.querySelectorAll('.matrix tbody tr').length"), 1000);
+}
+
+/// An arrow from several root modules is true of each.
+#[test]
+fn root_modules_that_require_the_same_are_one_line_of_the_drawing() {
+    let workspace = monorepo(4);
+    let main = workspace.read("live/app0000/main.tf");
+    let more = "required_providers {\n    null = { source = \"acme/null\" }";
+    workspace.write("live/app0000/main.tf", &main.replacen("required_providers {", more, 1));
+    let page = workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout;
+    let drawing = page.split_once("<svg").unwrap().1;
+    assert!(drawing.contains(">3 root modules<") && drawing.contains(">1 root module<"), "{drawing}");
 }
 
 #[test]
@@ -234,14 +252,18 @@ fn commands_without_a_page_say_so() {
     );
 }
 
-/// Commands are set as code, long words break, and the names of root modules do not.
+/// Commands are set as code, long words break, and no table is cut off, in a window or on a phone.
 #[test]
-fn a_page_fits_a_phone() {
+fn a_page_fits_a_phone_and_a_window() {
     let workspace = monorepo(2);
+    let deep = "live/environments/staging-europe/service-with-a-long-name";
+    workspace
+        .write(&format!("{deep}/main.tf"), &workspace.read("live/app0000/main.tf").replace("../../", "../../../../"));
+    workspace.write(&format!("{deep}/{LOCK}"), &format!("{HEADER}{}", entry("acme/widget", "1.1.0", 'f')));
     let text = workspace.tflock(None, ["outdated", "-r", "--format", "html", "--offline"]).stdout;
     assert!(!text.contains("`tflock"), "{text}");
     let Some(browser) = Browser::start() else { return };
-    for args in [&["verify", "-r", "--offline"][..], &["list", "-r"]] {
+    for args in [&["verify", "-r", "--offline"][..], &["list", "-r"], &["diff", "-r"]] {
         let report = ["--report", "html=page.html", "-q"];
         workspace.tflock(None, args.iter().chain(&report));
         // A text without a space, as a fingerprint is.
@@ -249,9 +271,11 @@ fn a_page_fits_a_phone() {
             .read("page.html")
             .replace("<ul class=\"summary\">", &format!("<ul class=\"summary\"><li>{}</li>", "5A59".repeat(40)));
         workspace.write("page.html", &long);
-        let page = browser.open(&workspace.path("page.html"), 390);
-        assert_eq!(page.evaluate("document.documentElement.scrollWidth <= 390"), true, "{args:?}");
-        let lines = "[...document.querySelectorAll('.matrix tbody th')].every((cell) => cell.getClientRects().length == 1 && getComputedStyle(cell).whiteSpace == 'nowrap')";
-        assert_eq!(page.evaluate(lines), true, "{args:?}");
+        for width in [390, 1280] {
+            let page = browser.open(&workspace.path("page.html"), width);
+            assert_eq!(page.evaluate(&format!("document.documentElement.scrollWidth <= {width}")), true, "{args:?}");
+            let fits = "[...document.querySelectorAll('.scroll')].filter((it) => !it.querySelector('svg')).every((it) => it.scrollWidth <= it.clientWidth)";
+            assert_eq!(page.evaluate(fits), true, "{args:?} {width}");
+        }
     }
 }

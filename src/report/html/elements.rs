@@ -9,6 +9,11 @@ pub(in crate::report) fn text(text: &str) -> String {
     printable(text).into_owned()
 }
 
+/// The same, which a browser may break behind a slash; behind a hyphen it may anyway.
+pub(in crate::report) fn breakable(text: &str) -> Markup {
+    html! { @for part in self::text(text).split_inclusive('/') { (part) @if part.ends_with('/') { wbr; } } }
+}
+
 /// A section of the documentation, which begins with its title.
 pub(in crate::report) fn section(markdown: &str) -> Markup {
     let (title, rest) = markdown.split_once("\n\n").unwrap_or((markdown, ""));
@@ -32,6 +37,11 @@ pub(in crate::report) fn inline(line: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_break_behind_slashes() {
+        assert_eq!(breakable("a/b<c/").into_string(), "a/<wbr>b&lt;c/<wbr>");
+    }
 
     #[test]
     fn text_stays_text() {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use elements::{inline, section, text};
+use elements::{breakable, inline, section, text};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
@@ -90,7 +90,8 @@ fn results(outcome: &Outcome, style: Style) -> Option<Markup> {
     if outcome.roots.iter().any(|root| matches!(root.body, Ok(Body::Verified(_)))) {
         return None;
     }
-    let mut parts = body::others(outcome, style);
+    let mut parts = body::lists::lists(outcome, RootSummary::of(outcome, style), style);
+    parts.extend(body::others(outcome, style));
     parts.retain(|part| !part.is_empty());
     (!parts.is_empty()).then(|| parts::html(&parts))
 }
@@ -133,7 +134,7 @@ fn arrow(change: &Change) -> String {
 fn roots(before: &str, paths: &[&Path], naming: RootSummary) -> Markup {
     let label = naming.label(paths);
     let names = first_names(paths, MOST_NAMES);
-    html! { @if label == names || paths.len() < 2 { (before) (label) } @else { details { summary { (before) (label) } (names) } } }
+    html! { @if label == names || paths.len() < 2 { (before) (breakable(&label)) } @else { details { summary { (before) (label) } (breakable(&names)) } } }
 }
 
 /// One row for each change of a provider, most dangerous first.
@@ -146,11 +147,11 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
                     @let change = &group.change;
                     tr class=(group.risk.as_str()) data-row {
                         td { (group.risk.as_str()) }
-                        th scope="row" { (style.addr(&change.address)) }
+                        th scope="row" { (breakable(&style.addr(&change.address))) }
                         td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
                         td { (text(&group.headline)) details { summary { "Details" } p { (text(&group.explanation().text())) } } }
                         td { @for line in release_facts(change, style) { div { (text(&line)) } } @for (name, url) in build_pages(change) { a href=(url) rel="noreferrer" { (name) } " " } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
-                        td { @for place in group.required_by().split(", ") { div { (text(place)) } } }
+                        td { @for place in group.required_by().split(", ") { div { (breakable(place)) } } }
                         td { (roots("", &group.roots(), naming)) }
                     }
                 } }
@@ -167,7 +168,7 @@ fn findings(findings: &[FindingGroup<'_>], naming: RootSummary) -> Option<Markup
                 li id={ "finding-" (at + 1) } class=(word) data-row {
                     strong { (word) } " " (text(&group.message)) " " a href={ "#rule-" (finding.rule.id()) } { (finding.rule.id()) }
                     @if let Some(file) = &finding.file {
-                        p.place { code { (text(&shown(file))) @if let Some(at) = finding.position { ":" (at) } } }
+                        p.place { code { (breakable(&shown(file))) @if let Some(at) = finding.position { ":" (at) } } }
                     }
                     p { (inline(&step.to_string())) }
                     @if group.paths.iter().any(|path| !path.as_os_str().is_empty()) { div { (roots("In ", &group.paths, naming)) } }
@@ -188,7 +189,7 @@ fn failures(failures: &[Failure<'_>], naming: RootSummary) -> Option<Markup> {
 fn failed(error: &Error) -> Markup {
     html! {
         p.failed { (text(&error.message)) }
-        @if let Some(file) = &error.file { p.place { code { (text(&shown(file))) @if let Some(at) = error.position { ":" (at) } } } }
+        @if let Some(file) = &error.file { p.place { code { (breakable(&shown(file))) @if let Some(at) = error.position { ":" (at) } } } }
         @if !error.hints.is_empty() { ul { @for hint in &error.hints { li { (inline(&hint.to_string())) } } } }
     }
 }
@@ -219,12 +220,12 @@ fn matrix(outcome: &Outcome, style: Style) -> Option<Markup> {
             thead { tr {
                 th scope="col" { "Root module" }
                 @if has_results { th scope="col" { "Result" } }
-                @for addr in &providers { th scope="col" { (style.addr(addr)) } }
+                @for addr in &providers { th scope="col" { (breakable(&style.addr(addr))) } }
             } }
             tbody { @for (root, cells) in &rows { tr data-row {
-                th scope="row" { (name(&root.path)) }
-                @if has_results { (cell(result(root).as_ref())) }
-                @for addr in &providers { (cell(cells.get(addr))) }
+                th scope="row" { (breakable(&name(&root.path))) }
+                @if has_results { (cell("Result", result(root).as_ref())) }
+                @for addr in &providers { (cell(&style.addr(addr), cells.get(addr))) }
             } } }
         } } }
     })
@@ -244,16 +245,17 @@ fn legend(command: &str) -> Option<&'static str> {
     match command {
         "list" => Some("Coloured: older than the newest version that is locked in another root module."),
         "outdated" => Some(
-            "With an arrow: what `tflock upgrade` selects. Coloured without one: a constraint excludes a newer version.",
+            "An arrow shows what `tflock upgrade` would select; blue: a newer version exists, but a constraint excludes it.",
         ),
         _ => None,
     }
 }
 
-fn cell(cell: Option<&MatrixCell>) -> Markup {
+/// A cell, and what its column is about: a narrow page has no columns.
+fn cell(about: &str, cell: Option<&MatrixCell>) -> Markup {
     html! { @match cell {
-        Some(MatrixCell { text: content, level: Some(level) }) => td class=(word_of(*level)) { (text(content)) },
-        Some(MatrixCell { text: content, level: None }) => td { (text(content)) },
+        Some(MatrixCell { text: content, level: Some(level) }) => td class=(word_of(*level)) data-about=(text(about)) { (text(content)) },
+        Some(MatrixCell { text: content, level: None }) => td data-about=(text(about)) { (text(content)) },
         None => td {},
     } }
 }
