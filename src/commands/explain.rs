@@ -32,7 +32,7 @@ use crate::workspace::{ProviderNames, RootModule, RunSettings};
 /// Explain a rule, a hash or a provider.
 ///
 /// Shows what a rule means and what to do about it; which entry, version and platform a hash belongs to; or, for a source
-/// address, what each hash of its entry belongs to. Does not use the network: it shows what earlier runs found out.
+/// address, what each hash of its entry belongs to. Does not use the network: it shows what earlier runs learned.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"

@@ -255,8 +255,7 @@ impl<'a> Planner<'a> {
         Err(Error::new(ErrorKind::NotFound, message)
             .hint(step!("`tflock why {}` shows which module requires what", name))
             .hint(step!(
-                "if there is such a release, `tflock upgrade --bump --precise {} {}` changes the constraint of \
-                 the root module",
+                "`tflock upgrade --bump --precise {} {}` changes the constraint of the root module",
                 version,
                 name
             )))

@@ -394,6 +394,9 @@ pub struct PassedOver {
     pub version: crate::version::Version,
     /// Why it is not selected.
     pub reason: String,
+    /// True if it is only too young.
+    #[serde(skip)]
+    pub too_young: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -78,6 +78,9 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
 /// The most findings of one rule in texts for users; the rest is counted. JSON and SARIF list all.
 pub(super) const MOST_OF_RULE: usize = 50;
 
+/// The most notes of one rule without -v.
+const MOST_NOTES: usize = 3;
+
 /// Each finding with its rule and place; equal findings are printed once, and the next step once for each rule. Those of
 /// one root module are equal only in the same place.
 pub(super) fn findings<'a>(
@@ -93,8 +96,8 @@ pub(super) fn findings<'a>(
     let mut text = String::new();
     for (group, step) in found.iter().zip(&steps).filter(|(it, _)| !is_note(it) || style.detail > Detail::Quiet) {
         let key = (group.first.rule, is_note(group));
-        // One note of each rule is enough.
-        let most = if key.1 && style.detail < Detail::Verbose { 1 } else { MOST_OF_RULE };
+        let is_short = key.1 && style.detail < Detail::Verbose;
+        let most = if is_short { MOST_NOTES } else { MOST_OF_RULE };
         let count = shown.entry(key).or_default();
         *count += 1;
         if *count > most {
@@ -103,7 +106,7 @@ pub(super) fn findings<'a>(
         one(&mut text, group, naming, style);
         let more = found.iter().filter(|it| (it.first.rule, is_note(it)) == key).count() - *count;
         if *count == most && more > 0 {
-            let way = if most == 1 { "-v lists them" } else { "`--format json` lists all" };
+            let way = if is_short { "-v lists them" } else { "`--format json` lists all" };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  and {more} more of this kind; {way}");
         }
@@ -195,9 +198,8 @@ pub(super) fn help_for(finding: &Finding, paths: &[&Path], naming: RootSummary) 
 
 /// The next step for a finding in several root modules.
 fn for_all(finding: &Finding, naming: RootSummary) -> Step {
-    let help = finding.general_help();
     if !naming.recursive {
-        return help;
+        return finding.general_help();
     }
     let for_many = finding.rule.help_for_many().filter(|_| finding.remedy.is_none());
     for_many.map_or_else(|| finding.help().for_all(), Step::from)

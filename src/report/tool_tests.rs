@@ -112,7 +112,7 @@ fn git_and_the_cache_are_fields() {
     assert_eq!(human, "missing  merge.tflock.driver = tflock merge\n");
     assert_eq!(json["clones"][0]["settings"][0]["ok"], false);
     let (human, _) = rendered("git", Body::Git(vec![GitReport::Installed(false)]));
-    assert_eq!(human, "set: the git configuration of this clone; .gitattributes has the lines already\n");
+    assert_eq!(human, "the git configuration of this clone: set; .gitattributes: already complete\n");
     let gone = |attributes, clone| rendered("git", Body::Git(vec![GitReport::Uninstalled { attributes, clone }])).0;
     assert_eq!(gone(AttributeLines::Absent, false), "nothing was installed\n");
     assert!(gone(AttributeLines::Removed, true).ends_with(" and .gitattributes\n"));

@@ -194,7 +194,7 @@ fn root_modules_without_a_lock_file_are_not_invisible() {
     let empty = Workspace::with_files(&[("a/main.tf", MAIN)]);
     for command in ["why", "outdated", "list"] {
         let run = empty.tflock(&registry, [command, "-r"]).ended_with(2);
-        assert!(run.stderr.contains("there is no root module in or below ."), "{run}");
+        assert!(run.stderr.contains("no lock file here or below (files that Git ignores do not count)"), "{run}");
     }
 }
 

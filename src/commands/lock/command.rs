@@ -74,7 +74,7 @@ pub(crate) struct LockArgs {
     /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.
     #[arg(long, conflicts_with = "from_lock", help_heading = "Modules")]
     pub(crate) lock_modules: bool,
-    /// With -r: also in directories with configuration that no module calls and that have no lock file.
+    /// With -r: also create lock files in directories that have configuration and no caller.
     #[arg(long, requires = "recursive")]
     pub(crate) create: bool,
     /// Then write the hashes that this machine computed for the locked packages to a shared index: --index or `TFLOCK_INDEX`.

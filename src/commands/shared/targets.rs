@@ -354,7 +354,7 @@ impl<'a> Targets<'a> {
 fn none_below(start: &Path, unlocked: Unlocked) -> Error {
     let lock_file = start.join(lockfile::FILE_NAME);
     let (lacks, hint) = if unlocked == Unlocked::Created {
-        ("no directory has a lock file or configuration", "name the directory to look in with -C".into())
+        ("lock file or configuration", "name the directory to look in with -C".into())
     } else if lock_file.is_file() {
         let lock_file = shown(lock_file.strip_prefix(".").unwrap_or(&lock_file));
         let hint = step!(
@@ -362,14 +362,16 @@ fn none_below(start: &Path, unlocked: Unlocked) -> Error {
             lock_file,
             lock_file
         );
-        ("no directory has a lock file that Git does not ignore", hint)
+        ("lock file", hint)
     } else {
         let hint = step!(
             "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider"
         );
-        ("no directory has a lock file that Git does not ignore", hint)
+        ("lock file", hint)
     };
-    let message = format!("there is no root module in or below {}: {lacks}", shown(start));
+    let place =
+        if start == Path::new(".") { "here or below".to_owned() } else { format!("in or below {}", shown(start)) };
+    let message = format!("no {lacks} {place} (files that Git ignores do not count)");
     Error::new(ErrorKind::NotFound, message).hint(hint)
 }
 

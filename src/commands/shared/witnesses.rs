@@ -191,7 +191,7 @@ impl Earlier {
             }
             _ => format!("{before}; checked against {hashes} recorded there"),
         };
-        Finding::new(Rule::LockedBefore, message).about(addr)
+        Finding::new(Rule::LockedBefore, message).about(addr).of_version(version)
     }
 }
 

@@ -304,7 +304,7 @@ fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: u
         _ => false,
     };
     if outcome.roots.iter().any(is_down) {
-        notes.push(step!("`tflock verify --offline` checks against what earlier runs found out"));
+        notes.push(step!("`tflock verify --offline` uses what earlier runs learned"));
     }
     notes.extend(day_one(outcome));
     notes.extend(not_checked(outcome));

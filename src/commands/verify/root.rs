@@ -499,5 +499,5 @@ fn pins_at(place: &TrustPlace, base: Option<&Base>, scope: &Scope) -> Result<(Op
 pub(super) fn has_its_own_gate(path: PathBuf) -> Error {
     let message = "this root module is in a git repository within the working tree, which has its own gate";
     let error = Error::new(ErrorKind::Usage, message).in_file(path);
-    error.hint(step!("run `tflock verify --base` in a clone of that repository"))
+    error.hint(step!("run `tflock verify --base REV` in a clone of that repository"))
 }

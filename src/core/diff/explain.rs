@@ -199,14 +199,19 @@ fn hashes_replaced(change: &Change) -> (String, String) {
         .is_some_and(|(old, new)| old.hashes.of(HashScheme::Zh).any(|hash| new.hashes.contains(hash)));
     let came = schemes(change.hashes_added.iter().map(|added| &added.hash));
     let went = schemes(change.hashes_removed.iter());
+    let verdict_of = |added: &crate::diff::AddedHash| verdict(change, &added.hash);
+    let is_foreign = |added| matches!(verdict_of(added), Some(Verdict::Unattested | Verdict::Contradicts));
     let cause = if came.contains(&HashScheme::Zh) && went.contains(&HashScheme::Zh) {
         "Either the publisher re-uploaded this version, or the source now serves packages that are not the publisher's."
     } else if zh_kept && came.contains(&HashScheme::Zh) {
-        "Archives (zh) were added, and those that both sides record are the same; checksums of contents (h1) were exchanged. \
-         That happens when another program writes the file, and when someone slips one in."
+        "Archives (zh) were added, and those that both sides record are the same; checksums of contents (h1) were replaced: \
+         another program wrote the file, or it is an attack."
+    } else if zh_kept && change.hashes_added.iter().any(is_foreign) {
+        "The archives (zh) that both sides record are the same, and the new h1 matches no package of this release: a damaged \
+         plugin cache, or an attack."
     } else if zh_kept {
-        "The archives (zh) that both sides record are the same; checksums of contents (h1) were exchanged. That happens \
-         when the file is written on another platform, and when someone slips one in."
+        "The archives (zh) that both sides record are the same; checksums of contents (h1) were replaced: the file was written \
+         on another platform, or it is an attack."
     } else if came.contains(&HashScheme::Zh) {
         "Checksums of contents (h1) were exchanged, and archives (zh) were added, of which none was recorded before. Either the \
          file was rewritten by a program that records both, or other packages are offered under the name of this version."
@@ -219,7 +224,6 @@ fn hashes_replaced(change: &Change) -> (String, String) {
     } else {
         "`init` will accept the new packages and refuse the old ones.".to_owned()
     };
-    let verdict_of = |added: &crate::diff::AddedHash| verdict(change, &added.hash);
     if change.hashes_added.iter().any(|added| matches!(verdict_of(added), None | Some(Verdict::UnknownOffline))) {
         consequence.push_str(" `tflock verify` checks with the registry which ones are signed.");
     }

@@ -83,7 +83,7 @@ rules! {
     LockSchema, "lock-schema", Deny, Other, "The lock file has a block or argument that does not belong there, or lacks one.", "Remove the part, or restore the file from version control.";
     LockAddress, "lock-address", Deny, Other, "The label of a block is not the canonical address of a provider that can be locked.", "Write the full address, host/namespace/type, in lower case.";
     LockVersion, "lock-version", Deny, Other, "The version of an entry is not one exact version in canonical form.", "Write all three numbers, without a prefix.";
-    LockConstraints, "lock-constraints", Deny, Other, "The constraints of an entry are not in canonical form.", "Write them in the form the message names; `tflock lock` does.";
+    LockConstraints, "lock-constraints", Deny, Other, "The constraints of an entry are not in canonical form.", "Write them in the form that the message names.";
     LockHashes, "lock-hashes", Deny, Other, "The hashes of an entry are not a list of hash strings.", "Remove the attribute and run `tflock lock`.";
     DuplicateProvider, "duplicate-provider", Deny, Other, "A provider has two entries, as after a bad merge.", "Run `tflock merge --resolve PATH`, which keeps the entry that the configuration decides.";
     LockModules, "lock-modules", Warn, Other, "The lock file has a block for a module, which this version of the tools ignores.", "Remove the block, or use the newer tool that wrote it.";
@@ -121,7 +121,7 @@ rules! {
     LockedBefore, "locked-before", Note, Trust, "A provider that is new to the lock file was locked before, as git's history has it.", "`tflock add ADDR@VERSION --replace` restores that version, checked against the hashes recorded then.";
     PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Set `platforms` in `.tflock.hcl`, and run `tflock lock`.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
-    VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so each gets the newest that its constraints allow.", "Make their constraints agree; `tflock why ADDR` shows who requires what.";
+    VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so each gets the newest that its constraints allow.", "Make their constraints agree; `tflock why -r ADDR` shows who requires what.";
     ExplicitHost, "explicit-host", Warn, Other, "The configuration names the registry of the other tool, so its provider stays there.", "Leave the host out of the source address, or run `tflock migrate --to TOOL --edit-config`.";
     ModuleNotInstalled, "module-not-installed", Warn, Other, "A module is not installed, so its requirements are unknown.", "Install the modules (`init` or `get` of the tool), then run `tflock lock`.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";

@@ -58,7 +58,7 @@ fn install_lines(reports: &[&InstallReport], many: bool, style: Style) -> Vec<Te
     lines
 }
 
-/// `installed 5 providers in 20 root modules: 99.8 MB downloaded, 300 MB on disk once`; or `300 MB copied`, of all root
+/// `installed 5 providers in 20 root modules: 99.8 MB downloaded, one copy on disk (300 MB)`; or `300 MB copied`, of all root
 /// modules together.
 fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> Option<String> {
     let with = |wanted: fn(InstallState) -> bool| {
@@ -89,8 +89,9 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> Option<Stri
         let (downloaded, linked) = (sum(|it| it.downloaded), sum(|it| if it.copied { 0 } else { it.bytes }));
         let all = reports.iter().flat_map(|report| &report.packages);
         let copied: u64 = all.filter(|it| it.copied).map(|it| it.bytes).sum();
-        let on_disk = [(linked, "on disk once"), (copied, "copied")].into_iter().filter(|(bytes, _)| *bytes > 0);
-        let on_disk = on_disk.fold(String::new(), |text, (bytes, how)| text + ", " + &size(bytes) + " " + how);
+        let linked = (linked > 0).then(|| format!(", one copy on disk ({})", size(linked))).unwrap_or_default();
+        let copied = (copied > 0).then(|| format!(", {} copied", size(copied))).unwrap_or_default();
+        let on_disk = linked + &copied;
         let what = providers(&new);
         return Some(format!("installed {what}{}: {} downloaded{on_disk}", in_roots(roots), size(downloaded)));
     }

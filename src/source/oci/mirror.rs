@@ -77,9 +77,7 @@ impl ImageTemplate {
             let values: std::collections::BTreeSet<Option<String>> = include.iter().map(value).collect();
             let is_fixed = values.len() == 1 && values.iter().all(Option::is_some);
             if !parts.contains(&part) && !is_fixed {
-                return Err(refused(format!(
-                    "it must mention ${{{name}}}, or providers of one {name} only be included"
-                )));
+                return Err(refused(format!("it must contain ${{{name}}}, unless `include` names one {name} only")));
             }
         }
         Ok(Self(parts))

@@ -169,7 +169,7 @@ fn no_other_source_has_what_an_oci_mirror_lacks() {
 fn a_template_must_mention_what_is_not_fixed() {
     let registry = widget();
     let run = workspace().tflock(&registry, LOCK.iter().chain(&["--source=oci:r.example/${type}"])).ended_with(2);
-    assert!(run.stderr.contains("it must mention ${hostname}"), "{run}");
+    assert!(run.stderr.contains("it must contain ${hostname}"), "{run}");
 }
 
 /// `docker-registry` on loopback behind TLS; stopped when dropped.
