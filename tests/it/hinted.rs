@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::advised::ADVICE;
+use crate::advised_worlds::FOLLOWED;
+use crate::support::followed::words as words_of;
 use crate::support::keys;
 use crate::support::locked::{LOCK, honest, locked};
 use crate::support::registry::Registry;
@@ -136,6 +139,59 @@ const HINTS: &[Hint] = &[
     Hint { command: "tflock list", raise: (&["show"], 2), ..TELLS },
     Hint { command: "tflock upgrade", raise: (&["update"], 2), ..TELLS },
     Hint { command: "tflock lock", raise: (&["update"], 2), ..TELLS },
+    Hint {
+        command: "tflock add",
+        world: |_, it| {
+            let widget =
+                "    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      version = \"~> 1.4\"\n    }\n";
+            edit(it, "main.tf", |text| text.replace(widget, ""));
+        },
+        raise: (&["add", "HOST/acme/widget@~> 1.5", "--platform", "linux_amd64"], 2),
+        ..TELLS
+    },
+    Hint {
+        command: "tflock remove --lock-only",
+        raise: (&["add", "--lock-only", "HOST/acme/widget@~> 1.5", "--platform", "linux_amd64"], 2),
+        ..MENDS
+    },
+    Hint {
+        command: "tflock cache export",
+        world: |_, it| it.write("kept", "nonsense"),
+        raise: (&["cache", "import", "kept"], 2),
+        fill: &[("FILE", "kept")],
+        ..MENDS
+    },
+    Hint { command: "tflock completions bash", raise: (&["completions"], 2), ..TELLS },
+    Hint {
+        command: "tflock diff main.tf --",
+        world: |_, it| {
+            it.git(["init", "--quiet"]);
+            it.git(["add", "--all"]);
+            it.git(["commit", "--quiet", "--message", "all"]);
+            it.git(["branch", "main.tf"]);
+        },
+        raise: (&["diff", "main.tf"], 2),
+        ..TELLS
+    },
+    Hint {
+        command: "tflock git install",
+        world: |_, it| drop(it.git(["init", "--quiet"])),
+        raise: (&["git", "status"], 1),
+        ..MENDS
+    },
+    Hint {
+        command: "tflock git uninstall",
+        world: |_, it| drop(it.git(["init", "--quiet"])),
+        raise: (&["uninstall"], 2),
+        ..TELLS
+    },
+    Hint {
+        command: "tflock merge --resolve",
+        world: |_, it| edit(it, LOCK, |text| format!("<<<<<<< a\n{text}=======\n{text}>>>>>>> b\n")),
+        raise: (&["lock", "--platform", "linux_amd64"], 2),
+        ..MENDS
+    },
+    Hint { command: "tflock setup", raise: (&["status"], 0), ..MENDS },
 ];
 
 /// The commands of `tflock` that a text names between backticks.
@@ -170,7 +226,7 @@ fn each_hinted_command_does_what_is_promised() {
         let filled_in = |word: &str| {
             hint.fill.iter().find(|(from, _)| *from == word).map_or(word.to_owned(), |(_, to)| (*to).to_owned())
         };
-        let advised: Vec<String> = advised.split(' ').skip(1).map(filled_in).collect();
+        let advised: Vec<String> = words_of(advised).iter().skip(1).map(|word| filled_in(word)).collect();
         let done = workspace.tflock(&registry, &advised);
         if done.code != Some(hint.code) {
             failed.push(format!("{words:?} advises {advised:?}: {done}"));
@@ -183,24 +239,6 @@ fn each_hinted_command_does_what_is_promised() {
     }
     assert!(failed.is_empty(), "{}", failed.join("\n----------\n"));
 }
-
-/// Commands that are advised and not run above, with the tests that run them as advised.
-const ELSEWHERE: [(&str, &str); 14] = [
-    ("add", "add: what gits history recorded"),
-    ("cache export", "cache: another machine downloads no package"),
-    ("cache prune", "cache: a lie is found when the archive is looked at"),
-    ("completions", "shells: each script is that of completions/"),
-    ("diff", "diff: a name that is file and revision must be settled"),
-    ("get", "modules::get"),
-    ("install", "install: what is altered is repaired"),
-    ("git install", "merge: install and uninstall"),
-    ("git uninstall", "merge: install and uninstall"),
-    ("merge", "rotated: files and revisions are named in what is advised"),
-    ("migrate", "migrate: explicit hosts stay or are edited"),
-    ("remove", "names: what an added provider leaves open is told"),
-    ("setup", "status: what is not set up is set up first"),
-    ("trust rotate", "advised: the table"),
-];
 
 /// The commands that a line of the program names between backticks.
 fn named(line: &str) -> impl Iterator<Item = String> {
@@ -234,7 +272,36 @@ fn advised() -> BTreeSet<String> {
 #[test]
 fn each_advised_command_is_run_by_a_test() {
     let of_hints = HINTS.iter().flat_map(|hint| named(&format!("`{}", hint.command)).collect::<Vec<_>>());
-    let run: BTreeSet<String> = of_hints.chain(ELSEWHERE.iter().map(|(name, _)| (*name).to_owned())).collect();
-    let open: Vec<String> = advised().into_iter().filter(|name| !run.contains(name)).collect();
+    let of_rules =
+        ADVICE.iter().map(|advice| advice.rule).flat_map(|rule| named(&rule.help().to_string()).collect::<Vec<_>>());
+    let of_worlds = FOLLOWED.iter().flat_map(|it| named(&format!("`tflock {}", it.command)).collect::<Vec<_>>());
+    let run: BTreeSet<String> = of_hints.chain(of_rules).chain(of_worlds).collect();
+    let named = advised();
+    println!("{} commands are advised, and {} of them run", named.len(), named.intersection(&run).count());
+    let open: Vec<&String> = named.difference(&run).collect();
     assert!(open.is_empty(), "{open:?}");
+}
+
+/// What comes next has the source of the command before it, and is never that command.
+#[test]
+fn the_next_command_keeps_the_source() {
+    let registry = registry();
+    let workspace = locked(&registry);
+    workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n");
+    let h1 = registry.package("acme/widget", "1.4.0", "darwin_arm64").h1;
+    edit(&workspace, LOCK, |text| text.split_inclusive('\n').filter(|line| !line.contains(&h1)).collect());
+    let mirror = format!("net:{}", registry.mirror_url());
+    let run = workspace.tflock(&registry, ["verify", "--source", &mirror]);
+    assert!(run.stdout.contains(&format!("help: Run `tflock lock --source {mirror}`")), "{run}");
+    let next = run
+        .stdout
+        .lines()
+        .last()
+        .and_then(|line| line.strip_prefix("next: `tflock "))
+        .unwrap_or_else(|| panic!("{run}"));
+    let next: Vec<&str> = next.trim_end_matches('`').split(' ').collect();
+    assert_eq!(next, ["verify", "--source", &mirror, "--fix"], "{run}");
+    workspace.tflock(&registry, &next).ended_with(0);
+    let unreachable = workspace.tflock(&registry, ["verify", "--source", "net:https://127.0.0.1:1/"]).ended_with(4);
+    assert!(!unreachable.stdout.contains("next: `tflock verify"), "{unreachable}");
 }

@@ -109,13 +109,18 @@ pub struct Scene {
 
 impl Scene {
     pub fn of(world: &World, round: usize) -> Self {
-        let workspace = Workspace::with_files(&[(SETTINGS, &settings(round))]);
-        let mut scene = Self {
-            registry: Some(Registry::start()),
-            workspace: Some(workspace),
-            repository: None,
-            levels: settings(round),
-        };
+        Self::with(world, settings(round))
+    }
+
+    /// Each rule has its own level.
+    pub fn with_own_levels(world: &World) -> Self {
+        Self::with(world, String::new())
+    }
+
+    fn with(world: &World, levels: String) -> Self {
+        let workspace = Workspace::with_files(&[(SETTINGS, &levels)]);
+        let mut scene =
+            Self { registry: Some(Registry::start()), workspace: Some(workspace), repository: None, levels };
         for step in &world.steps {
             scene.step(step);
         }
@@ -130,7 +135,7 @@ impl Scene {
         self.workspace.as_ref().unwrap()
     }
 
-    fn filled(&self, text: &str) -> String {
+    pub fn filled(&self, text: &str) -> String {
         let registry = self.registry();
         let mut text = text.replace("\\n", "\n").replace("{{registry}}", &registry.host());
         text = text.replace("{{other-host}}", &registry.other_host()).replace("{{testdata}}", TESTDATA);
@@ -168,7 +173,7 @@ impl Scene {
         self.workspace().write(path, &after);
     }
 
-    fn step(&mut self, step: &str) {
+    pub fn step(&mut self, step: &str) {
         let words: Vec<String> = step.split(' ').map(|word| self.filled(word)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         // The text behind the first word, and behind the second.
@@ -201,6 +206,7 @@ impl Scene {
                     "TamperedZip" => Flaw::TamperedZip,
                     "PackagesWrongZh" => Flaw::PackagesWrongZh,
                     "PackagesWrongH1" => Flaw::PackagesWrongH1,
+                    "PackagesWrongElsewhere" => Flaw::PackagesWrongOf("darwin_arm64"),
                     _ => panic!("there is no flaw {flaw}"),
                 };
                 self.serve(|it| it.flawed(flaw));
@@ -328,10 +334,19 @@ impl Scene {
         }
     }
 
+    /// Runs a command in a copy of the world.
     fn run(&self, command: &str) -> Run {
-        let copy = self.workspace().copied();
+        self.run_in(&self.workspace().copied(), command)
+    }
+
+    /// Runs a command in the world itself.
+    pub fn run_here(&self, command: &str) -> Run {
+        self.run_in(self.workspace(), command)
+    }
+
+    fn run_in(&self, workspace: &Workspace, command: &str) -> Run {
         let args: Vec<String> = command.split(' ').map(|word| self.filled(word)).collect();
-        copy.tflock(self.registry(), args.iter().map(String::as_str).chain(["--format", "json"]))
+        workspace.tflock(self.registry(), args.iter().map(String::as_str).chain(["--format", "json"]))
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod add;
 mod advised;
+mod advised_worlds;
 mod altered;
 mod arrows;
 mod at_once;

@@ -89,7 +89,7 @@ fn table(head: &str) -> Vec<Vec<String>> {
 }
 
 fn help() -> String {
-    Workspace::with_files(&[]).tflock(None, ["--help"]).ended_with(0).stdout
+    Workspace::with_files(&[]).tflock(None, ["help", "--all"]).ended_with(0).stdout
 }
 
 /// The lines below a heading of the help, up to the next empty one.

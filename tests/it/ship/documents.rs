@@ -38,7 +38,7 @@ fn links_lead_to_files() {
 #[test]
 fn commands_that_are_shown_exist() {
     let workspace = Workspace::with_files(&[]);
-    let help = workspace.tflock(None, ["--help"]).ended_with(0).stdout;
+    let help = workspace.tflock(None, ["help", "--all"]).ended_with(0).stdout;
     let commands: Vec<&str> =
         help.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()).collect();
     let mut checked = 0;
@@ -78,7 +78,7 @@ fn the_table_of_documents_is_that_of_the_schema() {
         commands.extend(quoted(command).into_iter().step_by(2));
         named.extend(quoted(members).into_iter().skip(1).step_by(2).filter(|word| !word.starts_with("--")));
     }
-    let help = Workspace::with_files(&[]).tflock(None, ["--help"]).ended_with(0).stdout;
+    let help = Workspace::with_files(&[]).tflock(None, ["help", "--all"]).ended_with(0).stdout;
     let wanted = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let wanted: BTreeSet<String> = wanted.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect();
     assert_eq!(commands, wanted);

@@ -5,6 +5,7 @@
 
 pub mod browser;
 pub mod dice;
+pub mod followed;
 pub mod github;
 pub mod keys;
 pub mod locked;

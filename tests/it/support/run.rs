@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use tflock::internals::Format;
 
-use super::keys;
 use super::registry::Registry;
+use super::{followed, keys};
 
 /// The formats in which a command has a result.
 pub fn formats(command: &str) -> Vec<&'static str> {
@@ -92,7 +92,7 @@ impl Invocation<'_> {
         // Small texts only: the other pipes are not read yet. A program that does not read it has ended already.
         let _ = process.stdin.take().unwrap().write_all(self.input.as_bytes());
         let output = process.wait_with_output().expect("the program ends");
-        Run {
+        let run = Run {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -102,7 +102,11 @@ impl Invocation<'_> {
                 .into_iter()
                 .chain(filters(self.sandbox, self.registry))
                 .collect(),
+        };
+        if let Some(records) = std::env::var_os("TFLOCK_TEST_FOLLOW") {
+            followed::follow(&self, &run, Path::new(&records));
         }
+        run
     }
 }
 
