@@ -28,6 +28,8 @@ pub struct ChangedFiles {
     directories: BTreeSet<String>,
     /// What a sparse working tree leaves out although it changed.
     left_out: BTreeSet<RepoPath>,
+    /// The names of objects of files that are not compared unless they are looked at: units of Terragrunt may read any file.
+    not_compared: BTreeMap<RepoPath, String>,
 }
 
 #[derive(Debug, Default)]
@@ -41,12 +43,12 @@ impl Git {
     /// they are ignored.
     ///
     /// The bytes are compared of files that the tools, git or we may read for a root module; line ends that git turns
-    /// around do not count. Other files differ only if they are in one of the two alone.
+    /// around do not count. Others are compared when [`ChangedFiles::touch`] looks at them.
     pub fn changes_since(&self, tree: &GitTree) -> Result<ChangedFiles, GitError> {
         let listed = self.listed()?;
         let mut disk = Disk { top: self.top.clone(), real: BTreeMap::new() };
         let (mut paths, mut left_out) = (BTreeSet::new(), BTreeSet::new());
-        let mut read: Vec<(&str, &str)> = Vec::new();
+        let (mut read, mut not_compared) = (Vec::<(&str, &str)>::new(), BTreeMap::new());
         // A link by a name that counts may lead to a file by any.
         let linked: BTreeSet<RepoPath> = tree.targets.keys().filter_map(|path| tree.resolve(path)).collect();
         for (path, entry) in &tree.entries {
@@ -59,7 +61,9 @@ impl Git {
                 (FileKind::File, Some(PathKind::File)) if matters(path) || linked.contains(path) => {
                     read.push((path, &entry.id));
                 }
-                (FileKind::File, Some(PathKind::File)) => {}
+                (FileKind::File, Some(PathKind::File)) => {
+                    not_compared.insert(path.clone(), entry.id.clone());
+                }
                 (FileKind::Link, Some(PathKind::Link)) if disk.leads(path) == tree.targets.get(path).cloned() => {}
                 // Where links cannot be made, git writes a file in their place.
                 (FileKind::Link, Some(PathKind::File)) if cfg!(windows) => read.push((path, &entry.id)),
@@ -92,7 +96,16 @@ impl Git {
         let tracked = listed.tracked.into_iter().map(|(path, (kind, ..))| (path, kind)).collect();
         let links = tree.targets.keys().cloned().collect();
         let directories = disk.real.into_iter().filter_map(|(path, real)| real.then_some(path)).collect();
-        Ok(ChangedFiles { top: self.top.clone(), paths, crossings, tracked, links, directories, left_out })
+        Ok(ChangedFiles {
+            top: self.top.clone(),
+            paths,
+            crossings,
+            tracked,
+            links,
+            directories,
+            left_out,
+            not_compared,
+        })
     }
 
     /// What git tracks in the working tree.
@@ -304,7 +317,9 @@ impl ChangedFiles {
 
     /// True if a file changed, or what leads to it: a symbolic link, or the submodule that it is in.
     pub fn touch(&self, file: &Path) -> bool {
-        self.names(file).iter().any(|name| self.holds(name))
+        let differs =
+            |name: &RepoPath| self.not_compared.get(name).is_some_and(|id| !is_same(&self.top.join(&**name), id));
+        self.names(file).iter().any(|name| self.holds(name) || differs(name))
     }
 
     /// True if a file changed that is in a directory and whose name passes.
