@@ -46,6 +46,11 @@ impl Expression {
         Self { place, source: Source::Templates(value) }
     }
 
+    /// The text of one in native syntax.
+    pub(super) fn native_text(&self) -> Option<&str> {
+        if let Source::Native(text) = &self.source { Some(text) } else { None }
+    }
+
     /// Its text in a language of its own, such as that of types, which in JSON is the content of a string.
     pub fn text(&self) -> Option<&str> {
         match &self.source {

@@ -15,6 +15,7 @@ mod iterate;
 mod memo;
 mod meter;
 mod operators;
+mod parsed;
 pub mod syntax;
 mod template;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use syntax::{Node, NodeKind, Step};
 pub use expression::Expression;
 pub use memo::Memo;
 pub use meter::Meter;
+pub use parsed::ParsedTexts;
 pub use template::TemplateScope;
 
 /// What names and functions mean where an expression is.

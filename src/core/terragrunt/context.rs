@@ -16,7 +16,8 @@ use super::files::{Files, Found, join, parent, relative};
 use super::include::{Included, Includes};
 use super::reads::VALUES;
 use crate::config::ConfigError;
-use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, Reference, Scope};
+use crate::evaluate::syntax::Node;
+use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, ParsedTexts, Reference, Scope};
 use crate::finding::{Location, Position};
 use crate::functions::Tools;
 use crate::value::{Elements, Type, Unevaluated, Value};
@@ -44,16 +45,19 @@ const MOST_FILES: usize = 500;
 /// What the settings say of the environment: a value, or `None` for a variable that is never set.
 pub type Environment = BTreeMap<String, Option<String>>;
 
-/// The files of some units that were parsed already, by path.
+/// The files of some units that were parsed already, by path, and their expressions.
 #[derive(Debug, Default)]
-pub struct ParsedFiles(Mutex<HashMap<String, ParsedFile>>);
+pub struct ParsedFiles {
+    files: Mutex<HashMap<String, ParsedFile>>,
+    pub(super) expressions: ParsedTexts,
+}
 
 type ParsedFile = Result<Arc<ConfigFile>, Arc<[ConfigError]>>;
 
 impl ParsedFiles {
     /// Parses a text, unless that was done; `shown` is its path in places.
     fn parse(&self, path: &str, shown: &str, text: &[u8]) -> ParsedFile {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let parse = || ConfigFile::decode(Path::new(shown), &String::from_utf8_lossy(text));
         known.entry(path.to_owned()).or_insert_with(|| parse().map(Arc::new).map_err(Arc::from)).clone()
     }
@@ -223,7 +227,12 @@ impl Names<'_> {
     }
 
     pub(super) fn evaluate(&self, expression: &Expression) -> Evaluated {
-        expression.evaluate(self, &self.session.meter)
+        let node = self.parse(expression).map_err(Failure::Final)?;
+        node.evaluate(Some(expression), self, &self.session.meter)
+    }
+
+    pub(super) fn parse(&self, expression: &Expression) -> Result<Arc<Node>, Unevaluated> {
+        self.session.parsed.expressions.parse(expression)
     }
 
     /// A value that is evaluated once.

@@ -43,7 +43,7 @@ impl Rendering {
     pub(super) fn of(names: &Names<'_>, expression: &Expression) -> Result<Self, Unevaluated> {
         let mut rendering = Self::default();
         let renderer = Renderer { names, scope: names, expression: Some(expression), level: 0 };
-        rendering.append(&expression.parse()?, &renderer)?;
+        rendering.append(&*names.parse(expression)?, &renderer)?;
         Ok(rendering)
     }
 
@@ -77,7 +77,7 @@ impl Rendering {
                     && let Some(local) = names.place.file.locals.get(local)
                 {
                     let renderer = Renderer { names, scope: names, expression: Some(local), level: renderer.level + 1 };
-                    return self.append(&local.parse()?, &renderer);
+                    return self.append(&*names.parse(local)?, &renderer);
                 }
             }
             NodeKind::Call(call) if call.name == "templatefile" && renderer.level < LEVELS => {

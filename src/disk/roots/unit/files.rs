@@ -17,16 +17,35 @@ use crate::terragrunt::{Files, Found};
 /// Directories that are no part of a repository.
 const OUTSIDE: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
-/// The files that repositories consist of, by the tops of their working trees; found once in a run.
+/// What units of one run read of their repositories.
 #[derive(Debug, Default)]
-pub struct RepositoryFiles(Mutex<HashMap<PathBuf, Option<Arc<HashSet<String>>>>>);
+pub struct RepositoryFiles {
+    /// The files that repositories consist of, by the tops of their working trees.
+    lists: Mutex<HashMap<PathBuf, Option<Arc<HashSet<String>>>>>,
+    texts: Mutex<HashMap<PathBuf, Found<Arc<[u8]>>>>,
+    directories: Mutex<HashMap<PathBuf, Found<bool>>>,
+}
 
 impl RepositoryFiles {
     /// The files of a working tree; `None` outside of git.
     fn of(&self, top: &Path) -> Option<Arc<HashSet<String>>> {
         let list = || Some(Arc::new(Git::open(top).ok()?.repository_files().ok()?));
-        locked(&self.0).entry(top.to_owned()).or_insert_with(list).clone()
+        locked(&self.lists).entry(top.to_owned()).or_insert_with(list).clone()
     }
+}
+
+/// What is at a path: as it was found first.
+fn once<T: Clone>(
+    known: &Mutex<HashMap<PathBuf, Found<T>>>,
+    place: &Path,
+    look: impl FnOnce() -> Found<T>,
+) -> Found<T> {
+    if let Some(found) = locked(known).get(place) {
+        return found.clone();
+    }
+    let found = look();
+    locked(known).insert(place.to_owned(), found.clone());
+    found
 }
 
 /// The files below the top of a working tree.
@@ -34,6 +53,8 @@ pub(super) struct UnitFiles<'t> {
     top: &'t Path,
     /// What git tracks or would track; `None` outside of git.
     repository: Option<Arc<HashSet<String>>>,
+    /// What other units found.
+    repositories: &'t RepositoryFiles,
     record: RefCell<Record>,
 }
 
@@ -48,21 +69,34 @@ pub(super) struct Record {
 }
 
 impl<'t> UnitFiles<'t> {
-    pub(super) fn new(top: &'t Path, repositories: &RepositoryFiles) -> Self {
-        Self { top, repository: repositories.of(top), record: RefCell::default() }
+    pub(super) fn new(top: &'t Path, repositories: &'t RepositoryFiles) -> Self {
+        Self { top, repository: repositories.of(top), repositories, record: RefCell::default() }
     }
 
-    /// Notes a file that is read, unless git ignores it.
-    fn take(&self, place: PathBuf) -> Result<(), String> {
-        let is_ignored = self.repository.as_ref().is_some_and(|files| {
-            let real = links::resolve(&place).unwrap_or_else(|_| place.clone());
+    /// True for what is no part of the repository.
+    fn is_ignored(&self, place: &Path) -> bool {
+        self.repository.as_ref().is_some_and(|files| {
+            let real = links::resolve(place).unwrap_or_else(|_| place.to_owned());
             RepoPath::below(self.top, &real).is_none_or(|path| !files.contains(&*path))
-        });
-        if is_ignored {
-            return Err("which git ignores".to_owned());
+        })
+    }
+
+    fn text_at(&self, place: &Path) -> Found<Arc<[u8]>> {
+        match files::read(place) {
+            Ok(Some(_)) if self.is_ignored(place) => ignored(),
+            Ok(Some(bytes)) => Found::Is(bytes.into()),
+            Ok(None) => Found::Missing,
+            Err(error) => absent(&error),
         }
-        self.record.borrow_mut().read.insert(place);
-        Ok(())
+    }
+
+    fn directory_at(&self, place: &Path) -> Found<bool> {
+        match links::resolve(place).and_then(std::fs::metadata) {
+            Ok(meta) if meta.is_dir() => Found::Is(true),
+            Ok(_) if self.is_ignored(place) => ignored(),
+            Ok(_) => Found::Is(false),
+            Err(error) => absent(&error),
+        }
     }
 
     pub(super) fn record(&self) -> Record {
@@ -81,17 +115,18 @@ impl<'t> UnitFiles<'t> {
             None => Ok(path),
         }
     }
+}
 
-    /// What an error says of a path.
-    fn absent<T>(&self, path: PathBuf, error: &io::Error) -> Found<T> {
-        match (error.kind(), FileRefusal::of(error)) {
-            (_, Some(refusal)) => Found::Denied(format!("which is not read: {refusal}")),
-            (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, None) => {
-                self.record.borrow_mut().looked_for.insert(path);
-                Found::Missing
-            }
-            _ => Found::Denied(format!("which cannot be read: {error}")),
-        }
+fn ignored<T>() -> Found<T> {
+    Found::Denied("which git ignores".to_owned())
+}
+
+/// What an error says of a path.
+fn absent<T>(error: &io::Error) -> Found<T> {
+    match (error.kind(), FileRefusal::of(error)) {
+        (_, Some(refusal)) => Found::Denied(format!("which is not read: {refusal}")),
+        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, None) => Found::Missing,
+        _ => Found::Denied(format!("which cannot be read: {error}")),
     }
 }
 
@@ -101,14 +136,14 @@ impl Files for UnitFiles<'_> {
             Ok(place) => place,
             Err(reason) => return Found::Denied(reason),
         };
-        match files::read(&place) {
-            Ok(Some(bytes)) => match self.take(place) {
-                Ok(()) => Found::Is(bytes.into()),
-                Err(reason) => Found::Denied(reason),
-            },
-            Ok(None) => self.absent(place, &io::ErrorKind::NotFound.into()),
-            Err(error) => self.absent(place, &error),
-        }
+        let found = once(&self.repositories.texts, &place, || self.text_at(&place));
+        let mut record = self.record.borrow_mut();
+        match &found {
+            Found::Is(_) => record.read.insert(place),
+            Found::Missing => record.looked_for.insert(place),
+            Found::Denied(_) => false,
+        };
+        found
     }
 
     fn is_directory(&self, path: &str) -> Found<bool> {
@@ -116,18 +151,17 @@ impl Files for UnitFiles<'_> {
             Ok(place) => place,
             Err(reason) => return Found::Denied(reason),
         };
-        match links::resolve(&place).and_then(std::fs::metadata) {
-            Ok(meta) if meta.is_dir() => {
-                self.record.borrow_mut().listed.insert(place);
-                Found::Is(true)
-            }
-            Ok(_) => match self.take(place) {
-                Ok(()) => Found::Is(false),
-                Err(reason) => Found::Denied(reason),
-            },
-            Err(error) => self.absent(place, &error),
-        }
+        let found = once(&self.repositories.directories, &place, || self.directory_at(&place));
+        let mut record = self.record.borrow_mut();
+        match &found {
+            Found::Is(true) => record.listed.insert(place),
+            Found::Is(false) => record.read.insert(place),
+            Found::Missing => record.looked_for.insert(place),
+            Found::Denied(_) => false,
+        };
+        found
     }
+
     fn list(&self, path: &str) -> Found<Vec<(String, bool)>> {
         let place = match self.place(path) {
             Ok(place) => place,
@@ -135,7 +169,13 @@ impl Files for UnitFiles<'_> {
         };
         let entries = match links::resolve(&place).and_then(std::fs::read_dir) {
             Ok(entries) => entries,
-            Err(error) => return self.absent(place, &error),
+            Err(error) => {
+                let found = absent(&error);
+                if found == Found::Missing {
+                    self.record.borrow_mut().looked_for.insert(place);
+                }
+                return found;
+            }
         };
         self.record.borrow_mut().listed.insert(place.clone());
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
