@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Services;
 use super::shared::options::Within;
+use crate::config::{self, RootKind};
 use crate::dialect::Dialect;
 use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::below::{SurveyedDirectory, survey};
@@ -20,7 +21,7 @@ use crate::path::shown;
 use crate::path::worktree::{absolute, boundary, place};
 use crate::trust::pins;
 use crate::workspace::{Exclusions, Scope, absent, dialect_of_text, refused};
-use crate::{config, modulelock, settings};
+use crate::{modulelock, settings};
 
 /// Write the lock file as the tools write it.
 ///
@@ -72,16 +73,19 @@ struct Formatted {
     dialect: Dialect,
 }
 
-/// Formats the text of a lock file for `dialect`, else for the tool that the text belongs to, else for Terraform; of a stack
-/// or not, if that is known. Drops
-/// comments, module blocks and duplicate hashes, as the tools do.
-fn format(text: &[u8], dialect: Option<Dialect>, is_stack: Option<bool>) -> Result<Formatted, Vec<Finding>> {
+/// Formats the text of a lock file for `dialect`, else for the tool that the text belongs to, else for Terraform; next to
+/// configuration of a kind, if that is known. Drops comments, module blocks and duplicate hashes, as the tools do.
+fn format(text: &[u8], dialect: Option<Dialect>, kind: Option<RootKind>) -> Result<Formatted, Vec<Finding>> {
+    let is_stack = kind.map(|kind| kind.traits().has_stacks_header);
     let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
     let is_of_kind = is_stack.is_none_or(|is_stack| !is_stack && !LockFile::has_stacks_header(text));
     if is_of_kind && is_canonical(text, dialect) {
         return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });
     }
     let lock = decode(text, dialect)?.lock;
+    if kind == Some(RootKind::Unit) && lock.is_without_header(text, dialect) {
+        return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });
+    }
     let lock = is_stack.into_iter().fold(lock, LockFile::of_kind);
     let formatted = lock.encode(dialect);
     Ok(Formatted { changed: formatted.as_bytes() != text, text: formatted, dialect })
@@ -177,7 +181,7 @@ fn canonical(directory: &Path, text: &[u8], named: &Path, scope: &Scope) -> Resu
         return Err(Error::new(ErrorKind::Usage, message).in_file(named).hint(hint));
     }
     let kind = kind_of(directory, dialect);
-    format(text, Some(dialect), kind.map(|kind| kind.traits().has_stacks_header))
+    format(text, Some(dialect), kind)
         .map_err(|findings| refused(findings, &directory.join(named.file_name().unwrap_or_default()), named))
 }
 
@@ -189,18 +193,21 @@ mod tests {
 
     #[test]
     fn the_text_shows_the_tool_unless_an_option_names_one() {
-        let formatted = format(LOOSE, None, Some(false)).unwrap();
+        let formatted = format(LOOSE, None, Some(RootKind::Module)).unwrap();
         assert_eq!((formatted.dialect, formatted.changed), (Dialect::OpenTofu, true));
         assert!(formatted.text.contains("\"tofu init\""));
-        assert_eq!(format(LOOSE, Some(Dialect::Terraform), Some(false)).unwrap().dialect, Dialect::Terraform);
-        assert_eq!(format(b"", None, Some(false)).unwrap().dialect, Dialect::Terraform);
+        assert_eq!(
+            format(LOOSE, Some(Dialect::Terraform), Some(RootKind::Module)).unwrap().dialect,
+            Dialect::Terraform
+        );
+        assert_eq!(format(b"", None, Some(RootKind::Module)).unwrap().dialect, Dialect::Terraform);
     }
 
     #[test]
     fn a_canonical_text_stays_and_a_header_is_exchanged() {
-        let tofu = format(LOOSE, None, Some(false)).unwrap().text;
-        assert!(!format(tofu.as_bytes(), None, Some(false)).unwrap().changed);
-        let terraform = format(tofu.as_bytes(), Some(Dialect::Terraform), Some(false)).unwrap();
+        let tofu = format(LOOSE, None, Some(RootKind::Module)).unwrap().text;
+        assert!(!format(tofu.as_bytes(), None, Some(RootKind::Module)).unwrap().changed);
+        let terraform = format(tofu.as_bytes(), Some(Dialect::Terraform), Some(RootKind::Module)).unwrap();
         assert!(terraform.changed);
         assert_eq!(terraform.text, tofu.replace("tofu init", "terraform init"));
     }
@@ -209,21 +216,21 @@ mod tests {
     fn a_stack_has_its_own_header_and_no_constraints() {
         let text =
             "# x\nprovider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n  constraints = \"1.0.0\"\n}\n";
-        let of_stack = format(text.as_bytes(), None, Some(true)).unwrap().text;
+        let of_stack = format(text.as_bytes(), None, Some(RootKind::Stack)).unwrap().text;
         assert!(
             of_stack.contains("stacks providers-lock") && of_stack.ends_with(" {\n  version = \"1.0.0\"\n}\n"),
             "{of_stack}"
         );
         let early = of_stack.replace("providers-lock", "providers lock");
-        assert!(!format(early.as_bytes(), None, Some(true)).unwrap().changed);
+        assert!(!format(early.as_bytes(), None, Some(RootKind::Stack)).unwrap().changed);
         assert!(!format(early.as_bytes(), None, None).unwrap().changed);
-        assert!(format(early.as_bytes(), None, Some(false)).unwrap().text.contains("\"terraform init\""));
+        assert!(format(early.as_bytes(), None, Some(RootKind::Module)).unwrap().text.contains("\"terraform init\""));
     }
 
     #[test]
     fn files_that_the_tool_refuses_are_refused() {
         let text = b"provider \"example.com/a/opentofu-x\" {\n  version = \"1.0.0\"\n}\n";
-        assert!(format(text, None, Some(false)).is_ok());
-        assert_eq!(format(text, Some(Dialect::OpenTofu), Some(false)).unwrap_err().len(), 1);
+        assert!(format(text, None, Some(RootKind::Module)).is_ok());
+        assert_eq!(format(text, Some(Dialect::OpenTofu), Some(RootKind::Module)).unwrap_err().len(), 1);
     }
 }

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::files;
-use super::roots::join;
+use super::roots::{UnitMemo, UnitReferences, join, references_of_unit};
 use super::walk::{Walk, WalkOptions};
 use crate::config::{
     ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, Purpose, RootKind, SourceFile, Surroundings, Syntax, Text,
@@ -124,11 +125,21 @@ pub struct Calls {
     pub configures_providers: bool,
     /// True if it may call any directory, since its sources are not read.
     pub has_unread_sources: bool,
+    /// The files that a unit includes.
+    pub included: Vec<PathBuf>,
+    /// True for a unit that names a module or includes a file, or that has configuration of its own.
+    pub is_unit: bool,
+    /// True if what a unit requires can be known.
+    pub is_read: bool,
 }
 
-pub fn calls(start: &Path, place: &SurveyedDirectory) -> Calls {
+pub fn calls(start: &Path, place: &SurveyedDirectory, units: &Arc<UnitMemo>) -> Calls {
     let is_stack = place.kind == Some(RootKind::Stack);
-    let mut calls = Calls { has_unread_sources: place.kind == Some(RootKind::Unit), ..Calls::default() };
+    let mut calls = if place.kind == Some(RootKind::Unit) {
+        calls_of_unit(place, &references_of_unit(&start.join(&place.path), units))
+    } else {
+        Calls::default()
+    };
     for name in &place.configuration {
         let path = start.join(&place.path).join(name);
         let Ok(Some(bytes)) = files::read(&path) else { continue };
@@ -167,6 +178,18 @@ pub fn calls(start: &Path, place: &SurveyedDirectory) -> Calls {
         }
     }
     calls
+}
+
+fn calls_of_unit(place: &SurveyedDirectory, unit: &UnitReferences) -> Calls {
+    let from_start = |path: &PathBuf| join(&place.path, &path.to_string_lossy());
+    Calls {
+        local_modules: unit.module.iter().map(|module| join(&place.path, module)).collect(),
+        has_unread_sources: unit.has_unknown_module,
+        included: unit.includes.iter().map(from_start).collect(),
+        is_unit: unit.refers || !place.configuration.is_empty(),
+        is_read: unit.is_read,
+        ..Calls::default()
+    }
 }
 
 #[cfg(test)]
@@ -247,7 +270,7 @@ mod calls_tests {
             kind: Some(RootKind::Module),
             configuration: ["main.tf", "b.tf.json", "other.tf", "wrong.tf"].map(str::to_owned).to_vec(),
         };
-        let found = calls(folder.path(), &place);
+        let found = calls(folder.path(), &place, &Arc::default());
         assert_eq!(found.local_modules, [Path::new("modules/a"), Path::new("env/prod/b")]);
         assert!(found.has_backend);
     }

@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::addr::ProviderAddr;
-use crate::config::RootKind;
 use crate::config::edit::suggest;
+use crate::config::{RootKind, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
 use crate::disk::files;
-use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
+use crate::disk::roots::{MissingModules, TreeOptions, UnitMemo, load_tree};
 use crate::error::{Error, ErrorKind};
 use crate::git::ChangedFiles;
 use crate::lockfile::LockFile;
@@ -36,6 +36,8 @@ pub struct Discovered {
     /// Directories without a lock file that are no roots, though no module calls them: a source that is not read may name
     /// them.
     pub withheld: Vec<PathBuf>,
+    /// Units without a lock file that get none, as what they require is not known.
+    pub unread_units: Vec<PathBuf>,
     /// The first directory whose sources are not read, as far as that matters.
     pub unread_caller: Option<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
@@ -60,36 +62,46 @@ pub fn discover_knowing(
     changes: Option<&ChangedFiles>,
 ) -> Result<Discovered, Error> {
     let survey = below::survey_knowing(start, changes)?;
-    let is_unread = |place: &&SurveyedDirectory| place.kind == Some(RootKind::Unit);
-    let unread_caller = survey.places.iter().find(is_unread).map(|place| place.path.clone());
+    let is_unit = |place: &&SurveyedDirectory| place.kind == Some(RootKind::Unit);
+    // Unless it is looked at, its source may name any directory.
+    let unread_caller = survey.places.iter().find(is_unit).map(|place| place.path.clone());
     let mut found = Discovered { unread_caller, ..Discovered::default() };
+    let units = Arc::default();
     let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(|place| place.has_lock);
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
     if !others.is_empty() {
-        let their_calls = read(start, &others);
+        let their_calls = read(start, &others, &units);
         let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
             Some(RootKind::Module) => create || calls.has_backend || calls.configures_providers,
             Some(RootKind::Stack) => create,
-            Some(RootKind::Unit) | None => false,
+            Some(RootKind::Unit) => create && calls.is_unit,
+            None => false,
         };
         let candidates: Vec<(&SurveyedDirectory, &Calls)> =
             others.iter().zip(&their_calls).filter(is_candidate).collect();
         if !candidates.is_empty() {
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
             // caller gets a lock file, so all of them matter.
-            let Called { modules, unread_caller } = called(start, &locked, (&others, &their_calls), create);
+            let Called { modules, included, unread_caller } =
+                called(start, (&locked, &others), &their_calls, (create, &units));
+            let is_included =
+                |place: &SurveyedDirectory| UNIT_FILES.iter().any(|name| included.contains(&place.path.join(name)));
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !modules.contains(&place.path)) {
                 let path = place.path.clone();
                 if create && unread_caller.is_some() && place.kind == Some(RootKind::Module) {
                     found.withheld.push(path);
+                } else if place.kind == Some(RootKind::Unit) && is_included(place) {
+                    // It is a part of other units.
+                } else if place.kind == Some(RootKind::Unit) && !calls.is_read {
+                    found.unread_units.push(path);
                 } else if create {
                     roots.insert(path);
                 } else if may_require(&start.join(&path)) {
                     if calls.has_backend { &mut without_lock } else { &mut like_roots }.push(path);
                 }
             }
-            found.unread_caller = found.unread_caller.or(unread_caller);
+            found.unread_caller = unread_caller;
         }
     }
     let of_work_tree = || Exclusions::of_work_tree(start, roots.iter().chain(&without_lock).map(PathBuf::as_path));
@@ -101,7 +113,8 @@ pub fn discover_knowing(
     found.excluded = before - roots.len() - without_lock.len();
     like_roots.retain(|path| !exclusions.cover(&top.join(path)));
     found.withheld.retain(|path| !exclusions.cover(&top.join(path)));
-    let kinds = locked.into_iter().filter_map(|place| Some((place.path, place.kind?)));
+    found.unread_units.retain(|path| !exclusions.cover(&top.join(path)));
+    let kinds = locked.into_iter().chain(others).filter_map(|place| Some((place.path, place.kind?)));
     found.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && roots.contains(path)).collect();
     let errors = survey.unreadable.into_iter().collect();
     let roots = roots.into_iter().collect();
@@ -158,14 +171,16 @@ pub fn root_modules(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-fn read(start: &Path, places: &[SurveyedDirectory]) -> Vec<Calls> {
-    parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at]))
+fn read(start: &Path, places: &[SurveyedDirectory], units: &Arc<UnitMemo>) -> Vec<Calls> {
+    parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at], units))
 }
 
 #[derive(Debug, Default)]
 struct Called {
     /// Relative to the start of the search.
     modules: BTreeSet<PathBuf>,
+    /// The files that units include.
+    included: BTreeSet<PathBuf>,
     unread_caller: Option<PathBuf>,
 }
 
@@ -173,17 +188,19 @@ struct Called {
 /// count too.
 fn called(
     start: &Path,
-    locked: &[SurveyedDirectory],
-    others: (&[SurveyedDirectory], &[Calls]),
-    of_all: bool,
+    (locked, others): (&[SurveyedDirectory], &[SurveyedDirectory]),
+    of_others: &[Calls],
+    (of_all, units): (bool, &Arc<UnitMemo>),
 ) -> Called {
+    let mut included = BTreeSet::new();
     let (mut calls, mut unread): (Vec<(PathBuf, Vec<PathBuf>)>, Vec<PathBuf>) = (Vec::new(), Vec::new());
     let mut add = |place: &SurveyedDirectory, of: &Calls| {
         unread.extend(of.has_unread_sources.then(|| place.path.clone()));
         calls.push((place.path.clone(), of.local_modules.clone()));
+        included.extend(of.included.iter().cloned());
     };
-    let of_locked = read(start, locked);
-    locked.iter().zip(&of_locked).chain(others.0.iter().zip(others.1)).for_each(|(place, of)| add(place, of));
+    let of_locked = read(start, locked, units);
+    locked.iter().zip(&of_locked).chain(others.iter().zip(of_others)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
         let Survey { places, .. } = below::survey(&top).unwrap_or_default();
@@ -191,10 +208,11 @@ fn called(
             places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
         let up: PathBuf = prefix.components().map(|_| "..").collect();
         let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
-        for (place, of) in outside.iter().zip(read(&top, &outside)) {
+        for (place, of) in outside.iter().zip(read(&top, &outside, units)) {
             roots.extend(place.has_lock.then(|| from_start(&place.path)));
             unread.extend(of.has_unread_sources.then(|| from_start(&place.path)));
             calls.push((from_start(&place.path), of.local_modules.iter().map(from_start).collect()));
+            included.extend(of.included.iter().map(from_start));
         }
     }
     let modules = if of_all {
@@ -202,7 +220,7 @@ fn called(
     } else {
         reached(roots, &calls.into_iter().collect())
     };
-    Called { modules, unread_caller: unread.into_iter().min() }
+    Called { modules, included, unread_caller: unread.into_iter().min() }
 }
 
 /// The directories that some directories call, directly or indirectly.

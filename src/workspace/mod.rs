@@ -2,11 +2,14 @@
 
 pub mod discover;
 mod root_module;
+mod tools;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::addr::Hostname;
 use crate::config::is_of_tofu;
 use crate::dialect::Dialect;
 use crate::disk::cache::exchange;
@@ -58,11 +61,14 @@ pub fn with_base_settings(
     settings: Settings,
     before: Option<Dialect>,
     scope: &Scope,
+    known_hosts: Arc<BTreeSet<Hostname>>,
 ) -> RunSettings {
     let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
     let by_files = || only_dialect(&root.root);
     let dialect = stated(&settings, scope).or_else(by_files).or(before).unwrap_or_else(clues);
-    let modules = ModuleAccess { is_guarded: true, ..root.modules };
+    let own = root.settings.unit_environment;
+    let other_environment = Some(own).filter(|own| *own != settings.unit_environment);
+    let modules = ModuleAccess { is_guarded: true, other_environment, known_hosts, ..root.modules };
     RunSettings { dialect, settings: settings.stated_in(&root.boundary), modules, ..root }
 }
 
@@ -106,8 +112,9 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         let message = format!("the index {:?} is inside the working tree, so a change could forge it", index.name);
         return Err(Error::new(ErrorKind::Settings, message).hint("move it out of the working tree"));
     }
-    let dialect =
-        stated(&settings, scope).unwrap_or_else(|| dialect_by_clues(&root, &lock_text(&root), &environment.variables));
+    let known = stated(&settings, scope).or_else(|| dialect_by_files(&root, &lock_text(&root)));
+    let by_configuration = || of_cli_config(&environment.variables);
+    let dialect = known.or_else(by_configuration).unwrap_or(Dialect::Terraform);
     Ok(RunSettings {
         boundary: place.boundary().to_owned(),
         trust: trust_place(&place, scope.trust_file.as_deref(), environment)?,
@@ -115,6 +122,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         place: place.directory,
         path,
         dialect,
+        is_tool_guessed: known.is_none(),
         settings,
         source: scope.source.clone(),
         offline: scope.offline,
@@ -295,10 +303,14 @@ pub struct Environment {
 /// The tool by the first clear clue: configuration that only one tool reads; header of the lock file, else its hosts;
 /// `.tofu` files; CLI configuration of only one tool. Without a clue, Terraform.
 fn dialect_by_clues(root: &Path, lock: &[u8], variables: &Variables) -> Dialect {
+    dialect_by_files(root, lock).or_else(|| of_cli_config(variables)).unwrap_or(Dialect::Terraform)
+}
+
+/// The tool by the first clear clue in the working tree.
+fn dialect_by_files(root: &Path, lock: &[u8]) -> Option<Dialect> {
     let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);
     let by_lock = || lockfile::detect_dialect(lock);
-    let clue = only_dialect(root).or_else(by_lock).or_else(by_files).or_else(|| of_cli_config(variables));
-    clue.unwrap_or(Dialect::Terraform)
+    only_dialect(root).or_else(by_lock).or_else(by_files).or_else(|| tools::of_unit(root))
 }
 
 /// The only tool that reads the configuration of a directory: to the other one, it is empty.

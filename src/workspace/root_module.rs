@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use super::ProviderNames;
 use super::discover::below;
+use crate::config::RootKind;
 use crate::dialect::Dialect;
 use crate::disk::files::TextMemo;
 use crate::disk::root_files;
@@ -82,7 +83,7 @@ impl RootModule {
         let Reading { missing, of_either_tool, required } = how;
         let options = TreeOptions { of_either_tool, ..self.settings.tree_options(missing) };
         let may_lack = !required || self.bytes.is_some();
-        match self.settings.load_tree(&options) {
+        match self.load_tree(options) {
             Ok(tree) => self.take_tree(tree)?,
             Err(errors) if may_lack && matches!(errors[..], [TreeError::NoConfiguration(_)]) => {}
             Err(errors) => {
@@ -92,6 +93,18 @@ impl RootModule {
             }
         }
         Ok(())
+    }
+
+    /// Reads the configuration. That of a unit is read once more where a change alters the environment, and all of both counts.
+    fn load_tree(&self, mut options: TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+        let tree = self.settings.load_tree(&options)?;
+        let Some(other) = self.settings.modules.other_environment.as_ref().filter(|_| tree.kind == RootKind::Unit)
+        else {
+            return Ok(tree);
+        };
+        options.units.environment = self.settings.modules.over(other);
+        let other = self.settings.load_tree(&options)?;
+        Ok(Arc::new(Arc::unwrap_or_clone(tree).and(&other)))
     }
 
     /// Takes the configuration in, with what its kind decides: packages of stacks come from their origin registries alone.
@@ -274,6 +287,8 @@ pub struct RunSettings {
     /// The limit for reading settings and for writing: the top of the working tree, or the root module.
     pub boundary: PathBuf,
     pub dialect: Dialect,
+    /// True if nothing in the working tree says which tool it is.
+    pub is_tool_guessed: bool,
     /// All `.tflock.hcl` files together.
     pub settings: Settings,
     pub trust: TrustPlace,
@@ -362,9 +377,10 @@ impl RunSettings {
 
     /// What units need to know: the command line goes before the settings.
     fn unit_options(&self) -> UnitOptions {
-        let mut environment = self.settings.unit_environment.clone();
-        environment.extend(self.modules.environment.clone());
-        let hosts = self.modules.is_guarded.then(|| self.settings.policy.module_hosts.clone().unwrap_or_default());
+        let environment = self.modules.over(&self.settings.unit_environment);
+        let listed = self.settings.policy.module_hosts.iter().flatten();
+        let hosts = listed.chain(&*self.modules.known_hosts).cloned();
+        let hosts = self.modules.is_guarded.then(|| hosts.collect());
         UnitOptions { environment, hosts, memo: Arc::clone(&self.readings.units) }
     }
 

@@ -28,7 +28,7 @@ use crate::query::select::{Criteria, Rules};
 use crate::release::continuity::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
 use crate::settings::{Basis, Candidate, Date, SourceChoice};
-use crate::version::Version;
+use crate::version::{Constraints, Version};
 use crate::workspace::{ProviderNames, Reading, RootModule, RootSource, RunSettings, absent};
 
 #[derive(Debug, Clone)]
@@ -118,6 +118,9 @@ impl LockRoot {
         if let (None, Some(part)) = (&bytes, unread.first().or(hole.as_ref())) {
             return Err(no_new_lock_file(part));
         }
+        if bytes.is_none() && kind == RootKind::Unit && settings.is_tool_guessed {
+            return Err(unknown_tool(settings));
+        }
         // An unreadable lock file has returned an error already.
         let decoded = lock.and_then(Result::ok).map(Arc::unwrap_or_clone);
         let (lock, spans, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
@@ -131,7 +134,11 @@ impl LockRoot {
         if may_lack || requirements.is_some() && !is_complete {
             // What is not read may require the locked providers.
             let known = requirements.get_or_insert_default();
-            lock.iter().for_each(|(addr, entry)| known.add_entry(addr, entry));
+            let is_lifted = |entry: &LockEntry| kind == RootKind::Unit && lifts_exact(request, entry);
+            let unbound = |entry: &LockEntry| LockEntry { constraints: Constraints::default(), ..entry.clone() };
+            for (addr, entry) in lock.iter() {
+                if is_lifted(entry) { known.add_entry(addr, &unbound(entry)) } else { known.add_entry(addr, entry) }
+            }
         }
         let configured = requirements.is_some();
         let known = ProviderNames { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
@@ -332,6 +339,21 @@ impl LockRoot {
         let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
         self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()
     }
+}
+
+/// True if a request may go beyond a constraint that is exactly the version, as Terragrunt's provider cache server writes it: it
+/// names a version, or how far to go.
+fn lifts_exact(request: &LockRequest, entry: &LockEntry) -> bool {
+    let is_exact = entry.constraints == Constraints::exactly(entry.version.clone());
+    is_exact && (!request.precise.is_empty() || request.upgrade.as_ref().is_some_and(|it| it.within.is_some()))
+}
+
+/// The error for a new lock file of a unit that any tool may run.
+fn unknown_tool(settings: &RunSettings) -> Error {
+    let message = "no lock file is created: nothing says whether Terragrunt runs Terraform or OpenTofu here";
+    Error::new(ErrorKind::Usage, message)
+        .in_file(settings.lock_file_shown())
+        .hint("pass `--tool`, or set `tool` in .tflock.hcl")
 }
 
 /// The error for a root module without a lock file, of which it is not known what a new one must have.

@@ -10,6 +10,7 @@ use super::session::{LockSession, StoredTrust};
 
 use crate::addr::ProviderAddr;
 use crate::commands::shared::trust_store;
+use crate::config::RootKind;
 use crate::diff::{self, AddedHash, Change, Standing};
 use crate::disk::root_files::{self, DirectoryLock};
 use crate::error::{Error, ErrorKind};
@@ -58,7 +59,10 @@ impl LockJob {
         }
         let text = Some(new.encode(self.dialect())).filter(|_| !request.no_lock);
         let old = root.bytes.as_deref();
-        let lock_stays = text.as_deref().is_none_or(|text| old == Some(text.as_bytes()));
+        // Terragrunt's provider cache server writes no header.
+        let is_headless =
+            || root.kind == RootKind::Unit && old.is_some_and(|old| new.is_without_header(old, self.dialect()));
+        let lock_stays = text.as_deref().is_none_or(|text| old == Some(text.as_bytes()) || is_headless());
         // Without requirements `providers lock` writes a file without entries, and tflock does so in a root module that
         // the user named. `init` neither writes nor requires one.
         let is_asked = mode != WriteMode::Check && !request.found;

@@ -38,6 +38,8 @@ pub struct Targets<'a> {
     unread_caller: Option<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
     pub excluded: usize,
+    /// Units that get no lock file.
+    unread_units: Vec<PathBuf>,
     dialects: Mutex<Vec<Dialect>>,
 }
 
@@ -108,6 +110,7 @@ impl<'a> Targets<'a> {
             withheld: Vec::new(),
             unread_caller: None,
             excluded: 0,
+            unread_units: Vec::new(),
             dialects: Mutex::default(),
         }
     }
@@ -130,7 +133,7 @@ impl<'a> Targets<'a> {
             root_files::refuse_second_trust_files(found.trust_files.iter().map(|path| start.join(path)))?;
         }
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
-        let nothing = nothing && found.withheld.is_empty();
+        let nothing = nothing && found.withheld.is_empty() && found.unread_units.is_empty();
         if nothing && unlocked != Unlocked::Opened {
             return Err(none_below(start, unlocked));
         }
@@ -148,6 +151,7 @@ impl<'a> Targets<'a> {
         self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path), level)));
         self.excluded += found.excluded;
         self.kinds.extend(found.kinds.into_iter().map(|(path, kind)| (at(&prefix, &path), kind)));
+        self.unread_units.extend(found.unread_units.iter().map(|path| at(&prefix, path)));
         self.withheld.extend(found.withheld.iter().map(|path| at(&prefix, path)));
         self.unread_caller = self.unread_caller.take().or(found.unread_caller.map(|path| at(&prefix, &path)));
         self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
@@ -200,6 +204,13 @@ impl<'a> Targets<'a> {
 
     /// The note on directories that may need a lock file, and get none.
     pub fn note(&self) -> Option<Step> {
+        if let Some(first) = self.unread_units.first() {
+            return Some(step!(
+                "no lock file is created in {} that tflock does not read completely: `tflock -C {} why` says why",
+                counted(self.unread_units.len(), "unit"),
+                shown(first)
+            ));
+        }
         if let (Some(first), Some(caller)) = (self.withheld.first(), &self.unread_caller) {
             return Some(step!(
                 "no lock file is created in {} with configuration, such as {}: {} may install any of them as its module, \

@@ -9,7 +9,7 @@ use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
 use super::fix::JudgedBy;
 use super::root::{Opening, has_its_own_gate, open};
-use super::{GateRoot, GateRoots, VerifyArgs, judged, modules, recalled};
+use super::{GateRoot, GateRoots, VerifyArgs, assumed, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::shared::sharing::name_sharers;
@@ -99,6 +99,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let mut explain = |roots: &GateRoots, known: &Releases| {
         since_base.extend(explainer.iter().flat_map(|explainer| explainer.changes(roots, known)));
     };
+    let assumed = assumed::notes(&changed);
     let (judged, notes) = if scope.offline {
         let known = recalled(&changed, &cache);
         explain(&changed, &known);
@@ -123,6 +124,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let mut notes = Notes::from(notes);
     notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
     notes.extend(not_judged(&nested));
+    notes.extend(assumed);
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
     }

@@ -11,6 +11,7 @@ use super::{GateRoots, facts};
 use crate::addr::ProviderAddr;
 use crate::commands::shared::targets::Targets;
 use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
+use crate::config::RootKind;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Position, Rule};
@@ -75,11 +76,19 @@ pub struct BaseChange {
     pub unseen: Option<Error>,
 }
 
+/// True next to a unit if the lock file is as Terragrunt's provider cache server writes it.
+fn is_of_cache_server(module: &RootModule) -> bool {
+    let is_unit = module.tree.as_ref().is_some_and(|tree| tree.kind == RootKind::Unit);
+    let (Some(bytes), Some(lock)) = (&module.bytes, module.entries()) else { return false };
+    is_unit && lock.is_without_header(bytes, module.settings.dialect)
+}
+
 impl GateRoot {
     /// Reads the lock file, the configuration and the tracked packages.
     pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         let unread = module.read_configuration(Reading::LENIENT).err();
+        let of_cache_server = is_of_cache_server(&module);
         // Only what it says is judged; the texts of thousands of root modules would take memory.
         module.bytes = None;
         if unread.is_some() {
@@ -91,6 +100,9 @@ impl GateRoot {
             Some(Err(findings)) => findings.clone(),
             None => missing(settings, tree).into_iter().collect(),
         };
+        if of_cache_server {
+            text.retain(|finding| finding.rule != Rule::NotCanonical);
+        }
         if unread.is_none() {
             text.extend(facts::of_other_tool(settings, tree, module.entries()));
             text.extend(module.unread_requirements());
@@ -481,7 +493,7 @@ fn with_base(root: RunSettings, base: &Base, scope: &Scope) -> Result<RunSetting
     Ok(match base.settings(&root.place)? {
         Some(settings) => {
             let before = base.tool_before(&base.way_to(&root.place));
-            with_base_settings(root, settings, before, scope)
+            with_base_settings(root, settings, before, scope, base.hosts_of_units()?)
         }
         None => root,
     })

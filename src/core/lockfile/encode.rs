@@ -28,6 +28,13 @@ impl LockFile {
         text
     }
 
+    /// True if a text is what Terragrunt's provider cache server writes: the same without the header.
+    ///
+    /// Source: terragrunt `internal/tf/getproviders/lock.go`.
+    pub fn is_without_header(&self, text: &[u8], dialect: Dialect) -> bool {
+        self.encode(dialect).strip_prefix(&header(self.program(dialect))).is_some_and(|rest| rest.as_bytes() == text)
+    }
+
     /// The file as it is written next to a stack or a module: a stack has one of its own headers, the newest if it had none,
     /// and no constraints; only stacks have these headers.
     #[must_use]

@@ -143,6 +143,15 @@ impl Requirements {
         self.providers.entry(addr.clone()).or_default().add(constraints, origin);
     }
 
+    /// Adds all places of others that are not among these.
+    pub fn add_all(&mut self, others: &Self) {
+        for (addr, requirement) in others.iter() {
+            let known = |origin: &&Origin| self.get(addr).is_some_and(|own| own.origins.contains(origin));
+            let new: Vec<Origin> = requirement.origins.iter().filter(|origin| !known(origin)).cloned().collect();
+            new.into_iter().for_each(|origin| self.add(addr, &origin.constraints(), origin));
+        }
+    }
+
     /// Adds what the entry of a lock file says, for a provider that is not known to be required.
     pub fn add_entry(&mut self, addr: &ProviderAddr, entry: &LockEntry) {
         let requirement = self.providers.entry(addr.clone()).or_default();

@@ -42,20 +42,27 @@ pub struct ConfigFile {
     pub(super) arguments: Arguments,
 }
 
-const FILE: BodySchema = &[
-    ("include", 1),
-    ("locals", 0),
-    ("feature", 1),
-    ("terraform", 0),
-    ("generate", 1),
-    ("remote_state", 0),
-    ("dependency", 1),
-    ("dependencies", 0),
-    ("exclude", 0),
-    ("errors", 0),
-    ("engine", 0),
-    ("catalog", 0),
-];
+const FILE: BodySchema = &schema(1);
+/// Where JSON has an include without a label.
+const BARE: BodySchema = &schema(0);
+
+/// The blocks of a file, with the number of labels of an include.
+const fn schema(labels: usize) -> [(&'static str, usize); 12] {
+    [
+        ("include", labels),
+        ("locals", 0),
+        ("feature", 1),
+        ("terraform", 0),
+        ("generate", 1),
+        ("remote_state", 0),
+        ("dependency", 1),
+        ("dependencies", 0),
+        ("exclude", 0),
+        ("errors", 0),
+        ("engine", 0),
+        ("catalog", 0),
+    ]
+}
 const TERRAFORM: BodySchema = &[("extra_arguments", 1), ("before_hook", 1), ("after_hook", 1), ("error_hook", 1)];
 
 impl ConfigFile {
@@ -65,7 +72,8 @@ impl ConfigFile {
     ///
     /// All that keeps the text from being read.
     pub fn decode(path: &Path, text: &str) -> Result<Self, Vec<ConfigError>> {
-        let (file, errors) = read_file(path, text, (Dialect::Terraform, Role::Primary, FILE), |reader, contents| {
+        let schema = if has_bare_include(path, text) { BARE } else { FILE };
+        let (file, errors) = read_file(path, text, (Dialect::Terraform, Role::Primary, schema), |reader, contents| {
             let mut file = Self { arguments: arguments(reader, &contents), ..Self::default() };
             for block in &contents.blocks {
                 file.take(reader, block);
@@ -96,6 +104,20 @@ impl ConfigFile {
             _ => {}
         }
     }
+}
+
+/// True if the value of `include` in JSON is what an include says itself, and not an object of includes by label.
+///
+/// Source: terragrunt `pkg/config/include.go`, `jsonIsIncludeBlock`.
+fn has_bare_include(path: &Path, text: &str) -> bool {
+    let is_json = path.extension().is_some_and(|end| end == "json");
+    let Some(Ok(document)) = is_json.then(|| serde_json::from_str::<serde_json::Value>(text)) else { return false };
+    let include = match &document["include"] {
+        serde_json::Value::Array(all) if all.len() == 1 => &all[0],
+        include => include,
+    };
+    let is_own = |name: &String| ["path", "expose", "merge_strategy"].contains(&&**name);
+    include.as_object().is_some_and(|include| include.contains_key("path") && include.keys().all(is_own))
 }
 
 fn stated<'a>(reader: &Reader<'a>, block: &Block<'a>, contents: &BodyContents<'a>) -> Stated {

@@ -90,6 +90,8 @@ pub(super) struct Merged<'s> {
     pub(super) texts: BTreeMap<&'static str, Part<'s>>,
     /// The later ones go before the earlier ones; with whether those behind one are merged into it deeply.
     inputs: Vec<(Part<'s>, bool)>,
+    /// The files that were included.
+    pub(super) includes: Vec<String>,
     /// What may say more and could not be evaluated.
     pub(super) unread: Vec<(Unevaluated, Location)>,
 }
@@ -176,7 +178,9 @@ impl<'s> Names<'s> {
     /// What the file says with its includes: the last include goes before earlier ones, and the file itself before all.
     pub(super) fn merged(&self) -> Result<Merged<'s>, Failure> {
         let mut merged = self.own();
-        for include in self.includes()?.into_iter().rev().filter(Included::is_merged) {
+        let includes = self.includes()?;
+        merged.includes = includes.iter().map(|include| include.names.place.path.clone()).collect();
+        for include in includes.into_iter().rev().filter(Included::is_merged) {
             merged.take_parent(include.names.own(), include.strategy == Strategy::Deep);
         }
         Ok(merged)

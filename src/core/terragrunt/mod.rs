@@ -27,6 +27,7 @@ use crate::evaluate::{Failure, Meter};
 use crate::finding::{Location, Position};
 use crate::value::Unevaluated;
 use context::Session;
+use file::ConfigFile;
 use holes::Rendering;
 use include::{Merged, Part};
 
@@ -56,6 +57,10 @@ pub struct Unit {
     pub source: Option<UnitSource>,
     /// What is generated, in order; of equal paths the later one counts.
     pub generated: Vec<GeneratedFile>,
+    /// The files that it includes, absolute.
+    pub includes: Vec<String>,
+    /// The program that Terragrunt runs, where it is known.
+    pub program: Option<String>,
     /// What sets variables of the module.
     pub variables: UnitVariables,
     /// What is not known and may change what is required.
@@ -101,6 +106,15 @@ impl Unread {
             Unevaluated::Refused { reason, place: at } => Self { reason, place: at.unwrap_or_else(|| place.clone()) },
             reason @ Unevaluated::Unset(_) => Self { reason: bare(reason), place: place.clone() },
         }
+    }
+}
+
+/// The source of a module that a file has as it is, if it has one.
+pub fn literal_source(path: &std::path::Path, text: &str) -> Option<String> {
+    let file = ConfigFile::decode(path, text).ok()?;
+    match file.terraform?.arguments.get("source")?.parse().ok()?.kind {
+        NodeKind::Text(source) => Some(source),
+        _ => None,
     }
 }
 
@@ -167,6 +181,9 @@ impl Merged<'_> {
         unit.unread.extend(self.unread.iter().map(|(reason, place)| Unread::of(reason.clone(), place)));
         unit.source = self.source_part().and_then(|source| self.unit_source(source, &mut unit.unread));
         unit.generated = self.generated(&mut unit.unread, &mut unit.holes);
+        let program = self.texts.get("terraform_binary").and_then(|part| part.optional_text().ok().flatten());
+        unit.program = program;
+        unit.includes.clone_from(&self.includes);
         unit.variables = self.variables();
         unit
     }

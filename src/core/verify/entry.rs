@@ -12,6 +12,7 @@ use unicode_security::skeleton;
 
 use super::{JudgedEntry, Subject};
 use crate::addr::{ProviderAddr, UsedNames};
+use crate::config::RootKind;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
@@ -23,7 +24,7 @@ use crate::settings::{Basis, Candidate, Objection, Settings};
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::publishers::{Publisher, publisher};
 use crate::trust::signer::{by_signer, signed_by};
-use crate::version::Version;
+use crate::version::{Constraints, Version};
 
 /// Providers that have no entry: required ones, or without readable configuration, those that had one at the base.
 pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
@@ -129,6 +130,16 @@ impl JudgedEntry<'_> {
             shown(wanted.to_string()),
         );
         let at = self.spans.constraints.unwrap_or(self.spans.block);
+        if self.subject.kind == RootKind::Unit
+            && self.entry.constraints == Constraints::exactly(self.entry.version.clone())
+        {
+            let message = format!(
+                "the lock file records exactly the version, as Terragrunt's provider cache server does; the configuration \
+                 requires {}",
+                shown(wanted.to_string())
+            );
+            return Some(self.find(Rule::InitChanges, message).at(at));
+        }
         Some(self.find(Rule::ConstraintsStale, message).at(at))
     }
 

@@ -112,6 +112,10 @@ pub struct ModuleAccess {
     pub is_guarded: bool,
     /// What the command line says of the environment of units.
     pub environment: Environment,
+    /// What the settings of a change say of it, if those of the base apply and differ: the worse of both counts.
+    pub other_environment: Option<Environment>,
+    /// The hosts of sources that are written as they are at the base.
+    pub known_hosts: Arc<BTreeSet<Hostname>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +126,11 @@ pub enum AssignedVariable {
 }
 
 impl ModuleAccess {
+    /// The environment of units: the command line goes before settings.
+    pub fn over(&self, settings: &Environment) -> Environment {
+        settings.clone().into_iter().chain(self.environment.clone()).collect()
+    }
+
     /// Reads a tree and fetches what is missing in it; shows what is known of it before each fetch. Takes no lock
     /// itself while it waits for a server.
     pub fn load_tree(

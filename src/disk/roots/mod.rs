@@ -33,7 +33,7 @@ pub use fetched::{
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 
-pub use unit::{UnitMemo, UnitOptions};
+pub use unit::{UnitMemo, UnitOptions, UnitReferences, program_of_unit, references_of_unit};
 
 const TEST_DIRECTORY: &str = "tests";
 
@@ -105,6 +105,8 @@ pub struct Tree {
     pub unread_parts: Vec<UnreadPart>,
     /// Values in generated files that are not known and require nothing: what they belong to is not compared any further.
     pub holes: Vec<UnreadPart>,
+    /// What was assumed of a unit.
+    pub notes: Vec<UnreadPart>,
     /// The providers that components of a stack need and the stack does not declare.
     pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,
@@ -465,11 +467,34 @@ impl ReadModuleLock {
 }
 
 impl Tree {
+    /// What both trees of a unit require, and what is not known of either.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.requirements.add_all(&other.requirements);
+        self.complete &= other.complete;
+        add_new(&mut self.missing, &other.missing);
+        add_new(&mut self.unread_parts, &other.unread_parts);
+        add_new(&mut self.holes, &other.holes);
+        add_new(&mut self.notes, &other.notes);
+        add_new(&mut self.files_read, &other.files_read);
+        add_new(&mut self.looked_for, &other.looked_for);
+        add_new(&mut self.listed, &other.listed);
+        add_new(&mut self.warnings, &other.warnings);
+        self.local_modules.extend(other.local_modules.iter().cloned());
+        self.built_in.extend(other.built_in.iter().cloned());
+        self
+    }
+
     /// What is known of a root module whose configuration cannot be read: its kind, and which modules are locked.
     pub fn of_modules_alone(root: &Path, dialect: Dialect) -> Self {
         let kind = kind_of(root, dialect).unwrap_or_default();
         Self { kind, complete: false, module_lock: read(root).ok().flatten().map(Arc::new), ..Self::default() }
     }
+}
+
+fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, others: &[T]) {
+    let new: Vec<T> = others.iter().filter(|other| !all.contains(other)).cloned().collect();
+    all.extend(new);
 }
 
 fn read(root: &Path) -> Result<Option<ReadModuleLock>, Box<TreeError>> {

@@ -8,13 +8,14 @@ mod removed;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{BaseChange, GateRoot, GateRoots, ReadPaths};
-use crate::addr::{ProviderAddr, UsedNames};
+use crate::addr::{Hostname, ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
 use crate::config::is_read;
 use crate::dialect::Dialect;
@@ -62,6 +63,7 @@ pub struct Base {
     removed: Removed,
     /// The strictest combination of settings for directories that lost their lock file.
     removed_settings: OnceLock<Result<Option<Settings>, Error>>,
+    hosts_of_units: OnceLock<Result<Arc<BTreeSet<Hostname>>, Error>>,
 }
 
 impl Base {
@@ -115,6 +117,7 @@ impl Base {
             settings_changed,
             removed,
             removed_settings: OnceLock::new(),
+            hosts_of_units: OnceLock::new(),
         })
     }
 

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use super::{Assignment, Tree, TreeError, TreeOptions, UnreadPart, walk};
 use crate::addr::Hostname;
 use crate::config::{ConfigError, ConfigFiles, Location, RootKind, UNIT_FILES};
+use crate::dialect::Dialect;
 use crate::path::worktree::WorkTree;
 use crate::terragrunt::{self, Environment, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument};
 
 pub(super) use assembly::{AssembledFiles, Assembly};
-use files::{RepositoryFiles, UnitFiles};
+use files::{Record, RepositoryFiles, UnitFiles};
 pub(super) use source::CALL;
 
 /// What units need to know besides their files.
@@ -36,30 +37,83 @@ pub struct UnitMemo {
     repositories: RepositoryFiles,
 }
 
-/// Reads the unit in a directory, and assembles its modules.
-pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+/// The program that Terragrunt runs in a unit, where its files say so.
+pub fn program_of_unit(root: &Path) -> Option<String> {
+    let files = super::list(root, Dialect::Terraform).ok()?;
+    Some(read(root, &files, &UnitOptions::default()).ok()?.unit.program?)
+}
+
+/// What a unit refers to in its working tree.
+#[derive(Debug, Clone, Default)]
+pub struct UnitReferences {
+    /// The directory of its module, relative to the unit, if that is in the working tree.
+    pub module: Option<String>,
+    /// The files that it includes, relative to the unit.
+    pub includes: Vec<PathBuf>,
+    /// True if its module may be any directory.
+    pub has_unknown_module: bool,
+    /// True if all of its requirements can be known.
+    pub is_read: bool,
+    /// True if it names a module, or includes a file.
+    pub refers: bool,
+}
+
+/// What the unit in a directory refers to, whatever the environment is.
+pub fn references_of_unit(root: &Path, memo: &Arc<UnitMemo>) -> UnitReferences {
+    let options = UnitOptions { memo: Arc::clone(memo), ..UnitOptions::default() };
+    let read = super::list(root, Dialect::Terraform).ok().and_then(|files| read(root, &files, &options).ok());
+    let Some(ReadUnit { unit, relocate, .. }) = read else {
+        return UnitReferences { has_unknown_module: true, refers: true, ..UnitReferences::default() };
+    };
+    let known = unit.source.as_ref().map(|source| source.address.as_ref().map(|address| (address, &source.place)));
+    let module = known.flatten().and_then(|(address, place)| source::local_module(address, &relocate.place, place));
+    let include = |path: &String| PathBuf::from(terragrunt::relative(&relocate.place, path));
+    UnitReferences {
+        module,
+        includes: unit.includes.iter().map(include).collect(),
+        has_unknown_module: known == Some(None) || unit.is_unread(),
+        is_read: unit.unread.is_empty() && unit.holes.is_empty(),
+        refers: unit.source.is_some() || !unit.includes.is_empty() || unit.is_unread(),
+    }
+}
+
+/// What the files of a unit say, and what was read for it.
+struct ReadUnit {
+    unit: Unit,
+    record: Record,
+    relocate: Relocation,
+}
+
+fn read(root: &Path, files: &ConfigFiles, options: &UnitOptions) -> Result<ReadUnit, Vec<TreeError>> {
     let tree = WorkTree::of(root);
     let relocate = Relocation { top: slashed(tree.boundary()), place: slashed(&tree.directory) };
-    let unit_files = UnitFiles::new(tree.boundary(), &options.units.memo.repositories);
+    let unit_files = UnitFiles::new(tree.boundary(), &options.memo.repositories);
     let name = files.of_kind.last().map_or(UNIT_FILES[0], String::as_str);
     let path = format!("{}/{name}", relocate.place);
     let request = UnitRequest {
         path: &path,
         top: &relocate.top,
         files: &unit_files,
-        environment: &options.units.environment,
-        parsed: &options.units.memo.parsed,
+        environment: &options.environment,
+        parsed: &options.memo.parsed,
     };
     let unit = Unit::read(&request).map_err(|errors| relocate.errors(errors))?;
+    Ok(ReadUnit { unit, record: unit_files.record(), relocate })
+}
+
+/// Reads the unit in a directory, and assembles its modules.
+pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+    let ReadUnit { unit, record, relocate } = read(root, files, &options.units)?;
     let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
+    let notes = unit.notes.iter().map(|note| relocate.part(note)).collect();
     let holes = unit.holes.iter().map(|hole| relocate.part(hole)).collect();
     let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
     let mut tree = walk::unit::load(root, assembly, &options)?;
-    let record = unit_files.record();
     let from_root = |path: PathBuf| PathBuf::from(terragrunt::relative(&relocate.place, &slashed(&path)));
     tree.kind = RootKind::Unit;
     tree.holes = holes;
+    tree.notes = notes;
     tree.complete &= tree.unread_parts.is_empty() && tree.holes.is_empty();
     tree.files_read.extend(record.read.into_iter().map(from_root));
     tree.looked_for.extend(record.looked_for.into_iter().map(from_root));

@@ -49,6 +49,14 @@ impl SourceCall {
     }
 }
 
+/// The directory of a module that is in the working tree, relative to the unit.
+pub(super) fn local_module(address: &str, place: &str, written: &Location) -> Option<String> {
+    let parsed = SourceCall::parse(address, None, place, written).ok()?;
+    parsed.package.as_ref()?;
+    let source = parsed.call.source?.text;
+    if let Text::Known(text) = source { Some(text) } else { None }
+}
+
 fn absolute(place: &str, path: &str) -> String {
     let joined = if path.starts_with('/') { path.to_owned() } else { format!("{place}/{path}") };
     lexical(Path::new(""), Path::new(&joined)).to_string_lossy().into_owned()

@@ -247,6 +247,7 @@ impl<'o> Walk<'o> {
             complete: self.missing.is_empty() && self.unread_parts.is_empty(),
             unread_parts: self.unread_parts,
             holes: Vec::new(),
+            notes: Vec::new(),
             looked_for: self.looked_for,
             listed: Vec::new(),
             requirements: self.needs.requirements,
