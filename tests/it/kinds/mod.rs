@@ -1,9 +1,13 @@
 //! Root modules whose configuration is not that of a module: Terraform stacks and units of Terragrunt.
 
+mod attackers;
+mod cache_server;
 mod cases;
 mod changes;
+mod overlay;
 mod plain;
 mod second;
+mod sources;
 mod stacks;
 mod stacks_random;
 mod stacks_remote;

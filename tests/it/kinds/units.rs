@@ -20,7 +20,7 @@ fn unit(text: &str) -> Workspace {
 }
 
 fn lock(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
-    let platforms = ["lock", "--platform", PLATFORMS[0], "--platform", PLATFORMS[1]];
+    let platforms = ["lock", "--tool", "terraform", "--platform", PLATFORMS[0], "--platform", PLATFORMS[1]];
     workspace.tflock_in("live", registry, platforms.iter().chain(more))
 }
 
