@@ -493,3 +493,29 @@ fn human_and_machine_reports() {
     insta::assert_snapshot!("base_json", run("json"));
     insta::assert_snapshot!("base_github", run("github"));
 }
+
+#[test]
+fn a_clone_of_which_nothing_is_checked_out_is_not_judged() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let clone = |name: &str, more: &[&str]| {
+        let args = ["clone", "--quiet", "--no-checkout", "."].iter().chain([&name]).chain(more);
+        workspace.git(args.copied());
+    };
+    let judge = |name: &str| workspace.tflock(&registry, ["verify", "-r", "-C", name, "--base", "HEAD", "--offline"]);
+    clone("bare-tree", &[]);
+    let run = judge("bare-tree").ended_with(2);
+    assert!(run.stderr.contains("nothing of HEAD is checked out"), "{run}");
+    // With an index; with a file that git does not track; and with every file removed again.
+    workspace.git(["-C", "bare-tree", "reset", "--quiet"]);
+    workspace.write("bare-tree/report.json", "{}");
+    judge("bare-tree").ended_with(2);
+    workspace.git(["-C", "bare-tree", "checkout", "HEAD", "--", "."]);
+    judge("bare-tree").ended_with(0);
+    // A commit that removes every file has nothing to check out.
+    workspace.git(["-C", "bare-tree", "rm", "--quiet", "-r", "."]);
+    judge("bare-tree").ended_with(2);
+    workspace.git(["-C", "bare-tree", "commit", "--quiet", "--message", "empty"]);
+    let run = workspace.tflock(&registry, ["verify", "-r", "-C", "bare-tree", "--base", "HEAD~1", "--offline"]);
+    assert!(!run.stderr.contains("is checked out"), "{run}");
+}

@@ -262,6 +262,103 @@ fn a_missing_entry_is_added_only_if_its_provider_is_pinned() {
     assert_eq!(own.touched(), [LOCK], "{own}");
 }
 
+/// A change of a base that records 1.3.0 of `acme/widget`, with this constraint on it.
+fn recorded(registry: &Registry, constraint: &str) -> Workspace {
+    let constraint = if constraint.is_empty() { String::new() } else { format!("version = \"{constraint}\"") };
+    let main = MAIN.replace("{{registry}}", &registry.host()).replace("version = \"~> 1.4\"", &constraint);
+    let workspace = Workspace::with_files(&[("main.tf", &main), (SETTINGS, WANTED), (TRUST, &pinned(registry))]);
+    workspace.tflock(registry, ["lock"]).ended_with(0);
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "main");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace
+}
+
+/// Takes the entry of `acme/widget` out of the lock file.
+fn without_widget(workspace: &Workspace) {
+    edit(workspace, LOCK, |text| {
+        let start = text.find("acme/widget").map(|at| text[..at].rfind("\nprovider").unwrap()).unwrap();
+        text[..start].to_owned()
+    });
+}
+
+#[test]
+fn an_entry_of_the_base_comes_back_as_it_is_there() {
+    for constraint in ["~> 1.3", ""] {
+        let registry = Registry::start().release("acme/widget", "1.3.0", &HERE).release("acme/gadget", "2.0.0", &HERE);
+        let workspace = recorded(&registry, constraint);
+        let sound = workspace.lock_file();
+        let registry = registry.release("acme/widget", "1.5.0", &HERE).release("acme/widget", "9.0.0", &HERE);
+        without_widget(&workspace);
+        let run = fix(&workspace, &registry, &BASE).ended_with(0);
+        assert_eq!(workspace.lock_file(), sound, "{run}");
+        // The whole file, and with a signer that the base does not have.
+        workspace.write(TRUST, "");
+        commit(&workspace, "unpinned");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        for damage in
+            [&(|it: &Workspace| std::fs::remove_file(it.path(LOCK)).unwrap()) as &dyn Fn(&Workspace), &without_widget]
+        {
+            damage(&workspace);
+            let run = fix(&workspace, &registry, &BASE);
+            assert_eq!(workspace.lock_file(), sound, "{run}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_of_the_base_that_is_not_allowed_any_more_is_listed() {
+    let registry = registry();
+    let workspace = recorded(&registry, "1.3.0");
+    without_widget(&workspace);
+    edit(&workspace, "main.tf", |text| text.replace("\"1.3.0\"", "\">= 1.4.0\""));
+    damage(&workspace, &registry, "h1-missing");
+    let run = fix(&workspace, &registry, &BASE).ended_with(1);
+    assert!(!workspace.lock_file().contains("acme/widget"), "{run}");
+    assert!(workspace.lock_file().contains(&registry.package("acme/gadget", "2.0.0", "darwin_arm64").h1), "{run}");
+    assert!(found(&run).iter().any(|(rule, _)| rule == "entry-missing"), "{run}");
+}
+
+#[test]
+fn what_the_base_lacks_itself_is_repaired_after_an_entry_came_back() {
+    let registry = registry();
+    let workspace = recorded(&registry, "1.3.0");
+    workspace.write(SETTINGS, &WANTED.replace("\"linux_amd64\"", "\"linux_amd64\", \"linux_arm64\""));
+    commit(&workspace, "one platform more");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    without_widget(&workspace);
+    edit(&workspace, "main.tf", |text| text.replace("\"1.3.0\"", "\"~> 1.3\""));
+    let run = fix(&workspace, &registry, &BASE).ended_with(0);
+    let text = workspace.lock_file();
+    assert!(text.contains("version     = \"1.3.0\"\n  constraints = \"~> 1.3\""), "{run}");
+    assert!(text.contains(&registry.package("acme/widget", "1.3.0", "linux_arm64").h1), "{run}");
+    assert!(fix(&workspace, &registry, &BASE).ended_with(0).touched().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_by_way_of_a_link_that_is_denied() {
+    let registry = registry();
+    for (link, target) in [(LOCK, "other.hcl"), ("app", "elsewhere")] {
+        let workspace = recorded(&registry, "1.3.0");
+        for name in ["main.tf", LOCK] {
+            workspace.write(&format!("app/{name}"), &workspace.read(name));
+        }
+        commit(&workspace, "two");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        std::fs::rename(workspace.path(link), workspace.path(target)).unwrap();
+        std::os::unix::fs::symlink(target, workspace.path(link)).unwrap();
+        let (directory, path) = if link == LOCK { (".", LOCK.to_owned()) } else { (link, format!("{target}/{LOCK}")) };
+        edit(&workspace, if link == LOCK { target } else { &path }, |text| {
+            text.replace("version = \"2.0.0\"", "version  =  \"2.0.0\"")
+        });
+        let run = fix(&workspace, &registry, &["-C", directory, "--base", "origin/main"]).ended_with(3);
+        let found = found(&run);
+        assert!(["link-changed", "not-canonical"].iter().all(|rule| found.iter().any(|it| it.0 == *rule)), "{run}");
+        assert!(run.touched().is_empty(), "{run}");
+    }
+}
+
 #[test]
 fn hashes_that_a_change_dropped_come_back() {
     let registry = registry();

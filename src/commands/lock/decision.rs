@@ -145,14 +145,14 @@ impl RootDecision<'_> {
     }
 
     /// Puts an entry back as a commit has it, unless the trust file or the settings refuse its release. Nothing is learned from it,
-    /// and it is no first use where that version is recorded now.
+    /// and it is no first use where that version is recorded now, or at the base of a change.
     pub(super) fn restore(&mut self, addr: &ProviderAddr, entry: &LockEntry, answer: &Answer) {
         let root = self.root;
         let facts = match answer {
             Ok(facts) => facts,
             Err(refusal) => return self.refuse(addr, refusal.clone()),
         };
-        let is_new = root.lock.get(addr).is_none_or(|now| now.version != entry.version);
+        let is_new = !root.prepared.is_of_base && root.lock.get(addr).is_none_or(|now| now.version != entry.version);
         let of_signer = continuity::remembered(&self.pins, &facts.release, root.first_use, is_new).err();
         let Judged { findings, unknown, .. } = judge_release(Some(&self.pins), &root.settings.settings, &facts.release);
         let found = facts.release.findings.iter().cloned().chain(of_signer).chain(findings);

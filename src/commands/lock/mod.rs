@@ -28,7 +28,7 @@ use super::shared::sharing::name_sharers;
 use super::shared::sources::PackageSources;
 use super::shared::targets::Targets;
 use job::{LockJob, RootState};
-use request::{LockRequest, Preparation, WriteMode};
+use request::{LockRequest, Preparation, RootRepair, WriteMode};
 use same_versions::SameVersions;
 use session::{LockSession, StoredTrust, TrustStores};
 use writing::WritePhase;
@@ -216,7 +216,11 @@ impl LockRoots<'_> {
                 migrating::migrate(root, *migration)?;
             }
             Preparation::Repair(repair) => {
-                root.restrict_to(repair.providers.get(&root.settings.path).cloned().unwrap_or_default());
+                let RootRepair { providers, lost, base } =
+                    repair.roots.get(&root.settings.path).cloned().unwrap_or_default();
+                root.restrict_to(providers);
+                restoring::restore(root, lost, &base)?;
+                root.prepared.is_of_base = true;
             }
         }
         Ok(())

@@ -13,6 +13,7 @@ use crate::dialect::Dialect;
 use crate::disk::roots::Reselected;
 use crate::error::Error;
 use crate::lock::plan::Upgrade;
+use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::settings::H1Rule;
 use crate::trust::pins::Pins;
@@ -125,10 +126,19 @@ pub struct Migration {
 
 #[derive(Debug, Clone)]
 pub struct Repair {
-    /// The providers to repair, by the path of the root module; none for its text alone.
-    pub providers: BTreeMap<PathBuf, BTreeSet<ProviderAddr>>,
+    /// What to repair in each root module, by its path.
+    pub roots: BTreeMap<PathBuf, RootRepair>,
     /// The signers to accept, in place of the trust files, which then stay as they are.
     pub pins: BTreeMap<TrustPlace, Pins>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct RootRepair {
+    /// The providers whose entries are repaired; none for its text alone.
+    pub providers: BTreeSet<ProviderAddr>,
+    /// Those entries of them that come back as the base of a change has them, and the name of that commit.
+    pub lost: BTreeMap<ProviderAddr, LockEntry>,
+    pub base: String,
 }
 
 impl LockRequest {

@@ -15,7 +15,6 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Rule, is_denied};
 use crate::git::{Commit, Git};
-use crate::hash::HashScheme;
 use crate::lockfile::{self, LockEntry, LockFile};
 use crate::outcome::Outcome;
 use crate::parallel::locked;
@@ -46,7 +45,10 @@ impl Restored {
         }
         let counter = if present.is_empty() { &self.lacking } else { &self.restored };
         let restored = present.into_iter().filter_map(|addr| Some((addr.clone(), before.get(&addr)?.clone())));
-        restore(root, restored.collect(), &commit)?;
+        let restored: BTreeMap<ProviderAddr, LockEntry> = restored.collect();
+        root.prepared.untouched = restored.is_empty();
+        root.restrict_to(restored.keys().cloned().collect());
+        restore(root, restored, &commit.shown())?;
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -123,12 +125,16 @@ fn lock_file(git: &Git, commit: &Commit, settings: &RunSettings) -> Result<Optio
     Err(Error::new(kind, message).in_file(settings.lock_file_shown()).hint("name another commit"))
 }
 
-/// Restricts the root module to these entries, each checked against its configuration.
-fn restore(root: &mut LockRoot, entries: BTreeMap<ProviderAddr, LockEntry>, commit: &Commit) -> Result<(), Error> {
+/// Puts these entries of a commit in the place of the present ones, each checked against the configuration.
+pub(super) fn restore(
+    root: &mut LockRoot,
+    entries: BTreeMap<ProviderAddr, LockEntry>,
+    commit: &str,
+) -> Result<(), Error> {
     for (addr, entry) in &entries {
         let name = addr.short(root.dialect());
-        if !entry.hashes.iter().any(|hash| hash.scheme() != HashScheme::Other && hash.is_well_formed()) {
-            let message = format!("the entry of {name} in {} records no hash that a package can have", commit.shown());
+        if !entry.hashes.pin_packages() {
+            let message = format!("the entry of {name} in {commit} records no hash that a package can have");
             return Err(Error::new(ErrorKind::Trust, message).about(addr.clone()).hint("name another commit"));
         }
         if !root.configured {
@@ -137,10 +143,8 @@ fn restore(root: &mut LockRoot, entries: BTreeMap<ProviderAddr, LockEntry>, comm
         match root.requirements.get(addr) {
             Some(required) if !required.constraints.allows(&entry.version) => {
                 let message = format!(
-                    "the version of {name} in {}, {}, does not match the version constraint \"{}\" of the configuration",
-                    commit.shown(),
-                    entry.version,
-                    required.constraints
+                    "the version of {name} in {commit}, {}, does not match the version constraint \"{}\" of the configuration",
+                    entry.version, required.constraints
                 );
                 let error = Error::new(ErrorKind::NotFound, message).about(addr.clone());
                 return Err(error.hint(step!("`tflock why {}` shows which module requires what", name)));
@@ -149,8 +153,6 @@ fn restore(root: &mut LockRoot, entries: BTreeMap<ProviderAddr, LockEntry>, comm
             None => root.requirements.add_entry(addr, entry),
         }
     }
-    root.restrict_to(entries.keys().cloned().collect());
-    root.prepared.untouched = entries.is_empty();
     root.prepared.restored = entries;
     Ok(())
 }

@@ -72,6 +72,8 @@ pub(super) struct Prepared {
     pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
     /// The entries of an earlier commit that take the place of the present ones, unchanged.
     pub(super) restored: BTreeMap<ProviderAddr, LockEntry>,
+    /// True if the base of a change has these entries, so their releases are not new.
+    pub(super) is_of_base: bool,
     /// Leave the lock file unchanged, even if it is not canonical.
     pub(super) untouched: bool,
 }

@@ -9,12 +9,12 @@ use super::{GateRoot, VerifyArgs, gate};
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::lock::command::run;
-use crate::commands::lock::request::{LockRequest, Preparation, Repair};
+use crate::commands::lock::request::{LockRequest, Preparation, Repair, RootRepair};
 use crate::commands::shared::targets::Targets;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::lockfile::FILE_NAME;
-use crate::outcome::{Body, Outcome};
+use crate::lockfile::{FILE_NAME, LockEntry};
+use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::path::shown;
 use crate::step::Step;
 use crate::trust::pins::Pins;
@@ -24,7 +24,11 @@ use crate::workspace::RunSettings;
 /// How many root modules a note names.
 const MOST_NAMED: usize = 5;
 
-/// What `lock` repairs in an entry. A missing one only where the signer of its provider is remembered.
+/// How often the gate repairs: entries of the base that come back may lack something of their own.
+const ROUNDS: usize = 2;
+
+/// What `lock` repairs in an entry. A missing one comes back as the base has it, if that version is still allowed; one that the
+/// base does not have is added only where the signer of its provider is remembered.
 const OF_ENTRIES: [Rule; 4] = [Rule::PlatformUncovered, Rule::H1Missing, Rule::ConstraintsStale, Rule::EntryMissing];
 
 /// What writing the same entries again repairs.
@@ -34,19 +38,36 @@ const OF_TEXT: [Rule; 2] = [Rule::NotCanonical, Rule::DuplicateHash];
 pub(super) struct JudgedBy {
     settings: RunSettings,
     pins: Pins,
+    /// The merge base, if there is one, and its entries that may come back.
+    base: String,
+    restorable: BTreeMap<ProviderAddr, LockEntry>,
 }
 
 impl JudgedBy {
     pub(super) fn of(root: &GateRoot) -> Self {
-        Self { settings: root.settings().clone(), pins: root.trusted().cloned().unwrap_or_default() }
+        let restorable = root.restorable_entries().map(|(addr, entry)| (addr.clone(), entry.clone())).collect();
+        let base = root.compared().map(|base| base.short().to_owned()).unwrap_or_default();
+        Self { settings: root.settings().clone(), pins: root.trusted().cloned().unwrap_or_default(), base, restorable }
+    }
+
+    /// What to repair, where entries that the base has come back as they are there.
+    fn repair(&self, providers: &BTreeSet<ProviderAddr>) -> RootRepair {
+        let lost = self.restorable.iter().filter(|(addr, _)| providers.contains(addr));
+        let lost = lost.map(|(addr, entry)| (addr.clone(), entry.clone())).collect();
+        RootRepair { providers: providers.clone(), lost, base: self.base.clone() }
     }
 }
 
 /// Marks the findings of a root module that a repair settles. Nothing is repaired in a file that is for another tool or has
-/// blocks that writing takes out, and no entry that is refused for another reason. Hashes that a change dropped are no such
-/// reason: what is added again is checked against the recorded ones.
+/// blocks that writing takes out, by a way that is denied, and no entry that is refused for another reason. Hashes that a change
+/// dropped are no such reason: what is added again is checked against the recorded ones.
 pub(super) fn mark(findings: &mut [Finding], root: &GateRoot) {
-    if root.unread().is_some() || root.tool_changed || root.has(Rule::LockModules) || root.decoded().is_err() {
+    if root.is_barred
+        || root.unread().is_some()
+        || root.tool_changed
+        || root.has(Rule::LockModules)
+        || root.decoded().is_err()
+    {
         return;
     }
     let is_safe = |rule| OF_ENTRIES.contains(&rule) || OF_TEXT.contains(&rule) || rule == Rule::HashesDropped;
@@ -54,28 +75,47 @@ pub(super) fn mark(findings: &mut [Finding], root: &GateRoot) {
     let refused: BTreeSet<ProviderAddr> = refused.filter_map(|finding| finding.address.clone()).collect();
     let is_required = |addr: &ProviderAddr| root.requirements().is_none_or(|required| required.get(addr).is_some());
     let is_pinned = |addr: &ProviderAddr| root.trusted().is_some_and(|pins| pins.pin(addr).is_some());
+    let lost: BTreeSet<&ProviderAddr> = root.lost_entries().map(|(addr, _)| addr).collect();
+    let restorable: BTreeSet<&ProviderAddr> = root.restorable_entries().map(|(addr, _)| addr).collect();
+    let may_be_added =
+        |addr: &ProviderAddr| if lost.contains(addr) { restorable.contains(addr) } else { is_pinned(addr) };
     for finding in findings {
         let of_entry = finding.address.as_ref().filter(|_| OF_ENTRIES.contains(&finding.rule));
         let is_of_text = OF_TEXT.contains(&finding.rule)
             && finding.file.as_deref().and_then(Path::file_name).is_some_and(|name| name == FILE_NAME);
+        let is_of_file = finding.rule == Rule::LockFileRemoved && !restorable.is_empty();
         finding.repairable = is_of_text
+            || is_of_file
             || of_entry.is_some_and(|addr| {
-                let is_known = finding.rule != Rule::EntryMissing || is_pinned(addr);
-                is_known && is_required(addr) && !refused.contains(addr)
+                let is_safe = finding.rule != Rule::EntryMissing || may_be_added(addr);
+                is_safe && is_required(addr) && !refused.contains(addr)
             });
     }
 }
 
 /// Runs the gate; with `--fix` it repairs what it can in between, and runs the gate again.
 pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let (found, judged_by) = gate::check(args, services)?;
-    let repairs = repairs(&found);
-    let roots: Vec<JudgedBy> = judged_by.into_iter().filter(|root| repairs.contains_key(&root.settings.path)).collect();
-    if roots.is_empty() {
+    let (found, mut judged_by) = gate::check(args, services)?;
+    let mut repairs = repairs(&found, &[], &judged_by);
+    if repairs.is_empty() {
         return Ok(found);
     }
-    let (written, refused) = repair(&repairs, roots, args.recursive, services);
-    let mut outcome = if written { gate::check(args, services)?.0 } else { found.clone() };
+    let (mut outcome, mut refused) = (found.clone(), Vec::new());
+    for _ in 0..ROUNDS {
+        let roots: Vec<JudgedBy> =
+            judged_by.into_iter().filter(|root| repairs.contains_key(&root.settings.path)).collect();
+        let (written, why_not) = repair(&repairs, roots, args.recursive, services);
+        refused.extend(why_not);
+        if !written {
+            break;
+        }
+        let before = std::mem::take(&mut outcome.roots);
+        (outcome, judged_by) = gate::check(args, services)?;
+        repairs = self::repairs(&outcome, &before, &judged_by);
+        if repairs.is_empty() {
+            break;
+        }
+    }
     let note = repaired(&found, &mut outcome);
     outcome.notes.extend(note);
     outcome.notes.extend(refused);
@@ -84,16 +124,35 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     Ok(outcome)
 }
 
-/// The providers to repair, by root module; none for its text alone.
-fn repairs(found: &Outcome) -> BTreeMap<PathBuf, BTreeSet<ProviderAddr>> {
+/// The providers to repair, by root module; none for its text alone. What was found before was tried before.
+fn repairs(
+    found: &Outcome,
+    before: &[RootOutcome],
+    judged_by: &[JudgedBy],
+) -> BTreeMap<PathBuf, BTreeSet<ProviderAddr>> {
+    let judged_by: BTreeMap<&Path, &JudgedBy> = judged_by.iter().map(|by| (&*by.settings.path, by)).collect();
+    let before: BTreeMap<&Path, &RootOutcome> = before.iter().map(|root| (&*root.path, root)).collect();
     let mut repairs: BTreeMap<PathBuf, BTreeSet<ProviderAddr>> = BTreeMap::new();
     for root in &found.roots {
-        for finding in root.findings.iter().filter(|finding| finding.repairable) {
+        let Some(judged_by) = judged_by.get(&*root.path) else { continue };
+        let before = before.get(&*root.path);
+        let is_new = |finding: &&Finding| before.is_none_or(|before| !has(before, finding));
+        for finding in root.findings.iter().filter(|finding| finding.repairable).filter(is_new) {
             let providers = repairs.entry(root.path.clone()).or_default();
             providers.extend(finding.address.clone().filter(|_| OF_ENTRIES.contains(&finding.rule)));
+            if finding.rule == Rule::LockFileRemoved {
+                providers.extend(judged_by.restorable.keys().cloned());
+            }
         }
     }
     repairs
+}
+
+/// True if a root module has the same finding.
+fn has(root: &RootOutcome, finding: &Finding) -> bool {
+    root.findings
+        .iter()
+        .any(|open| (open.rule, &open.address, &open.message) == (finding.rule, &finding.address, &finding.message))
 }
 
 /// Lets the engine of `lock` repair these providers only; true if it wrote a file. The notes say what it refused.
@@ -104,11 +163,16 @@ fn repair(
     services: &Services<'_>,
 ) -> (bool, Vec<String>) {
     let pins = roots.iter().map(|root| (root.settings.trust.clone(), root.pins.clone())).collect();
+    let repaired = roots.iter().filter_map(|root| {
+        let path = &root.settings.path;
+        Some((path.clone(), root.repair(repairs.get(path)?)))
+    });
+    let repaired = repaired.collect();
     let settings = roots.into_iter().map(|root| root.settings).collect();
     let targets = Targets::of_settings(&services.scope, settings, found);
     let request = LockRequest {
         command: "verify",
-        preparation: Preparation::Repair(Repair { providers: repairs.clone(), pins }),
+        preparation: Preparation::Repair(Repair { roots: repaired, pins }),
         no_first_use: true,
         accept_no_configuration: true,
         found,
@@ -136,13 +200,8 @@ fn repaired(found: &Outcome, outcome: &mut Outcome) -> Option<Step> {
     let (mut roots, mut rules) = (0, BTreeSet::new());
     for before in &found.roots {
         let Some(after) = outcome.roots.iter_mut().find(|root| root.path == before.path) else { continue };
-        let is_open = |finding: &Finding| {
-            after.findings.iter().any(|open| {
-                (open.rule, &open.address, &open.message) == (finding.rule, &finding.address, &finding.message)
-            })
-        };
-        let gone: Vec<Finding> =
-            before.findings.iter().filter(|finding| finding.repairable && !is_open(finding)).cloned().collect();
+        let is_gone = |finding: &&Finding| finding.repairable && !has(after, finding);
+        let gone: Vec<Finding> = before.findings.iter().filter(is_gone).cloned().collect();
         if gone.is_empty() {
             continue;
         }

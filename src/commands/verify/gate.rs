@@ -64,7 +64,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         targets = targets.or_none()?;
     }
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let Opening { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
+    let Opening { mut roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
     let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
     let of_work_tree = match &base {
@@ -74,6 +74,9 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         }
         None => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
+    if let Some(base) = &base {
+        base.bar(&mut roots, &of_work_tree);
+    }
     let other_tool = of_other_tool(&of_work_tree, &roots);
     let other_kind = of_other_kind(&of_work_tree);
     let when = (scope.environment.now, !scope.offline);

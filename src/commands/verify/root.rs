@@ -16,7 +16,7 @@ use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::{ChangedFiles, TrackedFiles, TrackedFolder};
-use crate::lockfile::{self, LockFile, Spans};
+use crate::lockfile::{self, LockEntry, LockFile, Spans};
 use crate::parallel;
 use crate::path::{RepoPath, lexical, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
@@ -46,6 +46,8 @@ pub struct GateRoot {
     change: Option<BaseChange>,
     /// Facts about locked modules beyond the tree.
     pub(super) modules: ModuleFacts,
+    /// True if what leads to the lock file is denied, so nothing is written there.
+    pub(super) is_barred: bool,
     /// The providers that come from a mirror directory inside its working tree.
     pub(super) served_within: BTreeSet<ProviderAddr>,
 }
@@ -123,6 +125,7 @@ impl GateRoot {
             pins,
             change: None,
             modules: ModuleFacts::default(),
+            is_barred: false,
             served_within: BTreeSet::new(),
         })
     }
@@ -275,6 +278,24 @@ impl GateRoot {
     /// True if the base has accepted this republication already.
     pub(super) fn is_settled(&self, record: &Republication) -> bool {
         self.pins.as_deref().is_some_and(|counted| counted.settled.contains(record))
+    }
+
+    /// The entries of the base that the lock file lost although they are required.
+    pub(super) fn lost_entries(&self) -> impl Iterator<Item = (&ProviderAddr, &LockEntry)> {
+        let before = self.change.iter().flat_map(|change| change.before.iter());
+        before.filter(|(addr, _)| self.lock().get(addr).is_none() && self.requirement(addr).is_some())
+    }
+
+    /// Those of them that may come back: they pin something, and the configuration allows their versions.
+    pub(super) fn restorable_entries(&self) -> impl Iterator<Item = (&ProviderAddr, &LockEntry)> {
+        let is_allowed = |addr, entry: &LockEntry| {
+            self.requirement(addr).is_some_and(|requirement| requirement.constraints.allows(&entry.version))
+        };
+        self.lost_entries().filter(move |(addr, entry)| entry.hashes.pin_packages() && is_allowed(addr, entry))
+    }
+
+    fn requirement(&self, addr: &ProviderAddr) -> Option<&Requirement> {
+        self.requirements()?.get(addr)
     }
 
     pub(in crate::commands) fn spans(&self) -> Option<&Spans> {

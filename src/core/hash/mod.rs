@@ -159,6 +159,11 @@ impl PackageHashes {
         self.0.binary_search(hash).is_ok()
     }
 
+    /// True if one of them can match a package: of a known scheme, and well-formed.
+    pub fn pin_packages(&self) -> bool {
+        self.0.iter().any(|hash| hash.scheme() != HashScheme::Other && hash.is_well_formed())
+    }
+
     /// The hashes in the order of their text.
     pub fn iter(&self) -> std::slice::Iter<'_, PackageHash> {
         self.0.iter()

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{Base, directory_of, is_read, name_of, touches};
-use crate::commands::verify::{GateRoot, facts};
+use crate::commands::verify::{GateRoot, GateRoots, facts};
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, FILE_NAME};
 use crate::path::{PackageFolder, RepoPath, lexical, links, shown};
@@ -40,6 +40,19 @@ impl Base {
         findings.extend(self.packages(&ways));
         findings.extend(facts::of_names(self.changes.tracked().map(|(path, _)| path)));
         findings
+    }
+
+    /// Marks the root modules whose lock file is denied, or a directory that leads to it.
+    pub fn bar(&self, roots: &mut GateRoots, of_work_tree: &[Finding]) {
+        let denied = of_work_tree.iter().filter(|finding| finding.level == Level::Deny);
+        let denied: Vec<&Path> = denied.filter_map(|finding| finding.file.as_deref()).collect();
+        for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
+            // By links, a directory is judged where it is, and written to by where it was named.
+            let stations = links::stations(&root.settings().lock_file()).into_iter();
+            let ways = stations.filter_map(|place| RepoPath::below(&self.top, &place)).chain([self.lock_path(root)]);
+            let is_denied = |way: RepoPath| denied.iter().any(|file| Path::new(&*way).starts_with(file));
+            root.is_barred = ways.into_iter().any(is_denied);
+        }
     }
 
     /// True if the place is outside this working tree, or in a skipped folder.

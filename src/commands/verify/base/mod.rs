@@ -98,6 +98,12 @@ impl Base {
         let TwoCommits { trusted, before, changes } =
             Snapshot::sides(&git, &revision, &compared_with).map_err(failed)?;
         let top = git.top().to_owned();
+        if !changes.tracked().any(|(path, _)| changes.is_present(path)) {
+            let head = git.commit("HEAD").and_then(|head| head.map(|head| git.tree(&head)).transpose());
+            if head.map_err(failed)?.is_some_and(|tree| tree.paths().next().is_some()) {
+                return Err(not_checked_out(&top));
+            }
+        }
         // Others are read from disk.
         let locks = may_differ(before.tree(), &changes)
             .filter_map(|path| Some((path.to_owned(), before.text(path)?.to_vec())))
@@ -377,6 +383,13 @@ impl Base {
         let places = self.now(TRUST_FILE).into_iter().map(|path| self.top.join(path));
         crate::disk::root_files::refuse_second_trust_files(places)
     }
+}
+
+/// The error for a clone of which nothing is checked out: its working tree shows nothing of the change.
+fn not_checked_out(top: &Path) -> Error {
+    let message = format!("nothing of HEAD is checked out in {}, so there is nothing to judge", shown(top));
+    let hint = step!("check out its files: `git checkout HEAD -- .`; or clone without `--no-checkout`");
+    Error::new(ErrorKind::Usage, message).hint(hint)
 }
 
 /// The top of the working tree to judge for a run in some directory. A repository that an enclosing one tracks
