@@ -61,7 +61,7 @@ impl Cache {
 
     /// A document that an earlier run got from a database, if it is there undamaged.
     pub fn advisory_document(&self, database: &str, name: &str) -> Option<Vec<u8>> {
-        let bytes = std::fs::read(self.advisory_path(database, name)?).ok()?;
+        let bytes = files::read_kept(&self.advisory_path(database, name)?)?;
         let (digest, document) = bytes.split_at_checked(65)?;
         (digest == format!("{}\n", Sha256Digest::of(document)).as_bytes()).then(|| document.to_vec())
     }

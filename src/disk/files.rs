@@ -33,6 +33,26 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
+/// A file that tflock keeps for itself, such as a document of the cache. What is no regular file, too large or unreadable counts as
+/// missing.
+pub fn read_kept(path: &Path) -> Option<Vec<u8>> {
+    read(path).ok().flatten()
+}
+
+/// The same as text.
+pub fn read_kept_text(path: &Path) -> Option<String> {
+    String::from_utf8(read_kept(path)?).ok()
+}
+
+/// A file of ours to lock, made if it is missing. What else has its name is not opened: a pipe would wait for its other end.
+pub fn open_lock(path: &Path) -> io::Result<std::fs::File> {
+    path.parent().map_or(Ok(()), create_directory)?;
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(refused(FileRefusal::NotAFile)),
+        _ => std::fs::File::create(path),
+    }
+}
+
 fn open(path: &Path) -> io::Result<std::fs::File> {
     if let Some(file) = links::open_without_links(path)? {
         return Ok(file);

@@ -34,16 +34,15 @@ impl Linker {
         self.choice == LinkChoice::Auto && self.copied.load(Ordering::Relaxed)
     }
 
-    /// Puts a package in a place, whatever is there; its parent must exist. The caller has the lock on it. True if a file
-    /// was copied, and not linked.
-    pub fn place(&self, from: &Path, place: &Path) -> Result<bool, StoreError> {
-        let attempt = self.attempt(from, place);
-        if attempt.is_ok() || from.is_dir() {
-            return attempt;
+    /// Puts a package of the store in a place, whatever is there; its parent must exist. The caller has the lock on it. True if a file
+    /// was copied, and not linked; `None` if another run has removed the package meanwhile.
+    pub fn place(&self, from: &Path, place: &Path) -> Result<Option<bool>, StoreError> {
+        if !from.is_dir() {
+            return Ok(None);
         }
-        // Another run is replacing it in the store.
-        let _lock = DirectoryLock::acquire_patiently(from.parent().unwrap_or(from))?;
-        self.attempt(from, place)
+        // With the lock nothing of it is removed, so all of its files are seen.
+        let _lock = DirectoryLock::acquire_shared_patiently(from.parent().unwrap_or(from))?;
+        if from.is_dir() { self.attempt(from, place).map(Some) } else { Ok(None) }
     }
 
     fn attempt(&self, from: &Path, place: &Path) -> Result<bool, StoreError> {

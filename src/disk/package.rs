@@ -73,9 +73,11 @@ pub fn hash_directory(path: &Path) -> Result<PackageHash, PackageError> {
 pub fn hash_directory_once(path: &Path, known: &KnownFiles) -> Result<PackageHash, PackageError> {
     let mut buffer = vec![0; CHUNK];
     let mut files = Vec::new();
+    let found = identity(path);
     for (name, path) in files_below(path)? {
         files.push((name, known.digest(&path, &mut buffer)?));
     }
+    check_unmoved(path, found)?;
     h1(files).map_err(|source| PackageError::H1 { path: path.to_owned(), source })
 }
 
@@ -97,6 +99,7 @@ impl ReadPackage {
 pub fn read_directory(path: &Path, mut contents: Option<&mut dyn Contents>) -> Result<ReadPackage, PackageError> {
     let mut buffer = vec![0; CHUNK];
     let (mut files, mut digests, mut programs) = (Vec::new(), Vec::new(), ProgramFiles::default());
+    let found = identity(path);
     for (name, path) in files_below(path)? {
         if let Some(contents) = &mut contents {
             contents.begin(&name);
@@ -121,8 +124,23 @@ pub fn read_directory(path: &Path, mut contents: Option<&mut dyn Contents>) -> R
         programs.add(name.clone(), files.len(), scan.finish_with(in_file));
         files.push(PackageFile { path: name.into(), executable });
     }
+    check_unmoved(path, found)?;
     let h1 = h1(digests).map_err(|source| PackageError::H1 { path: path.to_owned(), source })?;
     Ok(ReadPackage { h1, files, programs: programs.finish(|_| true) })
+}
+
+/// Fails if another directory is in that place by now, or none: what is being removed lists fewer files than it had.
+fn check_unmoved(path: &Path, found: Option<(u64, u64)>) -> Result<(), PackageError> {
+    if identity(path) == found {
+        return Ok(());
+    }
+    let source = io::Error::new(io::ErrorKind::NotFound, "another program replaced it meanwhile");
+    Err(PackageError::Read { path: path.to_owned(), source })
+}
+
+/// What identifies a directory, whatever becomes of its name.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    file_id(&fs::metadata(path).ok()?).map(|(device, number, ..)| (device, number))
 }
 
 /// The files of a directory by their names in it, with slashes.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, fan_out, replace};
+use super::files::read_kept;
 use crate::hash::Sha256Digest;
 
 /// The most bytes of a file: eight bundles at most.
@@ -18,9 +19,7 @@ impl Cache {
     /// What earlier runs kept about an archive.
     pub fn bundles(&self, archive: &Sha256Digest) -> Vec<Vec<u8>> {
         let read = || {
-            let path = path(&self.folder()?, archive);
-            let is_small = std::fs::metadata(&path).is_ok_and(|file| file.len() <= MOST);
-            let bytes = std::fs::read(path).ok().filter(|_| is_small)?;
+            let bytes = read_kept(&path(&self.folder()?, archive)).filter(|bytes| bytes.len() as u64 <= MOST)?;
             serde_json::from_slice::<Vec<String>>(&bytes).ok()
         };
         read().unwrap_or_default().into_iter().map(String::into_bytes).collect()

@@ -77,6 +77,11 @@ impl DirectoryLock {
         Self::wait(directory, File::try_lock_shared, LOCK_ATTEMPTS)
     }
 
+    /// The lock for reading, waited for as long.
+    pub fn acquire_shared_patiently(directory: &Path) -> Result<Self, StoreError> {
+        Self::wait(directory, File::try_lock_shared, 10 * LOCK_ATTEMPTS)
+    }
+
     fn wait(directory: &Path, lock: fn(&File) -> Result<(), TryLockError>, times: u32) -> Result<Self, StoreError> {
         let handle = open_for_lock(directory).map_err(failed("lock", directory))?;
         for _ in 0..times {

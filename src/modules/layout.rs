@@ -12,6 +12,7 @@ use std::{fs, io};
 
 use super::store::PackageRecord;
 use super::unpack::{UnpackError, counts, lay_links};
+use crate::disk::files;
 use crate::disk::modules_dir::{plain, read_regular};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -23,7 +24,7 @@ pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
     let record = record(tree)?;
     let copy = |name: &String, digest: &String| -> io::Result<bool> {
         let (from, place) = (tree.join(name), to.join(name));
-        let bytes = fs::read(&from)?;
+        let bytes = read_regular(&from)?;
         if Sha256Digest::of(&bytes).to_hex() != *digest {
             return Ok(false);
         }
@@ -38,7 +39,9 @@ pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
         match copy(name, digest) {
             Ok(true) => {}
             Ok(false) => return Err(damaged(tree)),
-            Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Err(damaged(tree)),
+            Err(reason) if [io::ErrorKind::NotFound, io::ErrorKind::InvalidData].contains(&reason.kind()) => {
+                return Err(damaged(tree));
+            }
             Err(reason) => return Err(failed(reason)),
         }
     }
@@ -103,7 +106,7 @@ pub(super) fn list(top: &Path, within: &str, names: &mut BTreeSet<String>) -> io
 }
 
 pub(super) fn record(tree: &Path) -> Result<PackageRecord, Error> {
-    let read = fs::read(tree.with_file_name("package.json")).ok();
+    let read = files::read_kept(&tree.with_file_name("package.json"));
     read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| damaged(tree))
 }
 
@@ -166,7 +169,7 @@ impl<'a> CachedPackage<'a> {
 
     /// True if a checkout may make these bytes of a file.
     fn is_checked_out(&self, name: &str, digest: &str, there: &[u8]) -> bool {
-        let stored = fs::read(self.tree.join(name)).unwrap_or_default();
+        let stored = read_regular(&self.tree.join(name)).unwrap_or_default();
         if self.record.commit.is_none() || Sha256Digest::of(&stored).to_hex() != digest {
             return false;
         }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::git_package::is_control_file;
 use super::unpack::UnpackedContents;
 use crate::disk::atomic::put_in_place;
-use crate::disk::cache::MODULES;
+use crate::disk::cache::{MODULES, MODULES_IN_USE};
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
@@ -34,7 +34,7 @@ pub struct Store {
     place: PathBuf,
     /// The place where there is no cache, for as long as the run.
     _temporary: Option<tempfile::TempDir>,
-    /// Locked while this run may write packages.
+    /// Locked while this run may read or write packages.
     at_work: OnceLock<Option<File>>,
     now: SystemTime,
 }
@@ -148,10 +148,12 @@ impl Store {
     pub fn package_of(&self, id: &str) -> Option<StoredModule> {
         let is_id = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let folder = self.place.join("packages").join(Some(id).filter(|_| is_id)?);
-        let record: PackageRecord = serde_json::from_slice(&fs::read(folder.join("package.json")).ok()?).ok()?;
+        // Nothing is pruned that was looked at.
+        self.at_work.get_or_init(|| self.begin());
+        let record: PackageRecord = serde_json::from_slice(&files::read_kept(&folder.join("package.json"))?).ok()?;
         let tree = folder.join("tree");
         let is_sound = |(name, digest): (&String, &String)| {
-            fs::read(tree.join(name)).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == *digest)
+            files::read_kept(&tree.join(name)).is_some_and(|bytes| Sha256Digest::of(&bytes).to_hex() == *digest)
         };
         let usable = tree.is_dir() && record.files.iter().all(is_sound);
         usable.then(|| StoredModule { id: id.to_owned(), tree, record })
@@ -168,12 +170,11 @@ impl Store {
         Ok(staging)
     }
 
-    /// Shows other runs that this one may be laying out packages. If it is alone, existing folders were left by runs that were
-    /// killed, and is removed.
+    /// Shows other runs that this one may be using or laying out packages. If it is alone, existing folders were left by runs that
+    /// were killed, and are removed.
     fn begin(&self) -> Option<File> {
-        let path = self.path("locks", "staging");
-        files::create_directory(path.parent()?).ok()?;
-        let file = File::create(&path).ok()?;
+        let path = self.place.join(MODULES_IN_USE);
+        let file = files::open_lock(&path).ok()?;
         if file.try_lock().is_ok() {
             // What cannot be removed is not looked at by anyone.
             let left = fs::read_dir(self.place.join("staging")).into_iter().flatten().flatten();
@@ -181,7 +182,7 @@ impl Store {
         }
         // Opened again: closing a file releases its lock on every system, and one file can have both kinds of locks on Windows.
         drop(file);
-        let file = File::create(path).ok()?;
+        let file = files::open_lock(&path).ok()?;
         file.lock_shared().ok().map(|()| file)
     }
 
@@ -212,16 +213,14 @@ impl Store {
     /// Waits for the turn to put a package in its place, which takes next to no time.
     fn turn(&self, key: &str) -> Option<File> {
         let path = self.path("locks", &format!("keep {key}"));
-        files::create_directory(path.parent()?).ok()?;
-        let file = File::create(path).ok()?;
+        let file = files::open_lock(&path).ok()?;
         file.lock().ok().map(|()| file)
     }
 
     /// Waits until no other run fetches a package. A killed run releases the lock.
     pub async fn alone(&self, key: &str) -> Option<File> {
         let path = self.path("locks", key);
-        files::create_directory(path.parent()?).ok()?;
-        let file = File::create(path).ok()?;
+        let file = files::open_lock(&path).ok()?;
         let (step, mut waited) = (Duration::from_millis(50), Duration::ZERO);
         while waited < PATIENCE {
             match file.try_lock() {
@@ -235,7 +234,7 @@ impl Store {
     }
 
     fn fact(&self, key: &str) -> Option<Fact> {
-        serde_json::from_slice(&fs::read(self.path("facts", key)).ok()?).ok()
+        serde_json::from_slice(&files::read_kept(&self.path("facts", key))?).ok()
     }
 
     fn path(&self, kind: &str, key: &str) -> PathBuf {

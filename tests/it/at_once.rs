@@ -103,6 +103,40 @@ fn pins_of_one_repository() {
 }
 
 /// The run starts over if an editor writes while it waits for a server.
+/// How many rounds of commands use one cache side by side; `TFLOCK_TEST_ROUNDS` for more.
+fn rounds() -> usize {
+    std::env::var("TFLOCK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
+}
+
+#[test]
+fn what_is_pruned_meanwhile_is_read_or_fetched_again() {
+    let here = tflock_core::platform::Platform::host().to_string();
+    let platforms = [here.as_str(), "plan9_amd64"];
+    let registry = NAMES
+        .iter()
+        .fold(Registry::start(), |registry, name| registry.release(&format!("acme/{name}"), "1.0.0", &platforms));
+    let workspace = Workspace::with_files(&[]);
+    let roots: Vec<String> = (0..6).map(|at| format!("root{at}")).collect();
+    let required: String =
+        NAMES.iter().map(|name| format!("    {name} = {{ source = \"{}/acme/{name}\" }}\n", registry.host())).collect();
+    for root in &roots {
+        workspace
+            .write(&format!("{root}/main.tf"), &format!("terraform {{\n  required_providers {{\n{required}  }}\n}}\n"));
+    }
+    workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(0);
+    let runs: Vec<_> =
+        ["install -r", "verify -r", "lock -r", "install -r"].into_iter().chain(["cache prune"; 5]).map(words).collect();
+    for round in 0..rounds() {
+        for root in &roots {
+            let _ = std::fs::remove_dir_all(workspace.path(&format!("{root}/.terraform")));
+        }
+        for run in at_once(&workspace, &registry, &runs) {
+            assert_eq!(run.code, Some(0), "round {round}: {run}");
+        }
+        workspace.tflock(&registry, ["install", "-r", "--check", "--offline"]).ended_with(0);
+    }
+}
+
 #[test]
 fn what_an_editor_writes_meanwhile_is_kept() {
     let registry = registry().answers(Endpoint::Versions, Answer::slow(Duration::from_millis(50)));

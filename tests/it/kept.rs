@@ -72,3 +72,53 @@ fn enforced_signatures_apply_to_what_is_shown_too() {
     let run = enforcing.tflock(&registry, ["sbom"]).ended_with(0);
     assert!(run.stdout.contains("platform unknown"), "{run}");
 }
+
+/// All files below a directory.
+#[cfg(unix)]
+fn files(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let inside = |path: std::path::PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+    entries.flat_map(|entry| inside(entry.path())).collect()
+}
+
+/// What is no regular file in the cache counts as missing, and is not opened: a pipe would wait, and a device never ends.
+#[cfg(unix)]
+#[test]
+fn special_files_in_the_cache_count_as_missing() {
+    type Change = fn(&std::path::Path);
+    let changes: [(&str, Change); 4] = [
+        ("a pipe", |path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success())),
+        ("a device", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
+        ("a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+        ("a large file", |path| std::fs::File::create(path).unwrap().set_len(1 << 30).unwrap()),
+    ];
+    for (what, change) in changes {
+        let (registry, workspace) = locked();
+        workspace.tflock(&registry, ["install", "--platform", "linux_amd64"]).ended_with(0);
+        let cache = workspace.path("../cache");
+        let of_cache = |name: &str| files(&cache.join(name));
+        let kept: Vec<_> = of_cache("v1").into_iter().chain(of_cache("v2")).collect();
+        assert!(kept.len() > 4, "{kept:?}");
+        for path in &kept {
+            std::fs::remove_file(path).unwrap();
+            // The path of a socket may be too long.
+            let short = cache.join("special");
+            change(&short);
+            std::fs::rename(&short, path).unwrap();
+        }
+        let commands: [&[&str]; 6] = [
+            &["verify"],
+            &["verify", "--offline"],
+            &["lock", "--platform", "linux_amd64", "--platform", "darwin_arm64"],
+            &["list"],
+            &["cache", "stats"],
+            &["cache", "export", "-"],
+        ];
+        for args in commands {
+            let run = workspace.tflock(&registry, args);
+            assert!(matches!(run.code, Some(0 | 1 | 4)), "{what}: {run}");
+        }
+        workspace.tflock(&registry, ["cache", "prune"]).ended_with(0);
+        workspace.tflock(&registry, ["verify"]).ended_with(0);
+    }
+}

@@ -39,6 +39,9 @@ use packages::{Fetching, InstallRoot, PackageState, Want};
 /// More than the processors, since linking waits for the disk.
 const LINKERS: usize = 8;
 
+/// How often packages are looked for that another run removes from the store before they are linked.
+const ATTEMPTS: usize = 8;
+
 /// Install the locked providers and modules.
 ///
 /// Puts the packages that the lock file records where `terraform init` and `tofu init` would put them. Each package is
@@ -105,13 +108,20 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
     if !args.check {
         let lacking = roots.iter().flatten().map(|root| root.lacking().count());
         services.interrupt.expect(What::InstalledPackage, lacking.sum());
-        let found = fetched(&roots, services, &known, &mut notes)?;
-        parallel::each_mut(&mut roots, LINKERS, |root| {
-            if let Ok(root) = root {
-                let linker = &linkers[&root.link(args)];
-                root.place(args, &found, linker, &known);
+        let mut found = BTreeMap::new();
+        for _ in 0..ATTEMPTS {
+            found.append(&mut fetched(&roots, services, &known, &mut notes)?);
+            parallel::each_mut(&mut roots, LINKERS, |root| {
+                if let Ok(root) = root {
+                    let linker = &linkers[&root.link(args)];
+                    root.place(args, &found, linker, &known);
+                }
+            });
+            if roots.iter().flatten().all(|root| root.lacking().next().is_none()) {
+                break;
             }
-        });
+        }
+        roots.iter_mut().flatten().for_each(InstallRoot::give_up);
         notes.extend(place::in_plugin_caches(&roots, &found, &linkers[&LinkChoice::Auto], &known));
     }
     let mut copied = linkers.values().filter(|linker| linker.had_to_copy());

@@ -63,6 +63,8 @@ pub(super) struct Want {
     pub(super) downloaded: u64,
     /// True if this run copied its files instead of linking them.
     pub(super) copied: bool,
+    /// True once the run has dealt with it: installed it, or said why not.
+    pub(super) is_settled: bool,
 }
 
 impl InstallRoot {
@@ -144,6 +146,7 @@ impl InstallRoot {
                     bytes: 0,
                     downloaded: 0,
                     copied: false,
+                    is_settled: false,
                 };
                 if want.recorded.of(HashScheme::H1).next().is_none() {
                     self.uncovered.push(want.key);
@@ -163,7 +166,8 @@ impl InstallRoot {
     pub(super) fn lacking(&self) -> impl Iterator<Item = &Want> {
         let needs_copy =
             |want: &&Want| self.plugin_cache.as_ref().is_some_and(|cache| !cache_place(cache, &want.key).is_dir());
-        self.wants.iter().filter(move |want| !want.state.is_installed() || needs_copy(want))
+        let open = self.wants.iter().filter(|want| !want.is_settled);
+        open.filter(move |want| !want.state.is_installed() || needs_copy(want))
     }
 }
 

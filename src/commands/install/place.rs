@@ -28,7 +28,7 @@ use crate::version::ModuleVersion;
 use crate::workspace::RunSettings;
 
 impl InstallRoot {
-    /// Puts the packages that were found in their places.
+    /// Puts the packages that were found in their places. One that another run removed from the store meanwhile stays open.
     pub(super) fn place(
         &mut self,
         args: &InstallArgs,
@@ -37,7 +37,8 @@ impl InstallRoot {
         known: &KnownFiles,
     ) {
         let mut wants = std::mem::take(&mut self.wants);
-        for want in &mut wants {
+        for want in wants.iter_mut().filter(|want| !want.is_settled) {
+            want.is_settled = true;
             if want.state.is_installed() {
                 self.tidy(want);
                 continue;
@@ -46,12 +47,14 @@ impl InstallRoot {
             let found = found.get(&want.key).unwrap_or(&nothing);
             match found.of(&want.recorded) {
                 Some(stored) => {
-                    if let Err(error) = self.place_one(want, stored, linker, known) {
-                        self.failed.push(error);
-                    } else {
-                        want.downloaded = found.downloaded;
+                    want.downloaded += found.downloaded;
+                    match self.place_one(want, stored, linker, known) {
+                        Ok(is_placed) => want.is_settled = is_placed,
+                        Err(error) => self.failed.push(error),
                     }
                 }
+                // Nothing was read, so nothing is known of it.
+                None if found.refusal.is_none() && found.unrecorded.is_empty() => want.is_settled = false,
                 None => self.explain(want, found),
             }
             if want.state == InstallState::Replaced {
@@ -66,6 +69,12 @@ impl InstallRoot {
         }
     }
 
+    /// Reports the packages that are still open after the last attempt.
+    pub(super) fn give_up(&mut self) {
+        let open: Vec<Error> = self.lacking().map(|want| vanished(&want.key)).collect();
+        self.failed.extend(open);
+    }
+
     /// Removes what a run left that was killed after it had replaced the package. The package is installed all the same.
     fn tidy(&self, want: &Want) {
         let parent = want.place.parent().unwrap_or(&want.place);
@@ -74,28 +83,29 @@ impl InstallRoot {
         }
     }
 
+    /// False if the package is no longer in the store.
     fn place_one(
         &self,
         want: &mut Want,
         stored: &StoredPackage,
         linker: &Linker,
         known: &KnownFiles,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if !linking::is_taken(&self.settings.root) {
             let message = format!("the root module {} was removed during the run", shown(&self.settings.root));
             return Err(Error::new(ErrorKind::Disk, message));
         }
-        let before = want.state;
         let _lock = self.prepare(&want.place)?;
-        // Another run may have installed it meanwhile.
+        // Another run may have installed it meanwhile, or have been at it when it was looked at first.
         (want.state, want.h1) = state_of(&want.place, &want.recorded, known);
         if want.state == InstallState::Present {
-            return Ok(());
+            return Ok(true);
         }
-        want.copied = linker.place(&stored.path, &want.place)?;
-        want.state = if before == InstallState::Differs { InstallState::Replaced } else { InstallState::Installed };
-        (want.h1, want.bytes) = (Some(stored.h1.clone()), linking::size_of(&stored.path));
-        Ok(())
+        let Some(copied) = linker.place(&stored.path, &want.place)? else { return Ok(false) };
+        let is_replaced = want.state == InstallState::Differs;
+        want.state = if is_replaced { InstallState::Replaced } else { InstallState::Installed };
+        (want.h1, want.bytes, want.copied) = (Some(stored.h1.clone()), linking::size_of(&want.place), copied);
+        Ok(true)
     }
 
     fn prepare(&self, place: &Path) -> Result<DirectoryLock, Error> {
@@ -160,12 +170,22 @@ pub(super) fn in_plugin_caches(
             let placed =
                 prepare(cache, cache, &place).and_then(|_lock| match state_of(&place, &want.recorded, known) {
                     (InstallState::Present, _) => Ok(()),
-                    _ => linker.place(&stored.path, &place).map(|_| ()).map_err(Error::from),
+                    _ => match linker.place(&stored.path, &place)? {
+                        Some(_) => Ok(()),
+                        None => Err(vanished(&want.key)),
+                    },
                 });
             notes.extend(placed.err().map(|error| format!("the plugin cache lacks a package: {}", error.message)));
         }
     }
     notes
+}
+
+/// The error for a package that other runs keep removing from the store.
+pub(super) fn vanished(key: &PackageKey) -> Error {
+    let message = format!("{key} was removed from the package store while it was being installed");
+    Error::new(ErrorKind::Disk, message)
+        .hint(step!("wait until `tflock cache prune` is done, and run `tflock install`"))
 }
 
 /// Compares the installed modules with those that `install` would install; `None` if it would leave them to `init`. No

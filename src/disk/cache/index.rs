@@ -140,7 +140,7 @@ impl HashIndex {
 
 impl Log {
     pub(super) fn load(path: &Path) -> Self {
-        Self(std::fs::read(path).unwrap_or_default())
+        Self(files::read_kept(path).unwrap_or_default())
     }
 
     /// Returns the number of bytes removed.
@@ -212,6 +212,10 @@ pub(super) fn append_all<'a>(
 }
 
 fn append(path: &Path, lines: &[String]) -> Result<(), CacheError> {
+    // To open a pipe would wait for its other end.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return replace(path, lines.concat().as_bytes());
+    }
     let open = || File::options().append(true).create(true).open(path);
     let file = open().or_else(|_| {
         path.parent().map_or(Ok(()), files::create_directory)?;

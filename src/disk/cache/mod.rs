@@ -42,6 +42,8 @@ const LAYOUT: &str = "v1";
 
 /// The folder of module packages and of what is known of where they are, which has a layout of its own.
 pub const MODULES: &str = "v2/modules";
+/// The file there that all runs lock while they use packages of modules.
+pub const MODULES_IN_USE: &str = "locks/in-use";
 
 /// Where the cache is, and whether it is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -337,7 +339,7 @@ impl From<CacheError> for Error {
 const FOLDER: &str = "documents";
 
 fn load(folder: &Path, digest: &Sha256Digest) -> Option<Vec<u8>> {
-    let bytes = std::fs::read(fan_out(folder, FOLDER, &digest.to_hex())).ok()?;
+    let bytes = files::read_kept(&fan_out(folder, FOLDER, &digest.to_hex()))?;
     (Sha256Digest::of(&bytes) == *digest).then_some(bytes)
 }
 

@@ -1,10 +1,12 @@
 //! Measures the cache and makes it smaller.
 
-use std::fs::DirEntry;
+use std::fs::{DirEntry, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::{Cache, CacheError, IndexOrigin, MODULES, index, programs, release};
+use super::{Cache, CacheError, IndexOrigin, MODULES, MODULES_IN_USE, index, programs, release};
+use crate::disk::files::open_lock;
 use crate::disk::linking::size_of;
 use crate::disk::package_store::PackageStore;
 use crate::disk::{advisories, cache, provenance};
@@ -12,6 +14,10 @@ use crate::disk::{advisories, cache, provenance};
 /// Where module packages are in their folder, and what is written last of each.
 const PACKAGES: &str = "packages";
 const RECORD: &str = "package.json";
+
+/// Runs that use module packages are waited for: ten minutes, looked at every so often.
+const ATTEMPTS: u32 = 30_000;
+const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Stats {
@@ -92,7 +98,7 @@ impl Cache {
         for file in unwanted {
             pruned.files += 1;
             pruned.bytes += size(&file);
-            std::fs::remove_file(file.path()).map_err(CacheError::at(&file.path()))?;
+            removed(std::fs::remove_file(file.path())).map_err(CacheError::at(&file.path()))?;
         }
         pruned.bytes += index::compact(&folder, what != Prune::Imported)?;
         self.state().index = index::HashIndex::default();
@@ -100,9 +106,12 @@ impl Cache {
     }
 }
 
-/// Removes module packages and what was learnt of modules: all, or what was written before a time. A run that uses one
-/// of them meanwhile fetches it again.
+/// Removes module packages and what was learnt of modules: all, or what was written before a time. Runs that use them are waited for.
 fn prune_modules(modules: &Path, before: Option<SystemTime>, pruned: &mut Pruned) -> Result<(), CacheError> {
+    if !modules.is_dir() {
+        return Ok(());
+    }
+    let _alone = alone(modules);
     let is_old = |written: Option<SystemTime>| before.is_none_or(|before| written.is_some_and(|at| at < before));
     let mut remove = |place: &Path| -> Result<(), CacheError> {
         let found = files(place);
@@ -110,7 +119,7 @@ fn prune_modules(modules: &Path, before: Option<SystemTime>, pruned: &mut Pruned
         pruned.bytes += found.iter().map(size).sum::<u64>();
         // Without its record a package is none, whatever else of it is still there.
         let _ = std::fs::remove_file(place.join(RECORD));
-        std::fs::remove_dir_all(place).map_err(CacheError::at(place))
+        removed(std::fs::remove_dir_all(place)).map_err(CacheError::at(place))
     };
     let record_of = |package: &Path| std::fs::metadata(package.join(RECORD)).and_then(|meta| meta.modified()).ok();
     for package in inside(&modules.join(PACKAGES)).filter(|package| is_old(record_of(package))) {
@@ -123,9 +132,29 @@ fn prune_modules(modules: &Path, before: Option<SystemTime>, pruned: &mut Pruned
     for fact in files(&modules.join("facts")).iter().filter(|fact| is_old(written(fact))) {
         pruned.files += 1;
         pruned.bytes += size(fact);
-        std::fs::remove_file(fact.path()).map_err(CacheError::at(&fact.path()))?;
+        removed(std::fs::remove_file(fact.path())).map_err(CacheError::at(&fact.path()))?;
     }
     Ok(())
+}
+
+/// Another run may have removed it.
+fn removed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// Waits until no other run uses packages of modules.
+fn alone(modules: &Path) -> Option<File> {
+    let file = open_lock(&modules.join(MODULES_IN_USE)).ok()?;
+    for _ in 0..ATTEMPTS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            locked => return locked.ok().map(|()| file),
+        }
+    }
+    None
 }
 
 fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> {

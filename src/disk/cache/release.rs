@@ -8,6 +8,7 @@ use super::prune::files;
 use super::{Cache, CacheError, fan_out, replace};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
+use crate::disk::files::read_kept_text;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -127,7 +128,7 @@ impl Cache {
 
 fn stored(folder: &Path) -> Vec<ReleaseRecord> {
     let records = files(&folder.join(FOLDER)).into_iter().filter_map(|file| {
-        let text = std::fs::read_to_string(file.path()).ok()?;
+        let text = read_kept_text(&file.path())?;
         let mut lines = text.lines().skip(1);
         let address = ProviderAddr::parse(lines.next()?, Dialect::Terraform).ok()?;
         let version = lines.next()?.parse().ok()?;
@@ -159,15 +160,15 @@ fn name(address: &ProviderAddr, version: &Version) -> String {
 }
 
 pub(super) fn load(folder: &Path, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
-    let text = std::fs::read_to_string(fan_out(folder, FOLDER, &name(address, version))).ok()?;
+    let text = read_kept_text(&fan_out(folder, FOLDER, &name(address, version)))?;
     decode(&text, address, version)
 }
 
 pub(super) fn store(folder: &Path, record: &ReleaseRecord) -> Result<(), CacheError> {
     let path = fan_out(folder, FOLDER, &name(&record.address, &record.version));
     let text = encode(record);
-    match std::fs::read_to_string(&path) {
-        Ok(before) if before == text => Ok(()),
+    match read_kept_text(&path) {
+        Some(before) if before == text => Ok(()),
         _ => replace(&path, text.as_bytes()),
     }
 }
