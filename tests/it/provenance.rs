@@ -80,7 +80,13 @@ fn what_cannot_be_used_is_no_answer() {
         ),
         (r#"{"attestations": [{"bundle_url": "https://127.0.0.1/b"}]}"#, Vec::new(), "not at an https address"),
         (r#"{"attestations": [{"bundle_url": "https://localhost/b"}]}"#, Vec::new(), "not at an https address"),
+        (r#"{"attestations": [{"bundle_url": "https://localhost./b"}]}"#, Vec::new(), "not at an https address"),
+        (r#"{"attestations": [{"bundle_url": "https://x.localhost./b"}]}"#, Vec::new(), "not at an https address"),
         (r#"{"attestations": [{}]}"#, Vec::new(), "neither bundle nor bundle_url"),
+        ("{}", Vec::new(), "cannot be used"),
+        ("[]", Vec::new(), "cannot be used"),
+        ("[[]]", Vec::new(), "cannot be used"),
+        (r#"{"attestations": null}"#, Vec::new(), "cannot be used"),
         ("<html>", Vec::new(), "cannot be used"),
     ] {
         let (_, run) = verified(|registry| {
@@ -101,6 +107,27 @@ fn pinned(registry: &Registry) -> Workspace {
     let address = format!("{}/{WIDGET}", registry.host());
     workspace.write(".tflock.trust.hcl", &with_place(&trust, &address, &place(WIDGET)));
     workspace
+}
+
+/// A line of releases that goes on below the first attested one is not a way around the pin.
+#[test]
+fn an_older_release_that_was_signed_after_the_pin_was_made_needs_provenance() {
+    let registry = widget().document("/repos/acme/terraform-provider-widget", "application/json", "{}");
+    for (pinned_on, code) in [("2000-01-01", 3), ("2999-01-01", 0), ("", 0)] {
+        let pinned_on = if pinned_on.is_empty() { String::new() } else { format!("    pinned_on = \"{pinned_on}\"\n") };
+        let place =
+            place(WIDGET).replace("since         = \"1.0.0\"\n", &format!("since         = \"2.0.0\"\n{pinned_on}"));
+        let workspace = Workspace::from("modules/one-root").env("HTTPS_PROXY", &proxy_to(&registry));
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        let trust = workspace.read(".tflock.trust.hcl");
+        let address = format!("{}/{WIDGET}", registry.host());
+        workspace.write(".tflock.trust.hcl", &with_place(&trust, &address, &place));
+        let run = workspace.tflock(&registry, ["verify"]).ended_with(code);
+        assert_eq!(run.stdout.contains("provenance-missing"), code == 3, "{run}");
+        std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+        workspace.tflock(&registry, LOCK).ended_with(code);
+        assert_eq!(workspace.has(".terraform.lock.hcl"), code == 0);
+    }
 }
 
 #[test]

@@ -241,7 +241,8 @@ fn one_tree(
         }
     }
     findings.extend(contradictions(store.pins(), &signers, recorded));
-    let built = built_by(store.pins(), &places, &mut findings, notes);
+    let (today, pins) = (Date::of(context.now), store.pins());
+    let built = built_by(pins, (&places, today), &mut findings, notes);
     let is_new = |addr: &&ProviderAddr| store.pins().pin(addr).is_none() || built.contains_key(addr);
     let new: Vec<AddrPattern> = signers.keys().filter(is_new).map(|addr| addr.clone().into()).collect();
     let releases = signers.iter().flat_map(|(addr, versions)| versions.keys().map(move |version| (addr, version)));
@@ -279,14 +280,14 @@ fn one_tree(
 /// The places to be pinned, of providers that none is pinned for; what is to be said of others is added.
 fn built_by(
     pins: &Pins,
-    places: &BTreeMap<ProviderAddr, Places>,
+    (places, today): (&BTreeMap<ProviderAddr, Places>, Date),
     findings: &mut Vec<Finding>,
     notes: &mut Vec<String>,
 ) -> BTreeMap<ProviderAddr, BuiltBy> {
     let (mut built, mut unattested) = (BTreeMap::new(), Vec::new());
     let is_open = |addr: &ProviderAddr| pins.pin(addr).is_none_or(|(_, pin)| pin.built_by.is_none());
     for (addr, places) in places.iter().filter(|(addr, places)| places.were_asked() && is_open(addr)) {
-        let learned = places.learned(addr);
+        let learned = places.learned(addr, today);
         notes.extend(learned.notes);
         findings.extend(places.unknown(addr));
         if places.is_unattested() {

@@ -16,6 +16,7 @@ use crate::provenance::{Build, BuiltBy, learn};
 use crate::query::question::Query;
 use crate::query::select::{ProvenanceRule, Rules};
 use crate::release::{Lookup, Release, ReleaseKey};
+use crate::settings::Date;
 use crate::step::Step;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins};
@@ -55,11 +56,11 @@ impl Places {
     }
 
     /// The place that all have in common.
-    pub(super) fn learned(&self, addr: &ProviderAddr) -> Learned {
+    pub(super) fn learned(&self, addr: &ProviderAddr, today: Date) -> Learned {
         match learn(&self.built) {
             Ok(place) => {
                 let notes = place.iter().flat_map(|place| weak(addr, place)).collect();
-                Learned { place, notes }
+                Learned { place: place.map(|place| BuiltBy { pinned_on: Some(today), ..place }), notes }
             }
             Err(places) => {
                 let message = format!(
@@ -159,7 +160,7 @@ impl PlaceQuery<'_, '_> {
         if let Some(error) = places.unknown.first() {
             return Err(error.clone());
         }
-        let Learned { place, notes: learned } = places.learned(addr);
+        let Learned { place, notes: learned } = places.learned(addr, Date::of(self.lookup.root.now));
         let Some(place) = place else {
             let why = learned.into_iter().next().unwrap_or_else(|| {
                 let versions: Vec<String> = places.unattested.iter().map(ToString::to_string).collect();
@@ -242,7 +243,8 @@ fn replacing(earlier: Option<&BuiltBy>, place: BuiltBy, reason: Option<&str>) ->
     let reason = reason.map(str::to_owned);
     match earlier {
         Some(old) if old.repository_id == place.repository_id && old.owner_id == place.owner_id => {
-            BuiltBy { since: old.since.clone().min(place.since), reason, ..place }
+            let pinned_on = old.pinned_on.or(place.pinned_on);
+            BuiltBy { since: old.since.clone().min(place.since), pinned_on, reason, ..place }
         }
         _ => BuiltBy { reason, ..place },
     }

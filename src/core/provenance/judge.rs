@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bundle::{Attestation, InvalidBundle, TrustedRoot};
+use super::naming::{Conventional, NamedVersion, without_extension};
 use super::place::Difference;
 use super::{Build, BuiltBy};
 use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
-use crate::platform::Platform;
 use crate::version::Version;
 use crate::words::{counted, first_of};
 
@@ -50,7 +50,7 @@ pub struct Judged {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Proof<'a> {
     Built(&'a Build),
-    /// The same, under a name that says nothing of what it is.
+    /// The same, under an unusual name.
     Unnamed(&'a Build, &'a str),
     Changed(String),
     /// As what it is attested.
@@ -81,20 +81,17 @@ impl Attested {
 
     /// Where the release was built, as far as attestations say that of all its archives under their names: each place once.
     pub fn builds(&self, version: &Version, archives: &BTreeSet<(String, Sha256Digest)>) -> Vec<&Build> {
-        let lists_all = |attestation: &&Attestation| {
+        let lists_all = |(attestation, build): &(&Attestation, &Build)| {
             archives.iter().all(|(name, digest)| {
                 let mut of_it = attestation.subjects.iter().filter(|subject| subject.digest == *digest);
-                of_it.any(|subject| matches!(named_as(name, &subject.name), Named::Same | Named::Unusual))
+                of_it.any(|subject| {
+                    matches!(named(build, version, name, &subject.name), Proof::Built(_) | Proof::Unnamed(..))
+                })
             })
         };
-        let is_sound = |build: &&Build| build.objection().is_none() && tag_of_another(build, version).is_none();
-        let mut builds: Vec<&Build> = self
-            .attestations
-            .iter()
-            .filter(lists_all)
-            .filter_map(|attestation| attestation.build.as_ref().ok())
-            .filter(is_sound)
-            .collect();
+        let built = self.attestations.iter().filter_map(|it| Some((it, it.build.as_ref().ok()?)));
+        let sound = built.filter(|(_, build)| build.objection().is_none()).filter(lists_all);
+        let mut builds: Vec<&Build> = sound.map(|(_, build)| build).collect();
         builds.sort();
         builds.dedup_by_key(|build| build.place());
         builds
@@ -114,8 +111,9 @@ pub fn judge(question: &Question<'_>, attested: &Attested) -> Judged {
             Proof::Built(build) => drop(judged.build.get_or_insert_with(|| build.clone())),
             Proof::Unnamed(build, subject) => {
                 judged.build.get_or_insert_with(|| build.clone());
-                let message =
-                    format!("{archive} of {name} is attested as {subject:?}, which names no version or platform");
+                let message = format!(
+                    "{archive} of {name} is attested as {subject:?}, which is not the usual name of its archive"
+                );
                 judged.findings.push(Finding { level: Level::Warn, ..find(Rule::ProvenanceVersion, message) });
             }
             Proof::Changed(why) => object(&mut against, Rule::ProvenanceChanged, archive, why),
@@ -235,51 +233,31 @@ fn listed(differences: &[Difference]) -> String {
     differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Whether an archive of the pinned place is attested as what it is offered as.
+/// Whether an archive of the pinned place is attested as what it is offered as. Its name or the tag must say the version, and
+/// neither may say another one.
 fn named<'a>(build: &'a Build, version: &Version, archive: &str, subject: &'a str) -> Proof<'a> {
-    if let Some(tag) = tag_of_another(build, version) {
+    // What was built may be in a directory.
+    let file = subject.rsplit('/').next().unwrap_or(subject);
+    let of_tag = build.tag().and_then(NamedVersion::last_in);
+    let of_name = NamedVersion::last_in(without_extension(file));
+    let is_another = |named: &Option<NamedVersion>| named.as_ref().is_some_and(|named| !named.is(version));
+    if let Some(tag) = build.tag().filter(|_| is_another(&of_tag)) {
         return Proof::Other(format!("it was built from the tag {tag}"));
     }
-    match named_as(archive, subject) {
-        Named::Same => Proof::Built(build),
-        Named::Unusual => Proof::Unnamed(build, subject),
-        Named::Other => Proof::Other(format!("{archive} is attested as {subject}")),
-    }
-}
-
-enum Named {
-    Same,
-    /// It follows no convention.
-    Unusual,
-    /// It names another type, version or platform.
-    Other,
-}
-
-/// Compares the name of an archive with that of a file that was built, which may be in a directory.
-fn named_as(archive: &str, subject: &str) -> Named {
-    let file = subject.rsplit('/').next().unwrap_or(subject);
-    if file == archive {
-        return Named::Same;
-    }
-    let parts = file.strip_prefix("terraform-provider-").and_then(|rest| rest.strip_suffix(".zip")).unwrap_or_default();
-    let parts: Vec<&str> = parts.split('_').collect();
-    let is_conventional = match parts[..] {
-        [_, version, os, arch] => {
-            version.parse::<Version>().is_ok() && format!("{os}_{arch}").parse::<Platform>().is_ok()
-        }
-        _ => false,
+    let is_of_another = match (Conventional::of(file), Conventional::of(archive)) {
+        (Some(attested), Some(offered)) => attested != offered,
+        _ => is_another(&of_name),
     };
-    if is_conventional { Named::Other } else { Named::Unusual }
-}
-
-/// The tag that was built, if it is that of another version. `v1.2.3`, `1.2.3`, `provider/v1.2.3` and `provider-v1.2.3` name one.
-fn tag_of_another<'b>(build: &'b Build, version: &Version) -> Option<&'b str> {
-    let tag = build.tag()?;
-    let last = tag.rsplit('/').next().unwrap_or(tag);
-    let behind = last.find("-v").map(|at| &last[at + 2..]);
-    let read = |text: &str| text.strip_prefix('v').unwrap_or(text).parse::<Version>().ok();
-    let named = read(last).or_else(|| behind.and_then(read))?;
-    (named != *version).then_some(tag)
+    if is_of_another {
+        return Proof::Other(format!("{archive} is attested as {subject}"));
+    }
+    if of_tag.is_none() && of_name.is_none() {
+        let git_ref = &build.git_ref;
+        return Proof::Other(format!(
+            "{archive} is attested as {subject}, and neither that nor {git_ref} names a version"
+        ));
+    }
+    if file == archive { Proof::Built(build) } else { Proof::Unnamed(build, subject) }
 }
 
 #[cfg(test)]

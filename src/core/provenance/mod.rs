@@ -13,6 +13,7 @@
 mod bundle;
 mod crypto;
 mod judge;
+mod naming;
 mod place;
 
 pub use bundle::{Attestation, InvalidBundle, LONGEST_BUNDLE, PREDICATE_TYPE, Subject, TrustedRoot, verify};
@@ -24,6 +25,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::settings::Date;
 use crate::version::Version;
 
 /// A repository on GitHub, `OWNER/NAME`, as it is written.
@@ -86,8 +88,11 @@ pub struct BuiltBy {
     pub git_ref: String,
     /// What may start the workflow; not empty.
     pub triggers: BTreeSet<String>,
-    /// The oldest release that was found attested: older ones need only their signer.
+    /// The oldest release that was found attested: older ones need only their signer, unless they were signed after the pin was made.
     pub since: Version,
+    /// When the pin was made; `None` if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned_on: Option<Date>,
     /// Why the place was changed.
     pub reason: Option<String>,
 }

@@ -169,10 +169,14 @@ impl BuiltBy {
         all.into_iter().flatten().collect()
     }
 
-    /// True if another pin accepts the same builds; why it was changed does not matter.
+    /// True if another pin accepts the same builds, or fewer because it is older; why it was changed does not matter.
     pub fn is_same_place(&self, other: &Self) -> bool {
-        let plain = |pin: &Self| Self { reason: None, ..pin.clone() };
-        plain(self) == plain(other)
+        let plain = |pin: &Self| Self { reason: None, pinned_on: None, ..pin.clone() };
+        let is_older = match (self.pinned_on, other.pinned_on) {
+            (Some(own), Some(other)) => other <= own,
+            (own, _) => own.is_none(),
+        };
+        plain(self) == plain(other) && is_older
     }
 
     /// True if the repository is the pinned one by its numbers, and has another name now.
@@ -232,6 +236,7 @@ pub fn learn<'b>(builds: impl IntoIterator<Item = (&'b Version, &'b Build)>) -> 
         git_ref: if is_tag(newest) { "refs/tags/*".to_owned() } else { newest.git_ref.clone() },
         triggers,
         since: (*since).clone(),
+        pinned_on: None,
         reason: None,
     }))
 }
@@ -240,11 +245,12 @@ impl fmt::Display for BuiltBy {
     /// The place in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { repository, repository_id, owner_id, workflow, git_ref, since, .. } = self;
+        let pinned_on = self.pinned_on.map(|date| format!(", pinned on {date}")).unwrap_or_default();
         let signer = self.signer.as_ref().map(|signer| format!(" signed by {signer}")).unwrap_or_default();
         let triggers: Vec<&str> = self.triggers.iter().map(String::as_str).collect();
         write!(
             f,
-            "{workflow}{signer} of github.com/{repository} (number {repository_id}, owner {owner_id}) from {git_ref} on {} since {since}",
+            "{workflow}{signer} of github.com/{repository} (number {repository_id}, owner {owner_id}) from {git_ref} on {} since {since}{pinned_on}",
             triggers.join(" or ")
         )
     }

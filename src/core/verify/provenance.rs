@@ -4,11 +4,12 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::provenance::{Judged, Question, judge};
 use crate::release::Release;
-use crate::settings::Settings;
+use crate::settings::{Date, Settings};
 use crate::trust::pins::Pins;
 
 /// Judges a release by what is remembered of its provider and what the settings demand. Releases that are older than the first
-/// attested one need only their signer, unless the settings demand provenance of all.
+/// attested one need only their signer, unless the settings demand provenance of all, or they were signed after the pin was made: a
+/// line of releases that goes on below the pin must not be the way around it.
 pub fn judge_release(pins: Option<&Pins>, settings: &Settings, release: &Release) -> Judged {
     let (addr, version) = (&release.address, &release.version);
     let is_required = settings.requires_provenance(addr);
@@ -24,7 +25,9 @@ pub fn judge_release(pins: Option<&Pins>, settings: &Settings, release: &Release
         ));
         return Judged { findings: is_required.then_some(finding).into_iter().collect(), ..Judged::default() };
     };
-    if *version < pin.since && !is_required {
+    let signed_on = release.signed_at.map(Date::of);
+    let is_later = signed_on.zip(pin.pinned_on).is_some_and(|(signed, pinned)| signed > pinned);
+    if *version < pin.since && !is_required && !is_later {
         return Judged::default();
     }
     let archives = release.named_archives();

@@ -151,6 +151,68 @@ fn an_archive_of_something_else_is_refused() {
     assert_eq!(named("package.zip"), [(Rule::ProvenanceVersion, Level::Warn)]);
 }
 
+/// What the holder of the key gets for attested archives of 1.3.0 that are offered as 1.4.0.
+#[test]
+fn an_older_release_is_not_offered_as_a_newer_one() {
+    let offered = |version: &str, git_ref: &str, name: &dyn Fn(&str) -> String| {
+        let (addr, version) = (addr(), self::version(version));
+        let archives = archives(&version.to_string());
+        let build = Build { git_ref: git_ref.to_owned(), ..build("1.3.0") };
+        let mut attestation = attestation(build, &archives);
+        for subject in &mut attestation.subjects {
+            let platform = subject.name.trim_end_matches(".zip").splitn(3, '_').nth(2).unwrap().to_owned();
+            subject.name = name(&platform);
+        }
+        let pin = BuiltBy { git_ref: "refs/*".to_owned(), ..pin() };
+        let pin = BuiltBy {
+            git_ref: if git_ref.contains("heads") { git_ref.to_owned() } else { "refs/tags/*".to_owned() },
+            ..pin
+        };
+        let asked = archives.iter().map(|(_, digest)| *digest).collect();
+        let attested = Attested { attestations: vec![attestation], asked, ..Attested::default() };
+        let judged = judge(&Question { addr: &addr, version: &version, archives: &archives, pin: &pin }, &attested);
+        judged.findings.iter().map(|finding| (finding.rule, finding.level)).collect::<Vec<_>>()
+    };
+    let (denied, warned) = ([(Rule::ProvenanceVersion, Level::Deny)], (Rule::ProvenanceVersion, Level::Warn));
+    let nameless = |platform: &str| format!("package-{platform}.zip");
+    let tags = [
+        "v1.3.0",
+        "V1.3.0",
+        "release-1.3.0",
+        "v1.3.0.0",
+        "widget@1.3.0",
+        "terraform-provider-vault-v1.3.0",
+        "1.3.0+1",
+        "1.4.0/v1.3.0",
+    ];
+    for tag in tags {
+        assert_eq!(offered("1.4.0", &format!("refs/tags/{tag}"), &nameless), denied, "{tag}");
+    }
+    let names: [(&str, fn(&str) -> String); 8] = [
+        ("v", |platform| format!("terraform-provider-widget_v1.3.0_{platform}.zip")),
+        ("level", |platform| format!("terraform-provider-widget_1.3.0_{platform}_v1.zip")),
+        ("short", |platform| format!("widget_1.3.0_{platform}.zip")),
+        ("ZIP", |platform| format!("terraform-provider-widget_1.3.0_{platform}.ZIP")),
+        ("dashes", |platform| format!("widget-1.3.0-{}.zip", platform.replace('_', "-"))),
+        ("behind", |platform| format!("dist/widget-{platform}-1.3.0.zip")),
+        ("both", |platform| format!("1.4.0/widget-{platform}-1.4.0-of-1.3.0.zip")),
+        ("none", |platform| format!("package-{platform}.zip")),
+    ];
+    for git_ref in ["refs/tags/nightly", "refs/tags/v1", "refs/heads/release-1.4.0", "refs/heads/main"] {
+        for (what, name) in names {
+            assert_eq!(offered("1.4.0", git_ref, &name), denied, "{git_ref} {what}");
+        }
+    }
+    // The release itself passes by each name that says what it is, and by its tag alone.
+    for git_ref in ["refs/tags/v1.3.0", "refs/tags/nightly", "refs/heads/main"] {
+        for (what, name) in &names[..6] {
+            let found = offered("1.3.0", git_ref, name);
+            assert!(found.iter().all(|it| *it == warned), "{git_ref} {what}: {found:?}");
+        }
+    }
+    assert_eq!(offered("1.3.0", "refs/tags/v1.3.0", &nameless), [warned, warned]);
+}
+
 #[test]
 fn what_nothing_attests_is_missing() {
     let missing = [(Rule::ProvenanceMissing, Level::Deny)];

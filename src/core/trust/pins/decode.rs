@@ -37,6 +37,7 @@ const BUILT_BY: Schema = Schema {
         "ref",
         "triggers",
         "since",
+        "pinned_on",
         "reason",
     ],
     blocks: &[],
@@ -310,6 +311,10 @@ fn place(reader: &mut Reader<'_>, block: &Block) -> Option<BuiltBy> {
         let text = reader.text(body, "since")?;
         version(reader, &text)
     });
+    let pinned_on = match reader.text(&block.body, "pinned_on") {
+        Some(text) => Some(reader.keep(&text, text.text.parse())?),
+        None => None,
+    };
     let reason = reader.text(&block.body, "reason").map(|reason| reason.text.to_owned());
     Some(BuiltBy {
         repository: repository?,
@@ -320,6 +325,7 @@ fn place(reader: &mut Reader<'_>, block: &Block) -> Option<BuiltBy> {
         git_ref: git_ref?,
         triggers: triggers?,
         since: since?,
+        pinned_on,
         reason,
     })
 }

@@ -20,6 +20,7 @@
 //!     ref           = "refs/tags/*"
 //!     triggers      = ["push"]
 //!     since         = "2.1.0"
+//!     pinned_on     = "2026-11-27"
 //!   }
 //! }
 //!
@@ -287,6 +288,7 @@ fn built_by(text: &mut Writer<'_, BlockKey>, key: &BlockKey, place: &BuiltBy) {
         ("triggers", Value::List(place.triggers.iter().cloned().collect())),
         ("since", own(&place.since.to_string())),
     ]);
+    attributes.extend(place.pinned_on.map(|date| ("pinned_on", own(&date.to_string()))));
     attributes.extend(place.reason.as_deref().map(|reason| ("reason", own(reason))));
     text.block("  ", key, "built_by", "", &attributes);
 }

@@ -205,7 +205,7 @@ fn any_place() -> impl Strategy<Value = BuiltBy> {
     let triggers = proptest::collection::btree_set("push|release|schedule", 1..3);
     let names = ("[a-zA-Z0-9-]{1,9}", "[a-z0-9._-]{3,9}", "[a-z]{1,9}\\.ya?ml");
     let numbers = ("[0-9]{1,9}", "[0-9]{1,9}");
-    let rest = (any_version(), proptest::option::of(".{0,8}"));
+    let rest = (any_version(), proptest::option::of(".{0,8}"), proptest::option::of("20[0-9]{2}-0[1-9]-1[0-9]"));
     (names, numbers, refs, signer, triggers, rest).prop_map(|(names, numbers, refs, signer, triggers, rest)| BuiltBy {
         repository: format!("github.com/{}/{}", names.0, names.1).parse().unwrap(),
         repository_id: numbers.0,
@@ -215,6 +215,7 @@ fn any_place() -> impl Strategy<Value = BuiltBy> {
         git_ref: refs.to_owned(),
         triggers,
         since: rest.0,
+        pinned_on: rest.2.map(|date| date.parse().unwrap()),
         reason: rest.1,
     })
 }
@@ -256,6 +257,7 @@ const PLACE: &str = r#"provider "registry.terraform.io/acme/widget" {
     ref           = "refs/tags/*"
     triggers      = ["push", "release"]
     since         = "1.0.0"
+    pinned_on     = "2026-11-27"
     reason        = "moved"
   }
 }
@@ -288,6 +290,7 @@ fn places_that_nothing_could_be_checked_against_are_refused() {
         ("[\"push\", \"release\"]", "[]", "triggers must not be empty"),
         ("since         = \"1.0.0\"", "since = \"one\"", "is not a version"),
         ("owner_id      = \"7\"", "", "owner_id"),
+        ("\"2026-11-27\"", "\"2026-11-31\"", "is not a date"),
         ("built_by {", "built_by \"x\" {", "has no label"),
         ("acme/widget", "acme/*", "covers several providers"),
         ("reason        =", "note =", "note"),
