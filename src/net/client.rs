@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -244,6 +245,9 @@ impl Client {
             }
             let failed = |error| Fault::of_request(error, patience).through(self.proxy(trail.url()));
             let response = builder.send().await.map_err(failed)?;
+            if request.kind == DocumentKind::Bundle && self.proxy(trail.url()).is_none() {
+                response.remote_addr().map_or(Ok(()), |address| check_public(address.ip()))?;
+            }
             if is_answer(response.status().as_u16(), request) {
                 return Ok((response, trail.into_url()));
             }
@@ -253,6 +257,15 @@ impl Client {
             }
         }
     }
+}
+
+/// Refuses this machine and what is only on its own link. A registry or a proxy may be there, but not what a stranger names.
+fn check_public(address: IpAddr) -> Result<(), Fault> {
+    let is_public = match address.to_canonical() {
+        IpAddr::V4(it) => !(it.is_loopback() || it.is_unspecified() || it.is_link_local()),
+        IpAddr::V6(it) => !(it.is_loopback() || it.is_unspecified() || it.is_unicast_link_local()),
+    };
+    if is_public { Ok(()) } else { Err(Fault::Private(address)) }
 }
 
 fn sensitive(authorization: &Authorization) -> Result<HeaderValue, Fault> {

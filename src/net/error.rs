@@ -65,6 +65,9 @@ pub enum Fault {
     /// The token contains characters that no header can.
     #[error("its token contains characters that a header cannot carry")]
     Token,
+    /// Where only a public host may answer.
+    #[error("its name leads to {0}, which is no public address")]
+    Private(std::net::IpAddr),
     #[error("cannot set up the HTTPS client: {0}")]
     Client(String),
 }

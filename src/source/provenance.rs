@@ -3,6 +3,7 @@
 //! The host is fixed and comes from no file. It answers with addresses of bundles on a storage host, which gets no token. What is
 //! fetched proves nothing here: `core/provenance` verifies it.
 
+use serde_json::{Map, Value};
 use snap::raw::{Decoder, decompress_len};
 use url::{Host, Url};
 
@@ -34,16 +35,18 @@ pub struct FoundBundles {
     pub more: bool,
 }
 
-#[derive(serde::Deserialize)]
-struct Answer {
-    #[serde(default)]
-    attestations: Vec<Entry>,
+/// The attestations that an answer lists.
+fn listed(body: &[u8]) -> Result<Vec<Map<String, Value>>, serde_json::Error> {
+    let mut answer: Map<String, Value> = serde_json::from_slice(body)?;
+    let attestations = answer.remove("attestations").unwrap_or_default();
+    serde_json::from_value(attestations)
 }
 
-#[derive(serde::Deserialize)]
-struct Entry {
-    bundle: Option<serde_json::Value>,
-    bundle_url: Option<String>,
+/// True for a name that is not known to mean this machine.
+fn is_public(host: Option<Host<&str>>) -> bool {
+    let Some(Host::Domain(name)) = host else { return false };
+    let name = name.trim_end_matches('.');
+    name.contains('.') && !name.ends_with(".localhost")
 }
 
 impl AttestationService {
@@ -84,15 +87,14 @@ impl AttestationService {
             let message = format!("the answer of {SERVICE} about attestations cannot be used: {why}");
             Error::new(ErrorKind::Unavailable, message).about_url(url.as_str())
         };
-        let answer: Answer =
-            serde_json::from_slice(&document.body).map_err(|problem| malformed(problem.to_string()))?;
-        let more = answer.attestations.len() > MOST_BUNDLES;
+        let attestations = listed(&document.body).map_err(|problem| malformed(problem.to_string()))?;
+        let more = attestations.len() > MOST_BUNDLES;
         let mut bundles = Vec::new();
-        for entry in answer.attestations.into_iter().take(MOST_BUNDLES) {
-            bundles.push(match (entry.bundle, entry.bundle_url) {
-                (Some(bundle), _) => bundle.to_string().into_bytes(),
-                (None, Some(place)) => self.download(&place, left).await?,
-                (None, None) => return Err(malformed("an attestation has neither bundle nor bundle_url".to_owned())),
+        for entry in attestations.iter().take(MOST_BUNDLES) {
+            bundles.push(match (entry.get("bundle"), entry.get("bundle_url").and_then(Value::as_str)) {
+                (Some(bundle), _) if !bundle.is_null() => bundle.to_string().into_bytes(),
+                (_, Some(place)) => self.download(place, left).await?,
+                (_, None) => return Err(malformed("an attestation has neither bundle nor bundle_url".to_owned())),
             });
         }
         Ok(FoundBundles { bundles, more })
@@ -121,9 +123,7 @@ impl AttestationService {
             Error::new(ErrorKind::Unavailable, format!("{SERVICE} names a bundle that cannot be used: {why}"))
         };
         let url = Url::parse(place).map_err(|problem| refused(&problem.to_string()))?;
-        let is_public =
-            matches!(url.host(), Some(Host::Domain(host)) if host.contains('.') && !host.ends_with(".localhost"));
-        if url.scheme() != "https" || !is_public || !url.username().is_empty() {
+        if url.scheme() != "https" || !is_public(url.host()) || !url.username().is_empty() {
             return Err(refused("it is not at an https address of a public host").about_url(shown(&url)));
         }
         spend(left)?;
@@ -179,4 +179,38 @@ fn spend(left: &mut usize) -> Result<(), Error> {
     let message = format!("{SERVICE} keeps the attestations of a release in more than {MOST_REQUESTS} places");
     *left = left.checked_sub(1).ok_or_else(|| Error::new(ErrorKind::Unavailable, message))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundles_come_from_public_hosts() {
+        let is_public = |text: &str| is_public(Url::parse(text).unwrap().host());
+        for host in
+            ["localhost", "localhost.", "x.localhost", "X.LOCALHOST.", "x.localhost..", "127.0.0.1", "[::1]", "x", "x."]
+        {
+            assert!(!Url::parse(&format!("https://{host}/b")).is_ok_and(|url| super::is_public(url.host())), "{host}");
+        }
+        assert!(
+            is_public("https://tmaproduction.blob.core.windows.net/b") && is_public("https://localhost.example./b")
+        );
+    }
+
+    #[test]
+    fn an_answer_without_the_expected_member_is_none() {
+        for body in [
+            "{}",
+            "[]",
+            "[[]]",
+            "null",
+            "{\"attestations\": null}",
+            "{\"attestations\": {}}",
+            "{\"attestations\": [[]]}",
+        ] {
+            assert!(listed(body.as_bytes()).is_err(), "{body}");
+        }
+        assert_eq!(listed(b"{\"attestations\": [], \"more\": 1}").unwrap().len(), 0);
+    }
 }
