@@ -34,6 +34,13 @@ impl Git {
         self.files_by_name(&[lockfile::FILE_NAME, crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME])
     }
 
+    /// The paths from the top that git could not merge.
+    pub fn unmerged(&self) -> Result<BTreeSet<RepoPath>, GitError> {
+        let answer =
+            self.launcher.run(["ls-files", "-z", "-t", "--stage", "--unmerged", "--full-name"])?.checked("ls-files")?;
+        Ok(ListedFiles::of(&answer).tracked.into_keys().collect())
+    }
+
     fn files_by_name(&self, names: &[&str]) -> Result<Vec<String>, GitError> {
         let has_name = |path: &str| path.rsplit('/').next().is_some_and(|last| names.contains(&last));
         let patterns = names.iter().map(|name| format!(":(top,glob)**/{name}"));

@@ -1,6 +1,8 @@
 //! Merges and git: `git` registers tflock as merge driver and diff filter, and `tflock merge --resolve` merges the sides of
 //! a file with conflict markers.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ use crate::merge::{
     has_repeated, is_readable, keep_one_of_each, merge_texts, not_literal, split,
 };
 use crate::outcome::{AttributeLines, Body, GitReport, GitSetting, Notes, Outcome};
-use crate::path::shown;
+use crate::path::{RepoPath, shown};
 use crate::step::{Step, Value};
 use crate::workspace::root_settings;
 
@@ -152,15 +154,15 @@ fn on_path(services: &Services<'_>) -> bool {
 /// come from its index, as for the merge driver: git may have merged a part of an entry by itself, so the text between
 /// markers may mix two versions. Conflicts that the user resolved by hand, by keeping one side without markers, stay
 /// resolved. Otherwise the sides come from the markers.
-pub(crate) fn resolve(
+pub(super) fn resolve(
     file: &Path,
     text: &[u8],
     options: MergeOptions,
-    services: &Services<'_>,
+    (services, unmerged): (&Services<'_>, &UnmergedFiles),
 ) -> Result<Option<(MergedText, Configuration)>, Error> {
     let document = document_of(file);
     let parts = split(text).map_err(|error| Error::from(error).in_file(file))?;
-    if parts.is_none() && !is_left_whole(file, text) {
+    if parts.is_none() && !unmerged.is_left_whole(file, text) {
         if !is_repeated(file, text, options) {
             return Ok(None);
         }
@@ -200,7 +202,7 @@ pub(crate) fn resolve(
 }
 
 /// The unmerged files of the repository that tflock can merge, relative to the process.
-pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn conflicted(services: &Services<'_>, unmerged: &UnmergedFiles) -> Result<Vec<PathBuf>, Error> {
     let start = services.scope.directories().into_iter().next().unwrap_or_default();
     let start = if start.as_os_str().is_empty() { Path::new(".") } else { &start };
     let git = Git::open(start).map_err(|error| Error::from(error).hint("name the FILE to resolve"))?;
@@ -208,7 +210,9 @@ pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error>
     let files = git.own_files()?.into_iter().map(|name| top.path_to(Path::new(&name)));
     let is_conflicted = |file: &PathBuf| match crate::disk::files::read_file(file) {
         Ok(Some(text)) => {
-            split(&text) != Ok(None) || is_left_whole(file, &text) || is_repeated(file, &text, MergeOptions::default())
+            split(&text) != Ok(None)
+                || unmerged.is_left_whole(file, &text)
+                || is_repeated(file, &text, MergeOptions::default())
         }
         // Unreadable files are reported later.
         other => other.is_err(),
@@ -216,14 +220,22 @@ pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error>
     Ok(files.filter(is_conflicted).collect())
 }
 
-/// True if an attribute forbids merging, so git left our version without conflict markers.
-fn is_left_whole(file: &Path, text: &[u8]) -> bool {
-    let is_unset = || {
-        let git = Git::open(directory_of(file)).ok()?;
-        let name = git.directory().join(file.file_name()?.to_str()?).to_string();
-        Some(git.attribute("merge", &name).ok()? == "unset")
-    };
-    stage(file, Stage::Ours).is_some_and(|ours| ours == text) && is_unset() == Some(true)
+/// What git could not merge, by the top of its working tree: each repository is asked once, however many files it has.
+#[derive(Debug, Default)]
+pub(super) struct UnmergedFiles(RefCell<BTreeMap<PathBuf, BTreeSet<RepoPath>>>);
+
+impl UnmergedFiles {
+    /// True if an attribute forbids merging, so git left our version without conflict markers.
+    fn is_left_whole(&self, file: &Path, text: &[u8]) -> bool {
+        let is_unset = || {
+            let git = Git::open(directory_of(file)).ok()?;
+            let name = git.directory().join(file.file_name()?.to_str()?);
+            let mut known = self.0.borrow_mut();
+            let unmerged = known.entry(git.top().to_owned()).or_insert_with(|| git.unmerged().unwrap_or_default());
+            Some(unmerged.contains(&name) && git.attribute("merge", &name).ok()? == "unset")
+        };
+        is_unset() == Some(true) && stage(file, Stage::Ours).is_some_and(|ours| ours == text)
+    }
 }
 
 fn is_repeated(file: &Path, text: &[u8], options: MergeOptions) -> bool {

@@ -24,7 +24,7 @@ use crate::path::worktree::boundary;
 use crate::platform::Platform;
 use crate::query::cached;
 use crate::step::{Step, Value};
-use git::{Configuration, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
+use git::{Configuration, UnmergedFiles, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
 
 /// Merge lock files provider by provider.
 ///
@@ -79,17 +79,21 @@ pub fn merge(args: &MergeArgs, services: &Services<'_>) -> Result<Outcome, Error
     if let (Some(base), Some(ours), Some(theirs)) = (&args.base, &args.ours, &args.theirs) {
         return drive([base, ours, theirs], args, services);
     }
+    let unmerged = UnmergedFiles::default();
     match args.resolve.as_deref().unwrap_or_default() {
         [] => {
-            let files = conflicted(services)?;
+            let files = conflicted(services, &unmerged)?;
             let nothing = files.is_empty().then(|| {
                 "no lock file of this repository has conflict markers, or several entries of one provider".to_owned()
             });
-            let mut outcome = resolve_each(&files, services);
+            let mut outcome = resolve_each(&files, (services, &unmerged));
             outcome.notes.extend(nothing);
             Ok(outcome)
         }
-        files => Ok(resolve_each(&files.iter().map(|file| in_directory(services, file)).collect::<Vec<_>>(), services)),
+        files => {
+            let files: Vec<PathBuf> = files.iter().map(|file| in_directory(services, file)).collect();
+            Ok(resolve_each(&files, (services, &unmerged)))
+        }
     }
 }
 
@@ -121,13 +125,13 @@ fn drive(named: [&PathBuf; 3], args: &MergeArgs, services: &Services<'_>) -> Res
     Ok(outcome)
 }
 
-fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
+fn resolve_each(files: &[PathBuf], (services, unmerged): (&Services<'_>, &UnmergedFiles)) -> Outcome {
     let (mut merged, mut errors, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for file in files {
         services.interrupt.expect(What::of_name(file), 1);
     }
     for file in files {
-        match resolve_one(file, services) {
+        match resolve_one(file, (services, unmerged)) {
             Ok(Some((text, configuration))) => {
                 steps.push(next_step(file, &text, &configuration));
                 merged.push(merged_file(file, Some(text)));
@@ -141,12 +145,16 @@ fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
     outcome.with_error(Error::all(errors))
 }
 
-fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<(MergedText, Configuration)>, Error> {
+fn resolve_one(
+    file: &Path,
+    (services, unmerged): (&Services<'_>, &UnmergedFiles),
+) -> Result<Option<(MergedText, Configuration)>, Error> {
     let directory = directory_of(file);
     read(file)?;
     // Read under the lock, since another run may have written meanwhile.
     let _lock = DirectoryLock::acquire(directory)?;
-    let Some((mut merged, configuration)) = resolve(file, &read(file)?, options(services), services)? else {
+    let Some((mut merged, configuration)) = resolve(file, &read(file)?, options(services), (services, unmerged))?
+    else {
         return Ok(None);
     };
     let (bytes, what) = (&merged.text[..], What::of_name(file));

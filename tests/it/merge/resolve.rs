@@ -296,3 +296,35 @@ fn commands_can_be_pasted_whatever_the_file_is_called() {
     let run = workspace.tflock(None, ["merge", "--resolve", "a b"]).ended_with(2);
     assert!(run.stderr.contains("name the file in it"), "{run}");
 }
+
+/// Without a conflict, the number of lock files does not decide how often git is started.
+#[cfg(unix)]
+#[test]
+fn lock_files_without_a_conflict_cost_no_process_each() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let [base, ..] = upgrade_and_platform();
+    let counted = |roots: usize| {
+        let workspace = workspace(&[]);
+        for at in 0..roots {
+            workspace.write(&format!("root{at}/{FILE}"), &base);
+        }
+        commit(&workspace, "roots");
+        let git =
+            std::env::split_paths(&std::env::var_os("PATH").unwrap()).map(|it| it.join("git")).find(|it| it.is_file());
+        let (wrapper, count) = (workspace.path("../bin/git"), workspace.path("../count"));
+        std::fs::create_dir_all(wrapper.parent().unwrap()).unwrap();
+        let script = format!("#!/bin/sh\necho \"$@\" >> {}\nexec {} \"$@\"\n", count.display(), git.unwrap().display());
+        std::fs::write(&wrapper, script).unwrap();
+        std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", wrapper.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        let workspace = workspace.env("PATH", &path);
+        workspace.tflock(None, ["merge", "--resolve"]).ended_with(0);
+        let files: Vec<String> = (0..roots).map(|at| format!("root{at}/{FILE}")).collect();
+        workspace
+            .tflock(None, ["merge", "--resolve"].into_iter().chain(files.iter().map(String::as_str)))
+            .ended_with(0);
+        std::fs::read_to_string(count).unwrap().lines().count()
+    };
+    assert_eq!(counted(2), counted(30));
+}
