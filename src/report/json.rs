@@ -151,12 +151,14 @@ pub(super) fn harmless(document: &impl Serialize) -> String {
     if text.contains("##") {
         text = text.replace("##", "#\\u0023");
     }
-    if text.is_ascii() {
+    // Line feeds and blanks are those of the document: below it, all others are escaped already.
+    const DELETE: char = '\u{7f}';
+    if text.bytes().all(|byte| char::from(byte) < DELETE) {
         return text;
     }
     let mut units = [0; 2];
     text.chars().fold(String::with_capacity(text.len()), |mut text, character| {
-        if !character.is_ascii() && hidden(character) {
+        if character >= DELETE && hidden(character) {
             text.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {
             text.push(character);

@@ -146,6 +146,12 @@ fn lock_for_people() {
 fn lock_for_programs() {
     let json = render(&lock(), Format::Json, Style::default());
     assert!(json.contains(r"packages\u202e more"), "hidden characters are escaped here too");
+    let mut outcome = lock();
+    outcome.notes.push("removed\u{7f}\n");
+    for format in [Format::Json, Format::Gitlab, Format::Sarif] {
+        let text = render(&outcome, format, Style::default());
+        assert!(!text.contains('\u{7f}'), "{text}");
+    }
     insta::assert_snapshot!(json);
 }
 
