@@ -275,3 +275,38 @@ fn what_became_unreadable_behind_a_link_was_readable_at_the_base() {
     std::fs::remove_file(workspace.path("app/versions.tf")).unwrap();
     gate().ended_with(2);
 }
+
+/// Links of the base by every kind of way to a file that the change spoils, each time in another manner.
+#[cfg(unix)]
+#[test]
+fn what_became_unreadable_by_whatever_way_is_an_error() {
+    let registry = crate::support::locked::honest();
+    let links: [(&str, &[(&str, &str)], &str); 5] = [
+        ("two links", &[("shared/one.tf", "two.tf"), ("app/one.tf", "../shared/one.tf")], ""),
+        ("a linked directory", &[("app/net", "../shared")], "module \"net\" {\n  source = \"./net\"\n}\n"),
+        ("a linked directory above", &[("app/all", "..")], "module \"net\" {\n  source = \"./all/shared\"\n}\n"),
+        ("a template", &[("app/net", "../shared")], "module \"net\" {\n  source = \"${path.module}/net\"\n}\n"),
+        ("JSON", &[("app/net.tf.json", "../shared/x.json")], ""),
+    ];
+    let spoilt = ["locals {\n", "{", "\u{0}", "locals {}\nlocals\n", "variable \"a\" {}\nvariable \"a\" {}\n}\n"];
+    for (number, (what, links, more)) in links.iter().enumerate() {
+        let workspace = crate::support::proposal::repository(&registry);
+        workspace.write("shared/two.tf", "locals {}\n");
+        workspace.write("shared/x.json", "{}");
+        let main = workspace.read("app/main.tf") + more;
+        workspace.write("app/main.tf", &main);
+        for (link, target) in *links {
+            std::os::unix::fs::symlink(target, workspace.path(link)).unwrap();
+        }
+        crate::support::proposal::commit(&workspace, "shared");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        let gate = || workspace.tflock(&registry, ["verify", "-r", "--offline", "--base", "origin/main"]);
+        gate().ended_with(0);
+        for text in [spoilt[number % spoilt.len()], spoilt[(number + 1) % spoilt.len()]] {
+            workspace.write("shared/two.tf", text);
+            workspace.write("shared/x.json", &format!("{{\"{text}"));
+            let run = gate();
+            assert_eq!(run.code, Some(2), "{what}, {text:?}: {run}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Base, directory_of, is_read, name_of, touches};
 use crate::commands::verify::{GateRoot, GateRoots, facts};
-use crate::config::ConfigFiles;
+use crate::config::{ConfigFiles, Module, RootKind, SourceFile};
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::disk::{files, root_files};
@@ -195,16 +195,26 @@ impl<'a> LockDirectories<'a> {
 }
 
 impl Base {
-    /// True if the configuration was unreadable because of files of the base, and the change touches neither its
-    /// directory nor the paths that its files name.
+    /// True if the configuration was unreadable because of files of the base: each file that cannot be read by itself could not be
+    /// read at the base either, and the change touches neither the directory nor the paths that its files name.
     pub fn was_unreadable(&self, root: &GateRoot) -> bool {
+        let dialect = root.settings().dialect;
         let was_there = |error: &Error| {
             let file = error.file.as_deref().map(RepoPath::of);
-            error.kind == ErrorKind::Configuration && file.is_some_and(|it| self.before.tree().kind(&it).is_some())
+            error.kind == ErrorKind::Configuration
+                && file.is_some_and(|it| self.before.tree().kind(&it).is_some() && !self.has_spoilt(&it, dialect))
         };
         let places = root.settings().places();
         let is_old = root.unread().is_some_and(|error| error.each().all(was_there));
         is_old && !touches(&self.changes, places.clone(), &root.read()) && !self.touches_named(places)
+    }
+
+    /// True if a file of configuration cannot be read by itself any more, wherever its bytes come from.
+    fn has_spoilt(&self, path: &RepoPath, dialect: Dialect) -> bool {
+        let is_sound = |bytes: Option<Vec<u8>>| bytes.is_some_and(|bytes| is_sound_alone(path, bytes, dialect));
+        let now = files::read(&self.top.join(&**path)).ok().flatten();
+        let before = || self.git.files_of(self.before.tree(), &[path]).ok().and_then(|mut texts| texts.pop()?);
+        !is_sound(now) && is_sound(before())
     }
 
     /// True if the change touches the files of a directory, or a path that they may name.
@@ -233,6 +243,17 @@ impl Base {
             }
         }
         false
+    }
+}
+
+/// True if a file of configuration has no error of its own.
+fn is_sound_alone(path: &str, bytes: Vec<u8>, dialect: Dialect) -> bool {
+    let Ok(text) = String::from_utf8(bytes) else { return false };
+    let file = [SourceFile { path: PathBuf::from(path), text }];
+    if RootKind::Stack.is_configuration(name_of(path)) {
+        Module::decode_stack(&file).is_ok()
+    } else {
+        Module::decode(&file, &[], dialect).is_ok()
     }
 }
 
